@@ -10,6 +10,8 @@ from string import ascii_letters, digits
 
 import pytest
 
+from tests.campaign.kinds.history_files import sealed, seeds
+
 from .product import Project, all_bytes
 from .secrets import readable_in
 from .transcripts import Transcript
@@ -72,6 +74,26 @@ def _hooks(project: Project, tokens: Tokens, path: Path) -> None:
         assert project.hook(event, part, transcript_path=str(path), **fields).code == 0
 
 
+def _ids(project: Project, tokens: Tokens, path: Path) -> None:
+    """The ids of hooks and of transcripts, which no client makes of secrets."""
+    other = Transcript(tokens("session id"))
+    other.prompt("Add a login", uuid=tokens("uuid"), parentUuid=tokens("parent"), cwd=f"/x/{tokens('folder')}")
+    other.compaction("1. Next Step:\n go on", tokens("trigger in a transcript"))
+    path = other.write(path.with_name("other.jsonl"))
+    for event in ("UserPromptSubmit", "SubagentStop", "PreCompact", "Stop", "SessionEnd"):
+        fields = {"session_id": tokens("id of a hook"), "agent_id": tokens("agent id"), "trigger": tokens("trigger")}
+        assert project.hook(event, transcript_path=str(path), **fields).code == 0
+    meta = {"type": "session_meta", "payload": {"id": tokens("id in Codex"), "cwd": str(project.folder)}}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}
+    rollout = [meta, {"type": "response_item", "payload": said}]
+    lines = (json.dumps({"timestamp": "2026-11-21T09:00:00Z", **line}) for line in rollout)
+    path = path.with_name("rollout.jsonl")
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    assert project.run("ingest", str(path)).code == 0
+    told = project.hook("SessionStart", "brief", source="startup")
+    assert not readable_in(told.out.encode() + told.err.encode(), set(tokens.fields))
+
+
 def _commands(project: Project, tokens: Tokens) -> None:
     text = tokens
     project.ask("decision", "add", text("decision"), "--rationale", text("rationale"))
@@ -99,8 +121,36 @@ def test_a_token_in_any_field_reaches_no_disk(project: Project, tmp_path: Path, 
     path = _written(tokens, "s").write(tmp_path / "s.jsonl")
     _commands(project, tokens)
     _hooks(project, tokens, path)
+    _ids(project, tokens, path)
     _commands(project, tokens)
     assert tokens.readable(project) == set()
     assert tokens.fields
     if not settings:
         assert json.loads(project.run("scan", "--json").out or "{}").get("found", []) == []
+
+
+def test_a_token_in_any_field_of_an_imported_history_reaches_no_disk(project: Project, tmp_path: Path) -> None:
+    tokens = Tokens()
+    given = [json.loads(line) for line in seeds()[0].splitlines()]
+    texts = [(record, name) for record in given[1:] for name, value in record.items() if isinstance(value, str)]
+    for record, name in texts:
+        if name not in {"record", "kind", "status", "origin", "what", "alias"}:  # these have few values
+            told = {**record, name: tokens(f"{record['record']}.{name}")}
+            path = tmp_path / "history.jsonl"
+            path.write_bytes(sealed(b"\n".join(json.dumps(line).encode() for line in (given[0], told))))
+            assert project.run("import", str(path)).code in {0, 1}
+    assert tokens.readable(project) == set()
+    assert len(tokens.fields) > len(given)
+
+
+def test_validate_quotes_no_secret_of_a_state_file(project: Project) -> None:
+    tokens = Tokens()
+    project.run("decision", "add", "a", "--rationale", "b")
+    state = json.loads(project.state_path.read_text(encoding="utf-8"))
+    state["decisions"][0]["id"] = tokens("id")
+    for version in (state["version"], tokens("version"), f"9.{tokens('newer version')}"):
+        path = project.folder / "state.json"
+        path.write_text(json.dumps({**state, "version": version}), encoding="utf-8")
+        done = project.run("validate", str(path))
+        assert done.code != 0
+        assert not readable_in((done.out + done.err).encode(), set(tokens.fields))

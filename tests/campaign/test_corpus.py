@@ -12,6 +12,7 @@ import pytest
 from tests.amount import amount
 from tests.campaign.fuzz import temporary_world
 from tests.campaign.kind_table import KINDS
+from tests.campaign.places import changed_everywhere
 from tests.campaign.world import World
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -61,6 +62,14 @@ def test_an_input_meets_whole_processes_with_the_same_promises(world: World, kin
         world.meet(KINDS[kind].meet, KINDS[kind].seeds()[0])
     finally:
         world.is_whole = False
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_value_at_a_place_of_a_seed_breaks_a_promise(world: World, kind: str) -> None:
+    """Each kind begins at another place, so that runs of one value do not always meet the same."""
+    tried = list(dict.fromkeys(data for seed in KINDS[kind].seeds() for data in changed_everywhere(seed)))
+    for data in tried[len(kind) :: amount(11, 401)]:
+        world.meet(KINDS[kind].meet, data)
 
 
 def test_the_corpus_is_small() -> None:
