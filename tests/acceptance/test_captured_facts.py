@@ -59,7 +59,7 @@ def test_a_restore_tells_it_and_marks_what_was_only_said(project: Project, path:
     told += ["the user refused: not yet", "1a2b3c4 Cache the prices", "[WORK] Cache the prices"]
     assert [words for words in told if words not in brief] == []
     assert "  C1 (not confirmed): From now on, ask before you push." in brief
-    assert "the user drops one with `unified-state proposed dismiss C1`" in brief
+    assert "the user drops one with `unified-state inbox reject C1`" in brief
 
 
 def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path: Path) -> None:

@@ -141,7 +141,7 @@ def test_d7_of_two_people_are_two_items_and_both_are_found_by_it(known: Project)
         ("D4", "my own D1"),
     ]
     assert known.decide("later") == "D5"
-    assert known.run("proposed").out == "nothing is proposed\n"
+    assert known.run("proposed").err == "unified-state: nothing waits for you\n"
 
 
 def test_whoever_reads_meanwhile_is_told_of_what_is_not_shown(known: Project) -> None:

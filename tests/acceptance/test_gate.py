@@ -172,7 +172,7 @@ def test_better_words_for_a_proposal_take_its_place_once_the_user_accepts_them(p
 def test_a_lift_that_an_agent_asks_for_is_proposed_once(ruled: Project) -> None:
     for _ in range(2):
         done = ruled.run("constraint", "lift", "C1", **AGENT)
-        assert "`unified-state proposed accept D2` lifts it too" in done.err, done
+        assert "`unified-state inbox accept D2` lifts it too" in done.err, done
     lifts = [item for item in ruled.ask("proposed", "list") if item.get("decision") == "Lift C1: Never force-push"]
     assert [item["id"] for item in lifts] == ["D2"]
 
@@ -191,15 +191,16 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import UsageError
 from unified_state.upkeep.forget.forget_refs import forget
-from unified_state.memory.writer.record_state import add_item, decide_proposal, lift_constraint
+from unified_state.memory.writer.correct_state import decide_proposals
+from unified_state.memory.writer.record_state import add_item, lift_constraint
 from unified_state.memory.manager import program_workspace
 workspace = program_workspace(None, None)
 body = {"constraint": "Push as you like", "source": "me", "blocking": False}
 for verb in (
     lambda: lift_constraint(workspace, "C1"),
-    lambda: decide_proposal(workspace, "C2", accepted=True),
-    lambda: decide_proposal(workspace, "D1", accepted=True),
-    lambda: decide_proposal(workspace, "C2", accepted=False),
+    lambda: decide_proposals(workspace, ["C2"], accepted=True),
+    lambda: decide_proposals(workspace, ["D1"], accepted=True),
+    lambda: decide_proposals(workspace, ["C2"], accepted=False),
     lambda: add_item(workspace, "constraint", body, supersedes="C1"),
     lambda: forget(workspace, 0, ref="C1"),
     lambda: forget(workspace, 0, text="force-push"),

@@ -697,6 +697,6 @@ def test_without_an_archive_proposals_wait_for_the_users_word_too(
     write_settings('tier = "json"\n')
     project.ask("save")
     done = project.run("import", str(STATES / "v2.0.0.json"))
-    assert "5 proposed (`unified-state proposed`)" in done.out
+    assert "5 proposed (`unified-state inbox`)" in done.out
     assert project.state()["decisions"] == []
     assert "D1" in project.run("proposed").out

@@ -23,8 +23,8 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.session_notes import pending_actions
 from unified_state.memory.archive.sessions import read_work, session_number
 from unified_state.memory.archive.steps import find_step, step_numbers
+from unified_state.memory.ledger.decide_proposal import accept, reject
 from unified_state.memory.ledger.item_table import list_items
-from unified_state.memory.ledger.record_item import accept, dismiss
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.hook_event import Moment
@@ -146,7 +146,7 @@ def test_what_was_dismissed_stays_dismissed_in_a_fork(
     archive: Archive, capture: Keep, transcript: Path, tmp_path: Path
 ) -> None:
     (item,) = capture(prompt(1, "Always run make lint."))
-    call_at_terminal(dismiss, archive.path, item.alias, "user_said", NOW)
+    call_at_terminal(reject, archive.path, [item.alias], "user_said", NOW)
     fork = tmp_path / "projects" / f"{FORK}.jsonl"
     fork.write_bytes(transcript.read_bytes().replace(SESSION.encode(), FORK.encode()))
     assert shown(capture(path=fork, session=FORK)) == [("standing rule", "dismissed")]
@@ -380,7 +380,7 @@ def test_a_rule_that_is_said_again_takes_the_place_of_the_earlier_one(capture: K
 
 def test_a_rule_that_is_recorded_is_not_proposed_again(archive: Archive, capture: Keep) -> None:
     (item,) = capture(prompt(1, "Never push to main."))
-    call_at_terminal(accept, archive.path, item.uuid, "user_said", NOW)
+    call_at_terminal(accept, archive.path, [item.uuid], "user_said", NOW)
     assert len(capture(prompt(3, "never push to main"))) == 1
 
 

@@ -80,8 +80,8 @@ def test_it_is_marked_and_stands_below_what_is_confirmed() -> None:
     known = Known(reason="compact", now=NOW, items=(confirmed,), said=(rule(1),), waiting=2)
     lines = compose(known, 2_000).brief.splitlines()
     head = next(line for line in lines if line.startswith("[SAID] 1 "))
-    assert "not confirmed, 2 more wait in `unified-state proposed`" in head
-    assert "`unified-state proposed dismiss C1`" in head
+    assert "not confirmed, 2 more wait in `unified-state inbox`" in head
+    assert "`unified-state inbox reject C1`" in head
     assert lines.index("  C9 (the user said): Never push. Source: me") < lines.index(head)
     assert "  C1 (not confirmed): Never touch file 1" in lines
 

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from unified_state.errors import UsageError
-from unified_state.memory.writer.correct_state import edit_item, propose_accepting, propose_lifting
+from unified_state.memory.ledger.rules.short_item import short_form
+from unified_state.memory.writer.correct_state import (
+    close_item,
+    drop_item,
+    edit_item,
+    propose_accepting,
+    propose_lifting,
+    reopen_item,
+    undo_newest,
+)
 from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES, Decision
 
 TYPE_CHECKING = False
@@ -31,6 +40,24 @@ class ItemEditor:
         for name, value in changes.items():
             _check(name, value)
         return edit_item(self._workspace, item_id, dict(changes))
+
+    def drop(self, item_id: str, why: str = "") -> Entry:
+        """Drop an item: it stays in the archive, and is restored no more. Only the user drops constraints, proposals,
+        and what the user said: then this raises, and a proposal waits for the user.
+        """
+        return drop_item(self._workspace, item_id, why)
+
+    def close(self, item_id: str, resolution: str = "") -> Entry:
+        """Close a question with its answer, or evidence or an attempt that is settled."""
+        return close_item(self._workspace, item_id, resolution)
+
+    def reopen(self, item_id: str) -> Entry:
+        """Reopen an item that was closed. Only the user reopens what the user dropped or lifted."""
+        return reopen_item(self._workspace, item_id)
+
+    def undo(self) -> list[Entry]:
+        """Take back the newest edit, drop or closing that a program of this session made. Return the changed items."""
+        return [short_form(item) for item in undo_newest(self._workspace).items]
 
     def propose_lift(self, constraint_id: str) -> Decision:
         """Propose to lift a constraint. It holds until the user accepts."""

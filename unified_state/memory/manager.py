@@ -100,7 +100,7 @@ class StateReader:
         return self._list(ATTEMPT, Attempt, status)
 
     def list_proposals(self) -> list[Entry]:
-        """Return all that waits for the user, who decides with `unified-state proposed accept` or `dismiss`."""
+        """Return all that waits for the user, who decides with `unified-state inbox`."""
         return self._entries(None, (PROPOSED,))
 
     def search(

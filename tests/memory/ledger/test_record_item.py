@@ -14,12 +14,11 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.uuids import new_uuid
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.ledger.decide_proposal import accept, reject
 from unified_state.memory.ledger.item_table import find_item, insert_item, link_items, list_items
 from unified_state.memory.ledger.record_item import (
     LONGEST_TEXT,
     Author,
-    accept,
-    dismiss,
     record_item,
     resolve,
     supersede,
@@ -47,7 +46,7 @@ class Recorder:
         return record_item(self.archive, kind, whole, AUTHOR, masker=self.masker, now=now, supersedes=supersedes)
 
     def resolve(self, ref: str, resolution: str = "8080") -> LedgerItem:
-        return resolve(self.archive, ref, resolution, masker=self.masker, now=NOW + 5)
+        return resolve(self.archive, ref, resolution, AUTHOR, masker=self.masker, now=NOW + 5)
 
 
 @pytest.fixture
@@ -103,7 +102,7 @@ def test_a_decision_takes_the_place_of_an_earlier_one(archive: Archive, record: 
 
 def test_a_decision_takes_the_place_of_one_when_both_are_there(archive: Archive, record: Recorder) -> None:
     older, newer = record(), record(decision="Use DuckDB")
-    assert supersede(archive, "d1", "D2", now=NOW + 5) == newer
+    assert supersede(archive, "d1", "D2", AUTHOR, now=NOW + 5) == newer
     assert (find_item(archive, "D1").status, find_item(archive, "D1").superseded_by) == ("superseded", newer.uuid)
     assert archive.row("SELECT from_uuid, to_uuid, relation FROM item_link") == (newer.uuid, older.uuid, "supersedes")
 
@@ -115,7 +114,7 @@ def test_only_another_decision_takes_its_place(archive: Archive, record: Recorde
     record()
     record(CONSTRAINT)
     with pytest.raises((UsageError, NotFoundError), match=message):
-        supersede(archive, "D1", by, now=NOW)
+        supersede(archive, "D1", by, AUTHOR, now=NOW)
     assert find_item(archive, "D1").status == "active"
 
 
@@ -210,25 +209,25 @@ def told(archive: Archive, place: Place) -> list[str]:
 
 def test_an_accepted_proposal_is_a_fact_and_given_back(archive: Archive, place: Place, proposal: str) -> None:
     assert told(archive, place) == []
-    call_at_terminal(accept, archive.path, proposal, USER_SAID, NOW)
+    call_at_terminal(accept, archive.path, [proposal], USER_SAID, NOW)
     accepted = find_item(archive, proposal)
     assert (accepted.status, accepted.origin) == ("active", "user_said")
     assert told(archive, place) == [proposal]
 
 
 def test_a_dismissed_proposal_is_none(archive: Archive, place: Place, proposal: str) -> None:
-    call_at_terminal(dismiss, archive.path, proposal, USER_SAID, NOW)
+    call_at_terminal(reject, archive.path, [proposal], USER_SAID, NOW)
     assert told(archive, place) == []
     assert find_item(archive, proposal).status == "dismissed"
 
 
-@pytest.mark.parametrize("decide", [accept, dismiss])
+@pytest.mark.parametrize("decide", [accept, reject])
 def test_only_a_proposal_can_be_decided_on(archive: Archive, proposal: str, decide: Callable[..., object]) -> None:
-    call_at_terminal(dismiss, archive.path, proposal, USER_SAID, NOW)
+    call_at_terminal(reject, archive.path, [proposal], USER_SAID, NOW)
     with pytest.raises(UsageError, match="C1 is dismissed, not proposed"):
-        decide(archive, proposal, USER_SAID, NOW)
+        decide(archive, [proposal], USER_SAID, NOW)
     with pytest.raises(NotFoundError):
-        decide(archive, "C7", USER_SAID, NOW)
+        decide(archive, ["C7"], USER_SAID, NOW)
 
 
 def test_an_accepted_change_takes_the_place_of_what_it_changes(archive: Archive) -> None:
@@ -236,14 +235,14 @@ def test_an_accepted_change_takes_the_place_of_what_it_changes(archive: Archive)
     for one in (older, newer):
         insert_item(archive, one)
     link_items(archive, newer, "changes", older, newer.created_at)
-    call_at_terminal(accept, archive.path, "C2", USER_SAID, NOW)
+    call_at_terminal(accept, archive.path, ["C2"], USER_SAID, NOW)
     assert (find_item(archive, "C1").status, find_item(archive, "C1").superseded_by) == ("superseded", newer.uuid)
 
 
-@pytest.mark.parametrize("decide", [accept, dismiss])
+@pytest.mark.parametrize("decide", [accept, reject])
 def test_an_agent_does_not_decide_what_is_proposed(
     archive: Archive, proposal: str, decide: Callable[..., object]
 ) -> None:
     with pytest.raises(UsageError, match="only the user"):
-        decide(archive, proposal, INFERRED, NOW)
+        decide(archive, [proposal], INFERRED, NOW)
     assert find_item(archive, proposal).status == "proposed"

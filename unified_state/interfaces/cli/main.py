@@ -45,7 +45,12 @@ COMMANDS = {
     "validate": ("state", "check a state file against the schema and the archive"),
     "work": ("state", "say what this session works on"),
     **{name: ("items", kind.about) for name, kind in ITEM_KINDS.items()},
-    "proposed": ("items", "what was captured and waits for you"),
+    "inbox": ("items", "what was captured or proposed and waits for you; accept or reject it"),
+    "edit": ("items", "change the text or a field of an item"),
+    "drop": ("items", "drop an item; it is not restored any more, and `reopen` brings it back"),
+    "close": ("items", "close an open question, evidence or an attempt"),
+    "reopen": ("items", "reopen what was closed, lifted, dropped or rejected"),
+    "undo": ("items", "take the last edit, drop, closing, lift or decision in the inbox back"),
     "ingest": ("transfer", "archive sessions from transcript files or folders"),
     "import": ("transfer", "take in what other programs, machines or people kept"),
     "export": ("transfer", "print the archive as JSON Lines, one step (or item) a line"),
@@ -64,6 +69,7 @@ COMMANDS = {
     "mcp": ("machine_commands", "serve an agent's client by the model context protocol, on stdin and stdout"),
     "completion": ("machine_commands", "print the completion script for a shell"),
 }
+FORMER = {"proposed": ("items", "the same as `inbox`, by its former name")}  # not shown
 
 
 class Parser(argparse.ArgumentParser):
@@ -125,7 +131,7 @@ def _fill(parser: argparse.ArgumentParser, name: str) -> None:
     """Add the arguments of a command, and its verbs."""
     from importlib import import_module
 
-    commands = import_module(f"unified_state.interfaces.cli.commands.{COMMANDS[name][0]}").COMMANDS
+    commands = import_module(f"unified_state.interfaces.cli.commands.{(COMMANDS | FORMER)[name][0]}").COMMANDS
     verbs = [words for words in commands if words.startswith(f"{name} ")]
     if name in commands:
         commands[name].fill(parser)
@@ -148,11 +154,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """Return a parser with only the subcommands that this command line needs."""
     name = next((word for word in arguments if not word.startswith("-")), "")
-    if name not in COMMANDS:
+    if name not in COMMANDS | FORMER:
         return build_parser([])
     parser = Parser(prog=PROGRAM, allow_abbrev=False)
     subparsers = parser.add_subparsers(dest="command", required=True)
-    _fill(subparsers.add_parser(name, description=_sentence(COMMANDS[name][1]), allow_abbrev=False), name)
+    _fill(subparsers.add_parser(name, description=_sentence((COMMANDS | FORMER)[name][1]), allow_abbrev=False), name)
     return parser
 
 

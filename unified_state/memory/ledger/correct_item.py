@@ -1,16 +1,31 @@
-"""Corrections: an item gets other words, or becomes the user's word.
+"""Corrections: an item gets other words, is dropped, closed or reopened, or becomes the user's word.
 
-Nothing is overwritten: a new item takes the place of the older one, and both can be recalled. Invariant: what the user
-said, every constraint, and every proposal stay as they are until the user accepts the proposal of the change.
+Nothing is overwritten or deleted: a new item takes the place of an edited one, and a dropped one stays in the ledger as
+`dismissed`. Invariant: a program only proposes to change what the user said, a constraint, or a proposal. The user at a
+terminal changes everything; a constraint passes the gate.
 """
 
 from __future__ import annotations
 
 from unified_state.errors import UsageError
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item
-from unified_state.memory.ledger.record_item import changed_by, checked, record_item
+from unified_state.lib.times import to_text
+from unified_state.memory.ledger.change_log import CLOSES, DROPS, REOPENS, note_change
+from unified_state.memory.ledger.decide_proposal import accept, changed_by
+from unified_state.memory.ledger.gate import NotAtGateError, pass_gate, pass_gate_for
+from unified_state.memory.ledger.item_table import (
+    ACTIVE,
+    DISMISSED,
+    PROPOSED,
+    RESOLVED,
+    SUPERSEDED,
+    find_item,
+    selected_items,
+    update_item,
+)
+from unified_state.memory.ledger.record_item import checked, propose_end, record_item
+from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.model.constraint import INFERRED, USER_SAID
-from unified_state.model.item import CONSTRAINT, MAIN_FIELDS, OTHER_FIELDS
+from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, MAIN_FIELDS, OTHER_FIELDS
 from unified_state.model.scope import enforcement_of
 
 TYPE_CHECKING = False
@@ -23,19 +38,105 @@ if TYPE_CHECKING:
     from unified_state.model.item import LedgerItem
 
 _ENFORCEMENT = ("scope", "mode")
+# How a body tells that its item is over, and how it tells that it was. A dropped one is told from a rejected proposal.
+_ENDS = {"resolution": "formerResolution", "resolvedAt": "formerResolvedAt", "dropped": "formerlyDropped"}
 
 
 def edit(
     archive: Archive, ref: str, changes: dict[str, Any], author: Author, *, masker: Masker, now: int
 ) -> LedgerItem:
-    """Return the item that has the changed fields. It supersedes the older one, or is proposed to do so."""
+    """Return the item that has the changed fields. It supersedes the older one, or is proposed to do so.
+
+    Raises NotAtGateError where the user is asked about a rule and does not confirm. The proposal stays.
+    """
     older = _holding(archive, ref)
     body = _changed(older, changes)
     if body == older.body:
         return older
-    if not _may_edit(older):
+    if not _may_change(older, author):
         return propose(archive, older, body, author, masker=masker, now=now)
-    return record_item(archive, older.kind, body, author, masker=masker, now=now, supersedes=older.uuid)
+    try:
+        if older.status == ACTIVE:
+            return record_item(archive, older.kind, body, author, masker=masker, now=now, supersedes=older.uuid)
+        proposal = propose(archive, older, body, author, masker=masker, now=now)  # it changes what the older one would
+        return accept(archive, [proposal.uuid], author.origin, now, author.session_id)[0]
+    except NotAtGateError as error:
+        proposal = propose(archive, older, body, author, masker=masker, now=now)
+        error.hint += f" (`unified-state inbox accept {proposal.alias}` changes it too)"
+        raise
+
+
+def drop(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int, why: str = "") -> LedgerItem:
+    """Drop an item and return it: it is neither restored nor shown in the state file, and stays in the ledger.
+
+    Where only the user may, record a proposal to drop it and raise NotAtGateError.
+    """
+    item = _holding(archive, ref)
+    try:
+        if not _may_change(item, author):
+            pass_gate(author.origin, f"drops {item.alias}")
+        pass_gate_for([item], author.origin, "drops")
+    except NotAtGateError as error:
+        if item.status == ACTIVE:
+            proposal = propose_end(archive, item, author, masker=masker, now=now)
+            error.hint += f" (`unified-state inbox accept {proposal.alias}` drops it too)"
+        raise
+    at = to_text(now)
+    with archive.transaction():
+        item = _holding(archive, item.uuid)
+        told: dict[str, Any] = {"resolution": checked("why", why, masker) if why else "dropped", "resolvedAt": at}
+        if item.status == ACTIVE:
+            told["dropped"] = True
+        change = {"status": DISMISSED, "changed_at": at, "paged_out_at": at, "estimate": None}
+        dropped = item.replace(body={**item.body, **told}, **change)
+        update_item(archive, dropped)
+        note_change(archive, DROPS, author.origin, author.session_id, [(item, dropped)], at)
+    return dropped
+
+
+def close(archive: Archive, ref: str, resolution: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+    """Close evidence or an attempt that is settled, and return it. It leaves the state file and stays in the ledger."""
+    at, resolution = to_text(now), checked("resolution", resolution, masker) if resolution else "closed"
+    with archive.transaction():
+        item = _holding(archive, ref)
+        if item.kind not in (EVIDENCE, ATTEMPT):
+            message = f"{item.alias} is a {item.kind}, which is not closed"
+            raise UsageError(message, f"`unified-state drop {item.alias}` takes it out of the state")
+        if item.status == PROPOSED and not may_decide(author.origin):
+            message = f"only the user decides on {item.alias}, which is proposed"
+            raise UsageError(message, "`unified-state inbox` lists what waits for them")
+        body = {**item.body, "resolution": resolution, "resolvedAt": at}
+        closed = item.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
+        update_item(archive, closed)
+        note_change(archive, CLOSES, author.origin, author.session_id, [(item, closed)], at)
+    return closed
+
+
+def reopen(archive: Archive, ref: str, author: Author, *, now: int) -> LedgerItem:
+    """Reopen an item that was closed, lifted, dropped or rejected, and return it. A rejected one waits again."""
+    item = _ended(archive, ref)
+    if not _may_reopen(item, author) or item.kind == CONSTRAINT:
+        pass_gate(author.origin, f"reopens {item.alias}")
+    at = to_text(now)
+    with archive.transaction():
+        item = _ended(archive, item.uuid)
+        status = ACTIVE if item.status == RESOLVED or item.body.get("dropped") else PROPOSED
+        change = {"status": status, "changed_at": at, "paged_out_at": None, "estimate": None}
+        opened = item.replace(body=opened_body(item.body), **change)
+        update_item(archive, opened)
+        note_change(archive, REOPENS, author.origin, author.session_id, [(item, opened)], at)
+    return opened
+
+
+def opened_body(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of an item that holds again. How it ended is kept under other names."""
+    return {_ENDS.get(name, name): value for name, value in body.items() if name not in _ENDS.values()}
+
+
+def ended_body(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of an item that is over again, as it ended before."""
+    was = {former: name for name, former in _ENDS.items()}
+    return {was.get(name, name): value for name, value in body.items() if name not in _ENDS}
 
 
 def propose_accept(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
@@ -63,17 +164,42 @@ def propose(
     return record_item(archive, older.kind, body, author, masker=masker, now=now, proposed_for=changed)
 
 
-def _may_edit(item: LedgerItem) -> bool:
-    """Return whether a program may edit an item: what a model recorded, if that is no rule and no proposal."""
-    return item.status == ACTIVE and item.origin == INFERRED and item.kind != CONSTRAINT
+def _may_change(item: LedgerItem, author: Author) -> bool:
+    """Return whether an author may change an item: the user any, a program what a model recorded, if that is no rule
+    and no proposal.
+    """
+    is_models = item.status == ACTIVE and item.origin == INFERRED and item.kind != CONSTRAINT
+    return author.origin == USER_SAID or is_models
+
+
+def _may_reopen(item: LedgerItem, author: Author) -> bool:
+    """Return whether an author may reopen an item. What the user dropped or rejected stays so for a program."""
+    return author.origin == USER_SAID or item.status == RESOLVED
 
 
 def _holding(archive: Archive, ref: str) -> LedgerItem:
     item = find_item(archive, ref)
     if item.status not in (ACTIVE, PROPOSED):
         message = f"{item.alias} is {item.status}"
-        raise UsageError(message, "only an item that holds, or is proposed, can be changed")
+        raise UsageError(message, _instead(archive, item))
     return item
+
+
+def _instead(archive: Archive, item: LedgerItem) -> str:
+    """Return what to do about an item that holds no more."""
+    if item.status == SUPERSEDED:
+        newer = selected_items(archive, "WHERE uuid = ?", item.superseded_by)
+        return f"change {newer[0].alias}, which superseded it" if newer else "only an item that holds can be changed"
+    return f"`unified-state reopen {item.alias}` makes it hold again"
+
+
+def _ended(archive: Archive, ref: str) -> LedgerItem:
+    """Return an item that is over. Raises UsageError for one that holds, waits or was superseded."""
+    item = find_item(archive, ref)
+    if item.status in (RESOLVED, DISMISSED):
+        return item
+    message = f"{item.alias} is {item.status}"
+    raise UsageError(message, _instead(archive, item) if item.status == SUPERSEDED else "there is nothing to reopen")
 
 
 def _changed(item: LedgerItem, changes: dict[str, Any]) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def _faults(archive: Archive, item: LedgerItem) -> Iterator[Finding]:
 
 def _turn(archive: Archive, item: LedgerItem) -> dict[str, Any] | None:
     """Return the turn an item was recorded in: its prompt, and the step that states the item, if known."""
-    number, source = _place(archive, item)
+    number, source = place_of(archive, item)
     if number is None:
         return None
     (session_id,) = archive.row(
@@ -113,7 +113,7 @@ def _turn(archive: Archive, item: LedgerItem) -> dict[str, Any] | None:
     }
 
 
-def _place(archive: Archive, item: LedgerItem) -> tuple[int | None, int | None]:
+def place_of(archive: Archive, item: LedgerItem) -> tuple[int | None, int | None]:
     """Return the turn of an item and its source step. Without a source entry the turn is found by the time."""
     if item.source_uuid is not None:
         for number in entry_steps(archive, item.source_uuid):

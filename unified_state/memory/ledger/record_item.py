@@ -1,7 +1,6 @@
-"""Changes of the ledger: an item is recorded, superseded, resolved, lifted, accepted or dismissed.
+"""Changes of the ledger: an item is recorded, superseded, resolved or lifted.
 
-Each is durable when its function returns. Only the user decides on proposals. A dismissed proposal is not captured
-again.
+Each is durable when its function returns, and `undo` takes it back.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
+from unified_state.memory.ledger.change_log import CLOSES, LIFTS, REPLACES, note_change
 from unified_state.memory.ledger.gate import NotAtGateError, pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
-    DISMISSED,
     PROPOSED,
     RESOLVED,
     SUPERSEDED,
@@ -26,11 +25,9 @@ from unified_state.memory.ledger.item_table import (
     update_item,
 )
 from unified_state.memory.ledger.relate_items import relate
-from unified_state.memory.ledger.rules.short_item import main_text, may_decide
-from unified_state.memory.ledger.source_table import set_source
+from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.memory.repository.file_versions import file_versions
 from unified_state.memory.working_set.working_set_table import files_named
-from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 
 TYPE_CHECKING = False
@@ -85,7 +82,9 @@ def record_item(
         item = item.replace(alias=next_alias(archive, kind))
         insert_item(archive, item)
         if older is not None:
-            _replace(archive, older, item, now)
+            replaced = _replace(archive, older, item, now)
+            pairs = [(older, replaced), (None, item)]
+            note_change(archive, REPLACES, author.origin, author.session_id, pairs, to_text(now))
         for uuid in proposed_for:
             link_items(archive, item, "changes", find_item(archive, uuid), to_text(now))
         relate(archive, item)
@@ -126,44 +125,48 @@ def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> d
     return {**versions, **file_versions(author.worktree, found, now)}
 
 
-def supersede(archive: Archive, ref: str, by: str, *, now: int) -> LedgerItem:
+def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) -> LedgerItem:
     """Mark a decision as superseded by another recorded one, and return the other one."""
     with archive.transaction():
         older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
         if older.uuid == newer.uuid:
             message = f"{older.alias} cannot supersede itself"
             raise UsageError(message, "name the decision that holds now with --by")
-        _replace(archive, older, newer, now)
+        pairs = [(older, _replace(archive, older, newer, now))]
+        note_change(archive, REPLACES, author.origin, author.session_id, pairs, to_text(now))
     return newer
 
 
-def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> None:
+def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> LedgerItem:
     change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now), "estimate": None}
     if older.kind != DECISION:  # the state file tells only decisions that were changed
         change["paged_out_at"] = to_text(now)
-    update_item(archive, older.replace(**change))
+    replaced = older.replace(**change)
+    update_item(archive, replaced)
     link_items(archive, newer, "supersedes", older, to_text(now))
+    return replaced
 
 
-def resolve(archive: Archive, ref: str, resolution: str, *, masker: Masker, now: int) -> LedgerItem:
+def resolve(archive: Archive, ref: str, resolution: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
     """Close an open question with its answer, and return it."""
     resolution = checked("resolution", resolution, masker)
     with archive.transaction():
-        question = _of_kind(find_item(archive, ref), QUESTION)
+        question = of_kind(find_item(archive, ref), QUESTION)
         body = {**question.body, "resolution": resolution, "resolvedAt": to_text(now)}
         changed = question.replace(status=RESOLVED, body=body, changed_at=to_text(now), estimate=None)
         update_item(archive, changed)
+        note_change(archive, CLOSES, author.origin, author.session_id, [(question, changed)], to_text(now))
     return changed
 
 
 def _current(item: LedgerItem, kind: str) -> LedgerItem:
-    if _of_kind(item, kind).status == SUPERSEDED:
+    if of_kind(item, kind).status == SUPERSEDED:
         message = f"{item.alias} is already superseded"
         raise UsageError(message, f"supersede the current {kind}")
     return item
 
 
-def _of_kind(item: LedgerItem, kind: str) -> LedgerItem:
+def of_kind(item: LedgerItem, kind: str) -> LedgerItem:
     if item.kind != kind:
         message = f"{item.alias} is a {item.kind}, not a {kind}"
         raise UsageError(message, f"{kind}s have refs such as {ALIAS_LETTERS[kind]}1")
@@ -179,8 +182,8 @@ def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
     try:
         pass_gate_for([constraint], author.origin, "lifts")
     except NotAtGateError as error:
-        proposal = propose_lift(archive, constraint, author, masker=masker, now=now)
-        error.hint += f" (`unified-state proposed accept {proposal.alias}` lifts it too)"
+        proposal = propose_end(archive, constraint, author, masker=masker, now=now)
+        error.hint += f" (`unified-state inbox accept {proposal.alias}` lifts it too)"
         raise
     with archive.transaction():
         constraint = in_force(archive, ref)
@@ -188,29 +191,42 @@ def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
         body = {**constraint.body, "resolution": "lifted by the user", "resolvedAt": at}
         changed = constraint.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
         update_item(archive, changed)
+        note_change(archive, LIFTS, author.origin, author.session_id, [(constraint, changed)], at)
     return changed
 
 
 def in_force(archive: Archive, ref: str) -> LedgerItem:
     """Return a constraint that holds or is proposed. Raises UsageError for another item."""
-    constraint = _of_kind(find_item(archive, ref), CONSTRAINT)
+    constraint = of_kind(find_item(archive, ref), CONSTRAINT)
     if constraint.status not in (ACTIVE, PROPOSED):
         message = f"{constraint.alias} is already {constraint.status}"
         raise UsageError(message, "`unified-state constraint list` shows those that hold")
     return constraint
 
 
-def propose_lift(archive: Archive, constraint: LedgerItem, author: Author, *, masker: Masker, now: int) -> LedgerItem:
-    """Return the proposal to lift a constraint: a decision that supersedes it once accepted. There is at most one."""
-    text = masker.text(f"Lift {constraint.alias}: {main_text(constraint)}"[:LONGEST_TEXT])
+def propose_end(archive: Archive, item: LedgerItem, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+    """Return the proposal to lift a constraint or to drop another item: a decision that supersedes it once accepted.
+    There is at most one.
+    """
+    done = "lifted" if item.kind == CONSTRAINT else "dropped"
+    text = masker.text(f"{_end_of(item)}{main_text(item)}"[:LONGEST_TEXT])
     for (uuid,) in archive.rows(
-        "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", constraint.uuid
+        "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", item.uuid
     ):
         known = find_item(archive, uuid)
         if known.status == PROPOSED and main_text(known) == text:
             return known
-    body = {"decision": text, "rationale": "the constraint was to be lifted, and not by the user", "reversible": True}
-    return record_item(archive, DECISION, body, author, masker=masker, now=now, proposed_for=[constraint.uuid])
+    body = {"decision": text, "rationale": f"the {item.kind} was to be {done}, and not by the user", "reversible": True}
+    return record_item(archive, DECISION, body, author, masker=masker, now=now, proposed_for=[item.uuid])
+
+
+def is_end_of(proposal: LedgerItem, item: LedgerItem) -> bool:
+    """Return whether a proposal only lifts or drops an item, and puts nothing in its place."""
+    return proposal.kind == DECISION and main_text(proposal).startswith(_end_of(item))
+
+
+def _end_of(item: LedgerItem) -> str:
+    return f"{'Lift' if item.kind == CONSTRAINT else 'Drop'} {item.alias}: "
 
 
 def checked(name: str, value: Any, masker: Masker) -> Any:
@@ -228,50 +244,3 @@ def checked(name: str, value: Any, masker: Masker) -> Any:
         message = f"{name} has {len(value):,} characters"
         raise UsageError(message, f"at most {LONGEST_TEXT:,}; long output is in the archive already")
     return masker.text(value)
-
-
-def accept(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
-    """Accept a proposal as the user's statement, and return it. It supersedes the items that it changes."""
-    at = to_text(now)
-    proposal = _proposal(archive, ref, origin)
-    changed = changed_by(archive, proposal)
-    pass_gate_for([proposal, *changed], origin, f"accepts {proposal.alias}, which confirms or replaces")
-    with archive.transaction():
-        item = _proposal(archive, ref, origin).replace(
-            status=ACTIVE, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None
-        )
-        update_item(archive, item)
-        set_source(archive, item)  # from now on it is the user's statement
-        for one in changed:
-            older = find_item(archive, one.uuid)
-            if older.status in (ACTIVE, PROPOSED):
-                older = older.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at, estimate=None)
-                update_item(archive, older)
-                link_items(archive, item, "supersedes", older, at)
-    return item
-
-
-def dismiss(archive: Archive, ref: str, origin: str, now: int) -> LedgerItem:
-    """Dismiss a proposal, and return it. It is not captured again."""
-    pass_gate_for([_proposal(archive, ref, origin)], origin, "dismisses")
-    with archive.transaction():
-        item = _proposal(archive, ref, origin).replace(status=DISMISSED, changed_at=to_text(now))
-        update_item(archive, item)
-    return item
-
-
-def changed_by(archive: Archive, proposal: LedgerItem) -> list[LedgerItem]:
-    """Return the items that a proposal would change."""
-    rows = archive.rows("SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", proposal.uuid)
-    return [find_item(archive, uuid) for (uuid,) in rows]
-
-
-def _proposal(archive: Archive, ref: str, origin: str) -> LedgerItem:
-    if not may_decide(origin):
-        message = f"only the user accepts or dismisses {ref}"
-        raise UsageError(message, "ask them to run this in a terminal of their own")
-    item = find_item(archive, ref)
-    if item.status != PROPOSED:
-        message = f"{item.alias} is {item.status}, not proposed"
-        raise UsageError(message, "`unified-state proposed` lists what waits for you")
-    return item

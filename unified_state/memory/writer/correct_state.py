@@ -1,19 +1,72 @@
-"""Corrections of recorded items by a program, and the state file that follows."""
+"""Corrections of recorded items, and the state file that follows."""
 
 from __future__ import annotations
 
-from unified_state.memory.ledger.correct_item import edit, propose_accept
-from unified_state.memory.ledger.record_item import in_force, propose_lift
+from unified_state.memory.ledger.correct_item import close, drop, edit, propose_accept, reopen
+from unified_state.memory.ledger.decide_proposal import accept, reject
+from unified_state.memory.ledger.item_table import find_item
+from unified_state.memory.ledger.record_item import checked, in_force, propose_end, resolve
 from unified_state.memory.ledger.rules.short_item import short_form
+from unified_state.memory.ledger.undo_change import undo
 from unified_state.memory.writer.record_state import record
+from unified_state.model.item import QUESTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.ledger.undo_change import Undone
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.item import Entry, LedgerItem
+
+
+def drop_item(workspace: Workspace, ref: str, why: str = "") -> Entry:
+    """Drop an item and return its entry: it stays in the ledger, and nowhere else."""
+    author, masker = workspace.author(), workspace.masker
+
+    def action(archive: Archive, now: int) -> LedgerItem:
+        return drop(archive, ref, author, masker=masker, now=now, why=why)
+
+    return short_form(record(workspace, action, ref))
+
+
+def close_item(workspace: Workspace, ref: str, resolution: str = "") -> Entry:
+    """Close an open question with its answer, or evidence or an attempt that is settled, and return its entry."""
+    author, masker = workspace.author(), workspace.masker
+
+    def action(archive: Archive, now: int) -> LedgerItem:
+        if find_item(archive, ref).kind == QUESTION:
+            return resolve(archive, ref, resolution, author, masker=masker, now=now)
+        return close(archive, ref, resolution, author, masker=masker, now=now)
+
+    return short_form(record(workspace, action, ref))
+
+
+def reopen_item(workspace: Workspace, ref: str) -> Entry:
+    """Reopen an item that was closed, lifted, dropped or rejected, and return its entry."""
+    author = workspace.author()
+    return short_form(record(workspace, lambda archive, now: reopen(archive, ref, author, now=now), ref))
+
+
+def undo_newest(workspace: Workspace) -> Undone:
+    """Take back the newest change of the ledger, and return what was taken back."""
+    author = workspace.author()
+    return record(workspace, lambda archive, now: undo(archive, author, now))
+
+
+def decide_proposals(workspace: Workspace, refs: Sequence[str], *, accepted: bool, why: str = "") -> list[Entry]:
+    """Accept or reject proposals in one transaction, and return their entries."""
+    origin, session_id = workspace.origin, workspace.session_id
+    told = checked("why", why, workspace.masker) if why else ""
+
+    def action(archive: Archive, now: int) -> list[LedgerItem]:
+        if accepted:
+            return accept(archive, refs, origin, now, session_id)
+        return reject(archive, refs, origin, now, why=told, session_id=session_id)
+
+    return [short_form(item) for item in record(workspace, action, *refs)]
 
 
 def edit_item(workspace: Workspace, ref: str, changes: dict[str, Any]) -> Entry:
@@ -31,7 +84,7 @@ def propose_lifting(workspace: Workspace, ref: str) -> Entry:
     author, masker = workspace.author(), workspace.masker
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        return propose_lift(archive, in_force(archive, ref), author, masker=masker, now=now)
+        return propose_end(archive, in_force(archive, ref), author, masker=masker, now=now)
 
     return short_form(record(workspace, action, ref))
 

@@ -12,7 +12,7 @@ from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.session_notes import add_notes, close_notes
 from unified_state.memory.archive.sessions import change_work, read_work
 from unified_state.memory.ledger.gate import NotAtGateError
-from unified_state.memory.ledger.record_item import accept, dismiss, lift, record_item, resolve, supersede
+from unified_state.memory.ledger.record_item import lift, record_item, resolve, supersede
 from unified_state.memory.ledger.relate_items import hints
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.state_file.state_file import written_state_files
@@ -84,21 +84,18 @@ def add_item(
 
 def supersede_decision(workspace: Workspace, ref: str, by: str) -> Entry:
     """Mark a decision as superseded by another one, and return the entry of the other one."""
-    return short_form(record(workspace, lambda archive, now: supersede(archive, ref, by, now=now), ref, by))
+    author = workspace.author()
+    return short_form(record(workspace, lambda archive, now: supersede(archive, ref, by, author, now=now), ref, by))
 
 
 def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
     """Close an open question and return its entry."""
-    masker = workspace.masker
-    return short_form(
-        record(workspace, lambda archive, now: resolve(archive, ref, resolution, masker=masker, now=now), ref)
-    )
+    author, masker = workspace.author(), workspace.masker
 
+    def action(archive: Archive, now: int) -> LedgerItem:
+        return resolve(archive, ref, resolution, author, masker=masker, now=now)
 
-def decide_proposal(workspace: Workspace, ref: str, *, accepted: bool) -> Entry:
-    """Accept or dismiss a proposal, and return its entry."""
-    decide = accept if accepted else dismiss
-    return short_form(record(workspace, lambda archive, now: decide(archive, ref, workspace.origin, now), ref))
+    return short_form(record(workspace, action, ref))
 
 
 def lift_constraint(workspace: Workspace, ref: str) -> Entry:

@@ -233,8 +233,8 @@ def _said(known: Known) -> Iterator[Section]:
     for item in known.said:
         other = "; the summary says otherwise" if item.alias in distorted else ""
         lines.append(f"  {item.alias} (not confirmed{other}): {cut(harmless(main_text(item)), _ESSENTIAL_CHARACTERS)}")
-    more = f", {known.waiting} more wait in `unified-state proposed`" if known.waiting else ""
-    drop = f"the user drops one with `unified-state proposed dismiss {known.said[0].alias}`"
+    more = f", {known.waiting} more wait in `unified-state inbox`" if known.waiting else ""
+    drop = f"the user drops one with `unified-state inbox reject {known.said[0].alias}`"
     yield f"[SAID] {len(lines)} in the user's prompts, not confirmed{more}; {drop}", lines, _ONLY_SAID
 
 

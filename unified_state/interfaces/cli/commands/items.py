@@ -1,4 +1,6 @@
-"""`decision`, `constraint`, `question`, `evidence`, `attempt`, `proposed`: record, list and settle items."""
+"""Items: `decision`, `constraint` … record and list them, `edit`, `drop`, `close`, `reopen`, `undo` correct them, and
+`inbox` decides on what waits.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +8,40 @@ import sys
 
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, argument, either, flag, option
+from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value
 from unified_state.lib.record import disk_value
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, list_items
-from unified_state.memory.ledger.rules.item_lines import item_line
-from unified_state.memory.ledger.rules.short_item import short_form
+from unified_state.lib.text import cut
+from unified_state.lib.times import age_text, current_time, to_milliseconds
+from unified_state.memory.ledger.inbox import read_inbox
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
+from unified_state.memory.ledger.rules.item_lines import harmless, item_line
+from unified_state.memory.ledger.rules.short_item import main_text, short_form
 from unified_state.memory.manager import UnifiedStateManager
-from unified_state.memory.writer.record_state import decide_proposal, lift_constraint, supersede_decision
+from unified_state.memory.writer.correct_state import (
+    close_item,
+    decide_proposals,
+    drop_item,
+    edit_item,
+    reopen_item,
+    undo_newest,
+)
+from unified_state.memory.writer.record_state import lift_constraint, supersede_decision
 from unified_state.model.constraint import DENY, MODES, USER_SAID
-from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES
+from unified_state.model.item import EVIDENCE_TYPES, MAIN_FIELDS, PRIORITIES
 from unified_state.model.scope import scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any
 
     from unified_state.interfaces.cli.command_context import Add, Context
     from unified_state.lib.record import Record
     from unified_state.model.item import Constraint, LedgerItem
 
-_LINE = 400  # characters of an item in a list
+_LINE, _CUT = 400, 160  # characters of an item in a list, and in a message
+_FIELDS = ("rationale", "source", "context", "outcome", "priority", "type", "mode")
+_FLAGS = {"reversible": True, "irreversible": False}, {"blocking": True, "not_blocking": False}
 
 
 def _manager(context: Context) -> UnifiedStateManager:
@@ -82,6 +99,11 @@ def _resolve(context: Context, arguments: Namespace) -> None:
     _show(context, _manager(context).resolve_question(arguments.id, _text(arguments.text)))
 
 
+def _close(context: Context, arguments: Namespace) -> None:
+    text = "" if arguments.text is None else _text(arguments.text)
+    _show(context, close_item(context.changing(), arguments.ref, text))
+
+
 def _add_evidence(context: Context, arguments: Namespace) -> None:
     _show(context, _manager(context).add_evidence(arguments.type, _text(arguments.text), arguments.source))
 
@@ -101,26 +123,92 @@ def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> lis
     return [] if workspace.is_empty else workspace.use(lambda archive: list_items(archive, kind, statuses))
 
 
-def _list_proposed(context: Context, _arguments: Namespace) -> None:
-    items = _items(context, None, (PROPOSED,))
-    lines = [item_line(item, _LINE) + (f" [{item.rule}]" if item.rule else "") for item in items]
-    shown = [
-        {**disk_value(short_form(item)), "kind": item.kind, "rule": item.rule, "quote": item.quote} for item in items
-    ]
-    context.show(shown, "\n".join(lines) or "nothing is proposed")
+def _edit(context: Context, arguments: Namespace) -> None:
+    workspace = context.changing()
+    older = workspace.use(lambda archive: find_item(archive, arguments.ref))
+    entry = edit_item(workspace, older.alias, _changes(arguments, MAIN_FIELDS[older.kind]))
+    if entry.id == older.alias:
+        context.say(f"{entry.id} says so already")
+    elif entry.status == PROPOSED:
+        context.say(f"{older.alias} stays as it is until the user accepts {entry.id} (`unified-state inbox`)")
+    else:
+        context.say(f"{entry.id} takes the place of {older.alias}")
+    _show(context, entry)
+
+
+def _changes(arguments: Namespace, main_field: str) -> dict[str, Any]:
+    """Return the given fields by their names in an item."""
+    given = {name: getattr(arguments, name) for name in _FIELDS}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if arguments.text is not None:
+        changes[main_field] = _text(arguments.text).replace("\r\n", "\n").rstrip("\n")
+    for meanings in _FLAGS:
+        for name, value in meanings.items():
+            if getattr(arguments, name):
+                changes[next(iter(meanings))] = value
+    if arguments.scope is not None:
+        changes["scope"] = disk_value(scope_of(arguments.scope))
+    if arguments.no_scope:
+        changes["scope"] = None
+    return changes
+
+
+def _drop(context: Context, arguments: Namespace) -> None:
+    _show(context, drop_item(context.changing(), arguments.ref, arguments.why or ""))
+
+
+def _reopen(context: Context, arguments: Namespace) -> None:
+    _show(context, reopen_item(context.changing(), arguments.ref))
+
+
+def _undo(context: Context, _arguments: Namespace) -> None:
+    undone = undo_newest(context.changing())
+    items = [f"{item.alias} is {item.status} now: {cut(harmless(main_text(item)), _CUT)}" for item in undone.items]
+    age = age_text(current_time() - (to_milliseconds(undone.at) or 0))
+    value = {"undone": undone.verb, "at": undone.at, "items": [disk_value(short_form(item)) for item in undone.items]}
+    context.show(value, "\n".join([f"undone: {undone.verb}, {age}", *(f"  {line}" for line in items)]))
+
+
+def _inbox(context: Context, _arguments: Namespace) -> None:
+    workspace = context.workspace(create=False)
+    waiting = [] if workspace.is_empty else workspace.use(read_inbox)
+    now = current_time()
+    context.show(
+        [inbox_value(one) for one in waiting], "\n".join(line for one in waiting for line in inbox_lines(one, now))
+    )
+    if not waiting:
+        context.say("nothing waits for you")
 
 
 def _decide(context: Context, arguments: Namespace) -> None:
-    workspace, accepted = context.workspace(create=True), arguments.verb == "accept"
-    entries = [decide_proposal(workspace, ref, accepted=accepted) for ref in arguments.refs]
-    context.show([disk_value(entry) for entry in entries], "\n".join(entry.id for entry in entries))
+    accepted = arguments.verb == "accept"
+    workspace, refs = context.changing(), arguments.refs
+    if arguments.all:
+        refs = [waiting.item.alias for waiting in workspace.use(read_inbox)]
+        if not refs:
+            context.say("nothing waits for you")
+            return context.show([], "")
+    why = "" if accepted else arguments.why or ""
+    entries = decide_proposals(workspace, refs, accepted=accepted, why=why)
+    return context.show([disk_value(entry) for entry in entries], "\n".join(entry.id for entry in entries))
 
 
 _TEXT = argument("text", metavar="TEXT", help="`-` reads it from stdin")
 _ID = argument("id", metavar="ID")
-_IDS = argument("refs", nargs="+", metavar="ID", help="of proposals, such as C4")
 _SOURCE = option("--source S", "where it comes from", required=True)
 _IRREVERSIBLE = flag("--irreversible", "it cannot be changed later")
+
+
+_REF = argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12 A2")
+_WHY = option("--why TEXT", "the reason, which is kept")
+_CHOSEN = either(
+    argument("refs", nargs="*", metavar="ID", default=[], help="such as C4"),
+    flag("--all", "all that waits"),
+    required=True,
+)
+_ACCEPT = Command(_decide, _CHOSEN, about="they hold from now on, as your word")
+_REJECT = Command(_decide, _CHOSEN, _WHY, about="they do not hold, and are not proposed again")
+_LIST = "list what waits, the newest last; the same without a verb"
 
 
 def _rationale(*, required: bool) -> Add:
@@ -132,6 +220,11 @@ def _verbs(kind: str, add: Command, **others: Command) -> dict[str, Command]:
     add.about = f"record: {kind} add TEXT"
     listing = Command(_list, every, SESSION, about="list them, the newest last")
     return {f"{kind} {verb}": command for verb, command in {"add": add, **others, "list": listing}.items()}
+
+
+def _closing(kind: str, what: str) -> Command:
+    text = argument("text", nargs="?", metavar="TEXT", help=f"{what}; `-` reads it from stdin")
+    return Command(_close, _REF, text, about=f"close {kind} ID")
 
 
 COMMANDS = {
@@ -195,6 +288,7 @@ COMMANDS = {
             _SOURCE,
             SESSION,
         ),
+        resolve=_closing("evidence", "how it was settled"),
     ),
     **_verbs(
         "attempt",
@@ -204,9 +298,40 @@ COMMANDS = {
             option("--outcome TEXT", "how it failed", required=True),
             SESSION,
         ),
+        resolve=_closing("attempt", "what worked after all"),
     ),
-    "proposed": Command(_list_proposed, has_json=False),
-    "proposed list": Command(_list_proposed, about="list them, the newest last; the same without a verb"),
-    "proposed accept": Command(_decide, _IDS, about="make them facts"),
-    "proposed dismiss": Command(_decide, _IDS, about="drop them; they are not proposed again"),
+    "inbox": Command(_inbox, has_json=False),
+    "inbox list": Command(_inbox, about=_LIST),
+    "inbox accept": _ACCEPT,
+    "inbox reject": _REJECT,
+    "proposed": Command(_inbox, has_json=False),
+    "proposed list": Command(_inbox, about=_LIST),
+    "proposed accept": _ACCEPT,
+    "proposed dismiss": _REJECT,
+    "edit": Command(
+        _edit,
+        _REF,
+        argument("text", nargs="?", metavar="TEXT", help="the new text; `-` reads it from stdin"),
+        option("--rationale TEXT", "of a decision"),
+        option("--source S", "of a constraint or evidence"),
+        option("--context TEXT", "of a question"),
+        option("--outcome TEXT", "of an attempt"),
+        argument("--priority", choices=PRIORITIES, help="of a question"),
+        argument("--type", choices=EVIDENCE_TYPES, metavar="TYPE", help=f"of evidence: {', '.join(EVIDENCE_TYPES)}"),
+        either(flag("--reversible", "a decision"), flag("--irreversible", "a decision")),
+        either(flag("--blocking", "a constraint"), flag("--not-blocking", "a constraint")),
+        either(
+            option("--scope KIND:PATTERN", "of a constraint, in place of its scope (repeatable)", action="append"),
+            flag("--no-scope", "a constraint is enforced no more"),
+        ),
+        argument("--mode", choices=MODES, help="of a constraint with a scope"),
+    ),
+    "drop": Command(_drop, _REF, _WHY),
+    "close": Command(
+        _close,
+        _REF,
+        argument("text", nargs="?", metavar="TEXT", help="the answer, or how it was settled; `-` reads it from stdin"),
+    ),
+    "reopen": Command(_reopen, _REF),
+    "undo": Command(_undo),
 }

@@ -101,7 +101,7 @@ def _check_is_for_server(forms: dict[str, str], *, is_own: bool) -> None:
 
 
 def _imported_text(imported: Imported) -> str:
-    waiting = f", {imported.proposed:,} proposed (`unified-state proposed`)" if imported.proposed else ""
+    waiting = f", {imported.proposed:,} proposed (`unified-state inbox`)" if imported.proposed else ""
     left = f", {imported.left:,} left as they are here" if imported.left else ""
     return f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
 

@@ -1,0 +1,67 @@
+"""What waits for the user, as lines for a person and as JSON."""
+
+from __future__ import annotations
+
+from unified_state.lib.record import disk_value
+from unified_state.lib.text import cut
+from unified_state.lib.times import age_text, to_milliseconds
+from unified_state.memory.ledger.rules.item_lines import harmless, item_line
+from unified_state.memory.ledger.rules.short_item import main_text, short_form
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from unified_state.memory.ledger.inbox import Effect, Waiting
+
+_LINE, _VALUE = 400, 160  # characters of an item, and of one of its fields
+
+
+def inbox_value(waiting: Waiting) -> dict[str, Any]:
+    item = waiting.item
+    return {
+        **disk_value(short_form(item)),
+        "kind": item.kind,
+        "rule": item.rule,
+        "quote": item.quote,
+        "session_id": item.session_id,
+        "turn": waiting.turn,
+        "changes": [
+            {
+                "verb": effect.verb,
+                "ref": effect.item.alias,
+                "status": effect.item.status,
+                "fields": {name: {"from": old, "to": new} for name, (old, new) in effect.fields.items()},
+            }
+            for effect in waiting.effects
+        ],
+    }
+
+
+def inbox_lines(waiting: Waiting, now: int) -> Iterator[str]:
+    """Yield the lines of a proposal: itself, its source, and what it would change."""
+    item = waiting.item
+    yield item_line(item, _LINE)
+    age = age_text(now - (to_milliseconds(item.created_at) or now))
+    source = ", ".join(filter(None, [waiting.turn or "", item.rule or "", age]))
+    quote = f'"{cut(harmless(item.quote), _VALUE)}" ' if item.quote and item.quote != main_text(item) else ""
+    yield f"    from {quote}({source})"
+    for effect in waiting.effects:
+        yield f"    {_effect(effect)}"
+
+
+def _effect(effect: Effect) -> str:
+    status = "" if effect.item.status == "active" else f", which is {effect.item.status}"
+    if not effect.fields:
+        return f"{effect.verb} {effect.item.alias}{status}: {cut(harmless(main_text(effect.item)), _VALUE)}"
+    changes = (f"{name}: {_told(old)} -> {_told(new)}" for name, (old, new) in effect.fields.items())
+    return f"{effect.verb} {effect.item.alias}{status}: {'; '.join(changes)}"
+
+
+def _told(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dict):
+        value = "; ".join(str(pattern) for patterns in value.values() for pattern in patterns or ())
+    return f'"{cut(harmless(str(value)), _VALUE)}"'

@@ -1,0 +1,109 @@
+"""The log of the newest changes of the ledger, which `undo` takes back: who changed which items, from what to what.
+
+An archive has one log, for all its worktrees and processes. It holds no text of an item, so `forget` has nothing to do
+in it. Call its functions in the transaction of the change.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.model.constraint import USER_SAID
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.item import LedgerItem
+
+    Pair = tuple[LedgerItem | None, LedgerItem]
+
+# the verbs of changes
+REPLACES, DROPS, CLOSES, LIFTS, REOPENS, ACCEPTS, REJECTS = (
+    "replace", "drop", "close", "lift", "reopen", "accept", "reject",
+)  # fmt: skip
+_LOG = "changes"  # the name of the value in the archive
+_MOST = 50
+_FIELDS = ("status", "superseded_by", "origin", "paged_out_at")
+_TOLD_BY = ("status", "superseded_by")  # an item that differs here was changed again
+
+
+class ItemChange(Record):
+    """The change of one item. `before` is None for an item that the change recorded."""
+
+    uuid: str
+    before: dict[str, str | None] | None
+    after: dict[str, str | None]
+
+    def is_still(self, item: LedgerItem) -> bool:
+        """Return whether the item is as the change left it."""
+        return all(getattr(item, name) == self.after.get(name) for name in _TOLD_BY)
+
+
+class LoggedChange(Record):
+    """One change: its verb, its time, who made it, and its items."""
+
+    verb: str
+    at: str
+    origin: str
+    session_id: str | None
+    items: tuple[ItemChange, ...]
+
+
+def note_change(
+    archive: Archive, verb: str, origin: str, session_id: str | None, pairs: Iterable[Pair], at: str
+) -> None:
+    """Add a change to the log: each item before and after it. An item may have changed more than once."""
+    changed: dict[str, ItemChange] = {}
+    for before, after in pairs:
+        known = changed.get(after.uuid)
+        first = known.before if known else None if before is None else _state(before)
+        changed[after.uuid] = ItemChange(after.uuid, first, _state(after))
+    items = tuple(changed.values())
+    _write(archive, [*read_log(archive), LoggedChange(verb, at, origin, session_id, items)])
+
+
+def _state(item: LedgerItem) -> dict[str, str | None]:
+    return {name: getattr(item, name) for name in _FIELDS}
+
+
+def newest_change(archive: Archive, origin: str, session_id: str | None) -> LoggedChange | None:
+    """Return the newest change that an author may take back: the user anybody's, a program those of its session."""
+    for change in reversed(read_log(archive)):
+        if origin == USER_SAID or (change.origin != USER_SAID and change.session_id == session_id):
+            return change
+    return None
+
+
+def drop_change(archive: Archive, change: LoggedChange) -> None:
+    """Remove a change from the log."""
+    _write(archive, [known for known in read_log(archive) if known != change])
+
+
+def read_log(archive: Archive) -> list[LoggedChange]:
+    """Return the changes in the log, the oldest first."""
+    try:
+        return [_read(entry) for entry in parse_json(archive.meta(_LOG) or "[]")]
+    except (ValueError, KeyError, TypeError):  # damaged: there is nothing to take back
+        return []
+
+
+def _read(entry: dict[str, Any]) -> LoggedChange:
+    items = tuple(ItemChange(uuid, before and {**before}, {**after}) for uuid, before, after in entry["items"])
+    return LoggedChange(entry["verb"], entry["at"], entry["origin"], entry["session"], items)
+
+
+def _write(archive: Archive, changes: list[LoggedChange]) -> None:
+    entries = [
+        {
+            "verb": change.verb,
+            "at": change.at,
+            "origin": change.origin,
+            "session": change.session_id,
+            "items": [[item.uuid, item.before, item.after] for item in change.items],
+        }
+        for change in changes[-_MOST:]
+    ]
+    archive.set_meta(_LOG, dump_json(entries))

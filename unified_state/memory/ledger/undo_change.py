@@ -1,0 +1,84 @@
+"""Undo: the newest change of the ledger is taken back.
+
+A change is an edit, a replacement, a drop, a closing, a lift, a reopening, or a decision on proposals. The user takes
+back the newest of anybody in this repository, a program the newest of its own session. A change of a constraint passes
+the gate.
+"""
+
+from __future__ import annotations
+
+from unified_state.errors import UsageError
+from unified_state.lib.record import Record
+from unified_state.lib.times import to_text
+from unified_state.memory.ledger.change_log import drop_change, newest_change
+from unified_state.memory.ledger.correct_item import ended_body, opened_body
+from unified_state.memory.ledger.gate import pass_gate
+from unified_state.memory.ledger.item_table import DISMISSED, RESOLVED, selected_items, update_item
+from unified_state.memory.ledger.source_table import set_source
+from unified_state.model.item import CONSTRAINT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.ledger.change_log import ItemChange, LoggedChange
+    from unified_state.memory.ledger.record_item import Author
+    from unified_state.model.item import LedgerItem
+
+_OVER = (RESOLVED, DISMISSED)
+
+
+class Undone(Record):
+    """What was taken back: the verb of the change, its time, and the items as they are now."""
+
+    verb: str
+    at: str
+    items: tuple[LedgerItem, ...]
+
+
+def undo(archive: Archive, author: Author, now: int) -> Undone:
+    """Take the newest change back. Raises UsageError if there is none, or if one of its items changed since.
+
+    Such a change is removed from the log, so that the next call takes back the one before it.
+    """
+    confirmed: LoggedChange | None = None
+    while True:
+        with archive.transaction():
+            change = newest_change(archive, author.origin, author.session_id)
+            if change is None:
+                message = "there is nothing to undo"
+                raise UsageError(message, "it takes back edits, drops, closings, lifts and decisions on proposals")
+            items = {item.uuid: item for one in change.items for item in _items(archive, one)}
+            stale = [one for one in change.items if one.uuid not in items or not one.is_still(items[one.uuid])]
+            rules = [item.alias for item in items.values() if item.kind == CONSTRAINT]
+            if stale or not rules or change == confirmed:
+                drop_change(archive, change)
+                back = [] if stale else [_take_back(archive, items[one.uuid], one, now) for one in change.items]
+                break
+        pass_gate(author.origin, f"undoes the {change.verb} of {', '.join(rules)}")
+        confirmed = change  # it is taken back if it is still the newest
+    if stale:
+        names = ", ".join(items[one.uuid].alias if one.uuid in items else "a forgotten item" for one in stale)
+        message = f"the last {change.verb} was not undone: {names} changed since"
+        raise UsageError(message, "the next `unified-state undo` takes back the change before it")
+    return Undone(change.verb, change.at, tuple(back))
+
+
+def _items(archive: Archive, change: ItemChange) -> list[LedgerItem]:
+    return selected_items(archive, "WHERE uuid = ?", change.uuid)
+
+
+def _take_back(archive: Archive, item: LedgerItem, change: ItemChange, now: int) -> LedgerItem:
+    """Give an item its state before the change. One that the change recorded is dropped."""
+    at = to_text(now)
+    if change.before is None:
+        told = {"resolution": "its edit was undone", "resolvedAt": at, "dropped": True}
+        back = item.replace(status=DISMISSED, body={**item.body, **told}, paged_out_at=at)
+    else:
+        back = item.replace(**change.before)
+        if (item.status in _OVER) != (back.status in _OVER):
+            back = back.replace(body=ended_body(item.body) if back.status in _OVER else opened_body(item.body))
+    back = back.replace(changed_at=at, estimate=None)
+    update_item(archive, back)
+    if back.origin != item.origin:
+        set_source(archive, back)
+    return back
