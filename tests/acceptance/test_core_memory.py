@@ -44,7 +44,7 @@ def test_an_id_is_never_given_twice_however_many_have_left_the_file(
     ids = [manager.add_decision(f"{number} {'is decided ' * 30}", "r").id for number in range(25)]
     assert ids == [f"D{number}" for number in range(1, 26)]
     assert len(shown(project, "decisions")) < 25
-    assert project.run("forget", "D25").code == 0
+    assert project.run("forget", "D25", "--yes").code == 0
     assert project.decide("one more") == "D26"
 
 

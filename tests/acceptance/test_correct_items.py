@@ -198,7 +198,7 @@ def test_undo_goes_across_worktrees(recorded: Project, tmp_path: Path) -> None:
 def test_undo_leaves_what_changed_since_alone(recorded: Project) -> None:
     ends_well(recorded.run("close", "E1"))
     ends_well(recorded.run("edit", "D1", "Use Redis"))
-    assert recorded.run("forget", "D2").code == 0
+    assert recorded.run("forget", "D2", "--yes").code == 0
     done = recorded.run("undo")
     assert (done.code, "was not undone: a forgotten item changed since" in done.err) == (2, True)
     assert "E1 is active now" in ends_well(recorded.run("undo"))

@@ -65,7 +65,7 @@ def session(project: Project, tmp_path: Path) -> Session:
 def test_a_forgotten_turn_is_gone_and_stays_gone(session: Session) -> None:
     turn = session.project.ask("search", WORD)[0]["ref"]
     turn = session.project.ask("recall", turn).get("turn", turn)
-    assert session.project.run("forget", turn).code == 0
+    assert session.project.run("forget", turn, "--yes").code == 0
     assert session.is_gone()
     assert session.rest_is_there()
 
@@ -73,13 +73,13 @@ def test_a_forgotten_turn_is_gone_and_stays_gone(session: Session) -> None:
 def test_a_forgotten_step_is_gone_and_the_others_stay(session: Session) -> None:
     steps = [line["ref"] for line in session.project.export("s") if WORD in str(line)]
     for step in steps:
-        assert session.project.run("forget", step).code == 0
+        assert session.project.run("forget", step, "--yes").code == 0
     assert session.is_gone()
     assert session.rest_is_there()
 
 
 def test_a_forgotten_session_is_gone_and_stays_gone(session: Session) -> None:
-    assert session.project.run("forget", "--session", "s").code == 0
+    assert session.project.run("forget", "--session", "s", "--yes").code == 0
     assert session.is_gone()
     assert session.project.export("s") == []
 
@@ -94,17 +94,17 @@ def test_all_that_holds_a_text_is_gone_and_stays_gone(session: Session, text: st
     assert project.run("save", "--highlight", f"saw {WORD}", "--action", f"do {WORD}").code == 0
     session.hook("SubagentStop", agent_type="", last_assistant_message=f"<summary>{WORD}</summary>")
     session.hook("Stop", last_assistant_message=f"At last {WORD}.")
-    assert project.run("forget", "--match", text).code == 0
+    assert project.run("forget", "--match", text, "--yes").code == 0
     assert session.is_gone()
     assert session.rest_is_there()
 
 
 def test_a_forgotten_item_is_gone_also_from_what_was_restored(session: Session) -> None:
     project = session.project
-    assert project.run("forget", "--match", WORD).code == 0
+    assert project.run("forget", "--match", WORD, "--yes").code == 0
     item = project.decide(f"decide on {WORD}")
     session.hook("SessionStart", "brief", source="compact")
-    assert project.run("forget", item).code == 0
+    assert project.run("forget", item, "--yes").code == 0
     assert _readable(project) == set()
     assert project.run("recall", item).code == 1
     assert project.decide("another") != item
@@ -117,7 +117,7 @@ def test_a_forgotten_item_is_gone_from_the_state_files_of_all_worktrees(
     git("worktree", "add", "--quiet", str(other.folder), "-b", "other")
     item = project.decide(WORD)
     assert other.run("save").code == 0
-    assert project.run("forget", item).code == 0
+    assert project.run("forget", item, "--yes").code == 0
     assert _readable(other) == set()
 
 
@@ -125,7 +125,7 @@ def test_a_forgotten_item_does_not_come_back_from_an_edited_state_file(project: 
     item = project.decide(WORD)
     content = project.state_path.read_text(encoding="utf-8")
     project.state_path.write_text(content.replace('"because"', '"edited by hand"'), encoding="utf-8")
-    assert project.run("forget", item).code == 0
+    assert project.run("forget", item, "--yes").code == 0
     assert project.run("load").code == 0
     assert _readable(project) == set()
 
@@ -139,7 +139,7 @@ def test_a_text_is_gone_also_where_only_a_person_or_a_problem_put_it(project: Pr
     project.state_path.write_text(json.dumps(state), encoding="utf-8")
     assert project.hook(WORD).code == 0
     assert WORD in project.log()
-    assert project.run("forget", "--match", WORD).code == 0
+    assert project.run("forget", "--match", WORD, "--yes").code == 0
     assert _readable(project) == set()
     assert [decision["id"] for decision in project.state()["decisions"]] == [item]
     assert project.state()["stays"] == STAYS
@@ -151,7 +151,7 @@ def test_a_text_with_quotes_and_line_ends_is_found_in_tool_calls_and_items(proje
     written.call("Bash", {"command": f"echo {text}"}, "")
     project.keep(written, tmp_path / "s.jsonl")
     project.decide(f"so {text}")
-    assert project.run("forget", "--match", text).code == 0
+    assert project.run("forget", "--match", text, "--yes").code == 0
     assert _readable(project) == set()
 
 
@@ -159,7 +159,7 @@ def test_a_forgotten_session_s_work_is_gone_from_the_state_file(project: Project
     done = project.run("work", "set", "--title", WORD, "--phase", WORD, CLAUDE_CODE_SESSION_ID="s")
     assert done.code == 0
     assert _readable(project) == {WORD}
-    assert project.run("forget", "--session", "s").code == 0
+    assert project.run("forget", "--session", "s", "--yes").code == 0
     assert _readable(project) == set()
 
 
@@ -170,7 +170,7 @@ def test_forgetting_what_does_not_exist_is_said_and_changes_nothing(
     session: Session, arguments: tuple[str, ...]
 ) -> None:
     before = session.project.export()
-    done = session.project.run("forget", *arguments)
+    done = session.project.run("forget", *arguments, "--yes")
     assert done.code in (1, 2)
     assert done.err.count("\n") == 1
     assert session.project.export() == before
@@ -181,7 +181,7 @@ def test_the_vectors_of_what_is_forgotten_are_in_no_file_and_those_of_the_rest_a
     assert project.run("embed", "--model", "static").code == 0
     vectors = _vectors(project)
     (bits,) = project.data.rglob("*.bits1")
-    assert project.run("forget", "--match", WORD).code == 0
+    assert project.run("forget", "--match", WORD, "--yes").code == 0
     rest = _vectors(project)
     assert 0 < len(rest) < len(vectors)
     content = all_bytes([project.data])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,18 @@ PATHS: dict[str, tuple[str, ...]] = {
     "drop": ("proposed", "dismiss", "C2"),
     "change of scope, mode and text": ("proposed", "accept", "C3"),
     "replacement by another kind": ("proposed", "accept", "D1"),
+    "accept in the inbox": ("inbox", "accept", "C2"),
+    "accept several": ("inbox", "accept", "C2", "D1"),
+    "reject": ("inbox", "reject", "C2", "C3", "--why", "old"),
+    "another text": ("edit", "C1", "Push as you like"),
+    "another scope": ("edit", "C1", "--scope", "command:git log"),
+    "no scope": ("edit", "C1", "--no-scope"),
+    "another mode": ("edit", "C1", "--mode", "warn"),
+    "not blocking": ("edit", "C1", "--not-blocking"),
+    "another source": ("edit", "C1", "--source", "nobody"),
+    "another text of a proposal": ("edit", "C2", "Publish"),
+    "drop a rule": ("drop", "C1"),
+    "drop a proposed rule": ("drop", "C2"),
     "forget": ("forget", "C1"),
     "forget a proposal": ("forget", "C2"),
     "forget by text": ("forget", "--match", "force-push"),
@@ -60,7 +73,7 @@ def by_its_session(project: Project, command: tuple[str, ...]) -> Done:
 
 def below_an_agent(project: Project, command: tuple[str, ...]) -> Done:
     """At a terminal, without the variables, but in a shell that has them."""
-    line = " ".join((*HIDDEN, *PROGRAM, *command, "; exit $?"))
+    line = f"{shlex.join((*HIDDEN, *PROGRAM, *command))}; exit $?"
     done = run_at_terminal(["bash", "-c", line], project.folder, {**os.environ, "HOME": str(project.home), **AGENT})
     return Done(done.code, done.out.decode(), done.err.decode())
 
@@ -128,6 +141,75 @@ def test_a_prune_takes_no_rule(ruled: Project) -> None:
     assert ruled.run("prune", "--older-than", "2020-01-01", "--yes").code == 0
 
 
+def lift_c1(project: Project) -> None:
+    assert project.at_terminal("constraint", "lift", "C1").code == 0
+
+
+def reopen_c1(project: Project) -> None:
+    lift_c1(project)
+    assert project.at_terminal("reopen", "C1").code == 0
+
+
+# What the user did to a rule, and the statuses of C1 and C2 then.
+DECIDED: dict[str, tuple[Callable[[Project], object], str, str]] = {
+    "lift": (lift_c1, "resolved", "proposed"),
+    "drop": (lambda project: project.at_terminal("drop", "C1"), "dismissed", "proposed"),
+    "edit": (lambda project: project.at_terminal("edit", "C1", "Never push"), "superseded", "proposed"),
+    "accept": (lambda project: project.at_terminal("inbox", "accept", "C2"), "active", "active"),
+    "reject": (lambda project: project.at_terminal("inbox", "reject", "C2"), "active", "dismissed"),
+    "reopen": (reopen_c1, "active", "proposed"),
+}
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_no_agent_undoes_what_the_user_did_to_a_rule_and_the_user_does(prepared: Prepared, name: str) -> None:
+    project = prepared(fill_ruled)
+    before = kept(project)
+    decide, *statuses = DECIDED[name]
+    decide(project)
+    after = kept(project)
+    assert [after[ref][1] for ref in ("C1", "C2")] == statuses
+    for way in WAYS:
+        done = way(project, ("undo",))
+        assert (done.code, done.err.count("\n")) == (2, 1), (way, done)
+        assert "only the user" in done.err or "nothing to undo" in done.err, (way, done)
+    assert project.run("undo", "--yes").code == 2
+    assert project.run("undo", stdin="yes\n").code == 2
+    assert project.at_terminal("undo", answer="no").code == 2
+    assert kept(project) == after
+    assert project.at_terminal("undo").code == 0
+    wanted = "resolved" if name == "reopen" else "active"
+    assert (kept(project)["C1"][1], kept(project)["C2"][1]) == (wanted, before["C2"][1])
+
+
+def test_no_agent_reopens_a_rule_that_the_user_lifted_or_dropped(prepared: Prepared) -> None:
+    for verb in (("constraint", "lift", "C1"), ("drop", "C1")):
+        project = prepared(fill_ruled)
+        assert project.at_terminal(*verb).code == 0
+        for way in WAYS:
+            done = way(project, ("reopen", "C1"))
+            assert (done.code, "only the user" in done.err, done.err.count("\n")) == (2, True, 1), (way, done)
+        assert not (project.folder / ".claude" / "settings.local.json").exists()
+        assert project.at_terminal("reopen", "C1").code == 0
+        assert decision(call(project, command="git push --force")) == "deny"
+
+
+def test_the_user_corrects_a_rule_at_a_terminal(prepared: Prepared) -> None:
+    project = prepared(fill_ruled)
+    assert project.at_terminal("edit", "C1", "--mode", "ask").out == "C4\n"
+    assert decision(call(project, command="git push --force")) == "ask"
+    assert project.at_terminal("edit", "C4", "--scope", "command:git tag -d").out == "C5\n"
+    assert decision(call(project, command="git push --force")) is None
+    assert decision(call(project, command="git tag -d v1")) == "ask"
+    assert project.at_terminal("undo").code == 0
+    assert project.at_terminal("undo").code == 0
+    assert decision(call(project, command="git push --force")) == "deny"
+    assert project.at_terminal("edit", "C2", "Never publish on Fridays").out == "C6\n"
+    assert {ref: status for ref, (_, status) in kept(project).items() if ref in {"C1", "C2", "C6"}} == {
+        "C1": "active", "C2": "superseded", "C6": "active"
+    }  # fmt: skip
+
+
 def test_moving_the_archives_needs_the_user(ruled: Project, tmp_path: Path) -> None:
     done = ruled.run("install", XDG_DATA_HOME=str(tmp_path / "elsewhere"))
     assert (done.code, "only the user moves what is recorded" in done.err) == (2, True)
@@ -191,7 +273,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import UsageError
 from unified_state.upkeep.forget.forget_refs import forget
-from unified_state.memory.writer.correct_state import decide_proposals
+from unified_state.memory.writer.correct_state import decide_proposals, drop_item
 from unified_state.memory.writer.record_state import add_item, lift_constraint
 from unified_state.memory.manager import program_workspace
 workspace = program_workspace(None, None)
@@ -204,6 +286,8 @@ for verb in (
     lambda: add_item(workspace, "constraint", body, supersedes="C1"),
     lambda: forget(workspace, 0, ref="C1"),
     lambda: forget(workspace, 0, text="force-push"),
+    lambda: drop_item(workspace, "C1"),
+    lambda: drop_item(workspace, "C2"),
 ):
     try:
         verb()
@@ -219,14 +303,16 @@ def test_the_python_api_only_proposes(ruled: Project, is_at_terminal: bool) -> N
         out = run_at_terminal(command, ruled.folder, {**os.environ, "HOME": str(ruled.home)}).out.decode()
     else:
         out = ruled.execute(command, "", {}).out
-    assert [line.startswith("only the user") for line in out.splitlines()] == [True] * 7
+    assert [line.startswith("only the user") for line in out.splitlines()] == [True] * 9
     assert [item["decision"] for item in ruled.ask("proposed", "list") if item["id"] == "D2"]
 
 
 def test_the_mcp_server_has_no_tool_that_takes_a_rule_away(ruled: Project) -> None:
     with McpClient(ruled) as client:
         names = {tool["name"] for tool in client.ask("tools/list")["result"]["tools"]}
-        assert not [name for name in names for verb in ("lift", "accept", "dismiss", "forget", "link") if verb in name]
+        assert not [
+            name for name in names for verb in ("lift", "accept", "dismiss", "reject", "forget", "link") if verb in name
+        ]
         arguments = {"id": "C1", "decision": "Push as you like", "rationale": "r"}
         answer = client.ask("tools/call", name="supersede_decision", arguments=arguments)["result"]
         assert answer["isError"]

@@ -66,7 +66,7 @@ def fill_theirs(project: Project, folder: Path) -> None:
     project.ask(
         "constraint", "add", "Never push", "--source", "me", "--scope", "command:git push --force", "--mode", "deny"
     )
-    assert project.run("forget", "S5").code in {0, 1}
+    assert project.run("forget", "S5", "--yes").code in {0, 1}
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_what_was_said_after_a_session_was_forgotten_is_not_forgotten_by_an_impo
     for project in (mine, other):
         assert project.run("ingest", str(path)).code == 0
     forgetting = other if is_elsewhere else mine
-    assert forgetting.run("forget", "--session", SESSION).code == 0
+    assert forgetting.run("forget", "--session", SESSION, "--yes").code == 0
     exported(forgetting, tmp_path / "one.jsonl")
     assert mine.run("save", "--highlight", "quokka", "--session", SESSION).code == 0
     assert mine.run("work", "set", "--title", "narwhals", "--session", SESSION).code == 0
@@ -663,7 +663,7 @@ def test_what_a_session_worked_on_leaves_the_state_file_where_its_forgetting_is_
         assert one.run("ingest", str(path)).code == 0
     here = {"CLAUDE_CODE_SESSION_ID": SESSION}
     assert project.run("work", "set", "--title", "The swordfish", **here).code == 0
-    assert elsewhere.run("forget", "--session", SESSION).code == 0
+    assert elsewhere.run("forget", "--session", SESSION, "--yes").code == 0
     imported(project, exported(elsewhere, tmp_path / "all.jsonl"), "--own")
     assert b"swordfish" not in every_byte(project)
 
@@ -682,7 +682,7 @@ def test_what_a_session_worked_on_is_forgotten_in_files_of_json_too(
     here = {"CLAUDE_CODE_SESSION_ID": SESSION}
     assert project.run("work", "set", "--title", "The swordfish", **here).code == 0
     assert project.run("save", "--highlight", "half a swordfish", **here).code == 0
-    assert elsewhere.run("forget", "--session", SESSION).code == 0
+    assert elsewhere.run("forget", "--session", SESSION, "--yes").code == 0
     one = exported(elsewhere, tmp_path / "all.jsonl")
     imported(project, one, "--own")
     assert b"swordfish" not in every_byte(project)

@@ -102,7 +102,7 @@ def test_a_copied_folder_is_a_repository_of_its_own(known: Project, with_state_f
     if not with_state_file:
         copy.state_path.unlink()
         assert is_stranger(copy)
-    for command in (("forget", "--session", "s"), ("forget", "--match", "mauve"), ("scan", "--fix")):
+    for command in (("forget", "--session", "s", "--yes"), ("forget", "--match", "mauve", "--yes"), ("scan", "--fix")):
         copy.run(*command)
     copy.decide("green")
     assert knows_all(known)

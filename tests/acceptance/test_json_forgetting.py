@@ -33,9 +33,9 @@ def test_a_compaction_keeps_its_ref_whichever_others_are_forgotten_and_none_is_g
         written.compaction(f"summary {number}")
     chosen.keep(written, path)
     assert summaries(chosen, 1, 2, 3, 4) == ["summary 1", "summary 2", "summary 3", "summary 4"]
-    assert chosen.ask("forget", "K1")["summaries"] == 1
+    assert chosen.ask("forget", "K1", "--yes")["summaries"] == 1
     assert summaries(chosen, 2, 3, 4) == ["summary 2", "summary 3", "summary 4"]
-    assert chosen.ask("forget", "K4")["summaries"] == 1
+    assert chosen.ask("forget", "K4", "--yes")["summaries"] == 1
     written.turn(5)
     written.compaction("summary 5")
     chosen.keep(written, path)
@@ -56,7 +56,7 @@ def test_a_turn_of_any_length_is_recalled_and_forgotten_whole(chosen: Project, t
     written.prompt("last")
     chosen.keep(written, tmp_path / "s.jsonl")
     assert len(chosen.ask("recall", "T2")["steps"]) == 1 + 3 * CALLS
-    assert chosen.ask("forget", "T2")["steps"] == 1 + 3 * CALLS
+    assert chosen.ask("forget", "T2", "--yes")["steps"] == 1 + 3 * CALLS
     assert chosen.ask("search", "swordfish") == []
     assert [line["text"] for line in chosen.export()] == ["first", "last"]
 
@@ -68,7 +68,7 @@ def test_a_forgotten_session_leaves_the_state_file_too(chosen: Project, tmp_path
     here = {"CLAUDE_CODE_SESSION_ID": "s"}
     assert chosen.run("work", "set", "--title", "The swordfish", **here).code == 0
     assert chosen.run("save", "--highlight", "half a swordfish", "--action", "go fishing", **here).code == 0
-    chosen.ask("forget", "--session", "s")
+    chosen.ask("forget", "--session", "s", "--yes")
     (tmp_path / "s.jsonl").unlink()
     for word in (b"swordfish", b"fishing"):
         assert word not in all_bytes([chosen.home, chosen.folder])
@@ -81,7 +81,7 @@ def test_all_of_a_session_is_forgotten_though_the_clock_went_back(chosen: Projec
     written.lines = [line.replace(b'"timestamp":"2026', b'"timestamp":"2999') for line in written.lines]
     assert b"2999" in written.content
     chosen.keep(written, tmp_path / "s.jsonl")
-    done = chosen.ask("forget", "--session", "s")
+    done = chosen.ask("forget", "--session", "s", "--yes")
     assert (done["steps"], done["summaries"]) == (1, 2)  # the hook that announced the compaction, and its boundary
     assert chosen.export() == []
 

@@ -19,7 +19,7 @@ CHANGES = (
     ("decision", "add", "while it cannot be written", "--rationale", "r"),
     ("save", "--highlight", "while it cannot be written"),
     ("question", "resolve", "Q1", "8081"),
-    ("forget", "D1"),
+    ("forget", "D1", "--yes"),
     ("prune", "--older-than", "2026-01-01", "--yes"),
 )
 READINGS: tuple[tuple[str, ...], ...] = (

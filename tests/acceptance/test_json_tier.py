@@ -93,7 +93,7 @@ def test_a_ref_is_the_same_in_any_case(chosen: Project) -> None:
     chosen.ask("question", "add", "Which port?", "--context", "c")
     assert chosen.run("question", "resolve", "q1", "8081").code == 0
     assert chosen.ask("recall", "q1")["status"] == "resolved"
-    assert chosen.run("forget", "d1").code == 0
+    assert chosen.run("forget", "d1", "--yes").code == 0
     assert chosen.ask("decision", "list", "--all") == []
 
 
@@ -125,7 +125,7 @@ def test_what_was_said_is_found_recalled_and_forgotten(chosen: Project, tmp_path
     chosen.decide("Remember the swordfish")
     (hit,) = [hit for hit in chosen.ask("search", "quokka") if hit["kind"] == "text"]
     assert "quokka" in chosen.ask("recall", hit["ref"])["text"]
-    done = chosen.ask("forget", "--match", "swordfish")
+    done = chosen.ask("forget", "--match", "swordfish", "--yes")
     assert (done["steps"], done["items"]) == (1, 1)
     assert chosen.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
     assert chosen.ask("search", "swordfish") == []
@@ -140,7 +140,7 @@ def test_who_forgets_is_told_of_an_archive_that_is_not_looked_at(
     project.decide("the swordfish")
     write_settings('tier = "json"\n')
     project.decide("the swordfish again")
-    done = project.run("forget", "--match", "swordfish")
+    done = project.run("forget", "--match", "swordfish", "--yes")
     assert done.code == 0
     assert f"{project.archive} was not searched: tier is json" in done.err
 

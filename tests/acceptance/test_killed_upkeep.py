@@ -79,12 +79,12 @@ def test_a_forget_that_is_struck_is_complete_after_the_next_one_and_nothing_come
     def check(*, returned: bool) -> None:
         if returned:
             assert WORD not in worked_in.run("export").out
-        again = worked_in.at_terminal("forget", *what)
+        again = worked_in.at_terminal("forget", *what, "--yes")
         assert again.code == 0 or "there is nothing to forget" in again.err
         assert worked_in.hook("PreCompact", transcript_path=str(tmp_path / "s.jsonl")).code == 0
         assert WORD.encode() not in all_bytes([worked_in.data, worked_in.folder / ".claude"])
 
-    _strike(worked_in, struck(), ("forget", *what), check)
+    _strike(worked_in, struck(), ("forget", *what, "--yes"), check)
 
 
 def test_a_prune_that_is_struck_is_complete_after_the_next_one(

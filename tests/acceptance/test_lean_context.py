@@ -107,14 +107,14 @@ class TestWhole:
 
     def test_goes_when_it_is_forgotten_and_does_not_come_back(self, session: LeanSession) -> None:
         shown = session.shell(LONG)
-        assert session.project.run("forget", ref_of(shown)).code == 0
+        assert session.project.run("forget", ref_of(shown), "--yes").code == 0
         session.keep()
         assert session.results() == {}
         assert session.project.ask("search", "long way to the end") == []
 
     def test_goes_with_a_text_that_is_forgotten(self, session: LeanSession) -> None:
         session.shell(LONG)
-        assert session.project.ask("forget", "--match", "step 200 of the long way")["steps"] == 1
+        assert session.project.ask("forget", "--match", "step 200 of the long way", "--yes")["steps"] == 1
         assert session.results() == {}
 
     def test_is_looked_through_by_scan(self, session: LeanSession) -> None:

@@ -35,7 +35,11 @@ READING = [
     *(["status"], ["load"], ["search", "cache"], ["recall", "D1"], ["recall", "T1"], ["decision", "list"], ["export"]),
     *(["export", "--items"], ["why", "D1"], ["restore"], ["survival"], ["proposed"], ["scan"], ["validate"], ["age"]),
 ]
-WRITING = [["forget", "D1"], ["forget", "--match", "one"], ["prune", "--older-than", "2026-11-22", "--yes"]]
+WRITING = [
+    ["forget", "D1", "--yes"],
+    ["forget", "--match", "one", "--yes"],
+    ["prune", "--older-than", "2026-11-22", "--yes"],
+]
 RECORDING = [["decision", "add", "meanwhile", "--rationale", "r"], ["save"], ["work", "set", "--title", "meanwhile"]]
 
 

@@ -123,7 +123,7 @@ def test_what_the_session_has_superseded_itself_meanwhile_is_not_told(sessions: 
 def test_what_was_forgotten_is_not_told(sessions: Project) -> None:
     decide(sessions, "one", "Port 9090")
     decide(sessions, "one", "Port 9191")
-    assert sessions.run("forget", "D2").code == 0
+    assert sessions.run("forget", "D2", "--yes").code == 0
     line = told(sessions, "other")
     assert "9090" not in line
     assert "Port 9191" in line
@@ -132,7 +132,7 @@ def test_what_was_forgotten_is_not_told(sessions: Project) -> None:
 def test_what_was_told_is_forgotten_too(sessions: Project) -> None:
     decide(sessions, "one", "Port 9090 qzxvquixotic")
     assert "qzxvquixotic" in told(sessions, "other")
-    assert sessions.run("forget", "--match", "qzxvquixotic").code == 0
+    assert sessions.run("forget", "--match", "qzxvquixotic", "--yes").code == 0
     assert b"qzxvquixotic" not in all_bytes([sessions.data, sessions.folder / ".claude"])
 
 

@@ -97,7 +97,7 @@ def test_what_was_pruned_was_not_forgotten(archived: Project) -> None:
     assert archived.run("prune", "--older-than", "2026-01-01", "--yes").code == 0
     with closing(sqlite3.connect(archived.archive)) as connection:
         assert connection.execute("SELECT count(*) FROM tombstone").fetchone() == (0,)
-    assert archived.run("forget", "--match", YOUNG).code == 0
+    assert archived.run("forget", "--match", YOUNG, "--yes").code == 0
     with closing(sqlite3.connect(archived.archive)) as connection:
         assert connection.execute("SELECT count(*) FROM tombstone").fetchone() == (1,)
 

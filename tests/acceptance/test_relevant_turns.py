@@ -194,7 +194,7 @@ def test_what_is_given_cannot_pose_as_anything_else(session: Compacted) -> None:
 def test_what_was_forgotten_is_not_given(session: Compacted) -> None:
     session.compact()
     session.project.keep(session.written, session.path, "Stop")
-    assert session.project.run("forget", "--match", "flux").code == 0
+    assert session.project.run("forget", "--match", "flux", "--yes").code == 0
     assert session.prompt(ABOUT) == ""
 
 

@@ -83,7 +83,7 @@ def test_a_server_that_was_restored_from_a_backup_gets_what_came_since_and_loses
     speak(project, tmp_path / "s2.jsonl", "why is the cache cold")
     project.ask("sync")
     backup = database.back_up()
-    project.ask("forget", "--match", "launch code")
+    project.ask("forget", "--match", "launch code", "--yes")
     speak(project, tmp_path / "s3.jsonl", "since it was never warmed")
     project.decide("Warm the cache")
     assert project.ask("sync")["again"] is False

@@ -237,9 +237,9 @@ def test_the_same_search_gives_the_same_hits_in_the_same_order(known: Project) -
 
 
 def test_a_forgotten_step_is_found_no_more(known: Project) -> None:
-    assert known.run("forget", "S4").code == 0
+    assert known.run("forget", "S4", "--yes").code == 0
     assert set(refs(known, "parser", "--session", "s")) == {"S1", "S2", "S3"}
-    assert known.run("forget", "--match", "parser").code == 0
+    assert known.run("forget", "--match", "parser", "--yes").code == 0
     assert known.ask("search", "parser") == []
 
 

@@ -123,7 +123,7 @@ def test_what_is_forgotten_leaves_the_rules_files_of_all_worktrees(
     Project(other, with_rules.home).decide("The secret Quixotic")
     with_rules.run("save")
     assert "Quixotic" in rules(with_rules)
-    assert with_rules.run("forget", "--match", "Quixotic").code == 0
+    assert with_rules.run("forget", "--match", "Quixotic", "--yes").code == 0
     assert "Quixotic" not in rules(with_rules) + rules_path(other).read_text()
 
 

@@ -231,7 +231,7 @@ def test_what_was_forgotten_while_the_server_was_down_leaves_it(
     project.ask("sync")
     assert "launch code" in repr(stored())
     configure("postgresql://ada@127.0.0.1:1/app")
-    project.ask("forget", "--match", "launch code")
+    project.ask("forget", "--match", "launch code", "--yes")
     assert project.run("sync").code == 1
     configure()
     project.ask("sync")
@@ -251,7 +251,7 @@ def test_what_was_forgotten_after_the_repository_took_another_name_is_told_by_do
     git("remote", "set-url", "origin", "git@github.com:acme/renamed.git")
     project.ask("sync")
     assert "still has" not in project.run("doctor").out
-    project.ask("forget", "--match", "launch code")
+    project.ask("forget", "--match", "launch code", "--yes")
     project.ask("sync")
     assert "launch code" in repr(stored())
     assert (
@@ -500,7 +500,7 @@ def speak_at_length(project: Project, path: Path) -> None:
     project.ask("sync")
     project.decide("Serve on port 8443")
     project.ask("question", "resolve", "Q1", "8443")
-    project.ask("forget", "S2")
+    project.ask("forget", "S2", "--yes")
     assert project.run("ingest", str(write_transcript(path, *written, prompt(6, "Go on")))).code == 0
     assert project.ask("sync")["complete"]
 

@@ -58,7 +58,7 @@ def commands(path: str) -> list[tuple[str, ...]]:
         ("config",),
         ("link",),
         ("scan",),
-        ("forget", "T2"),
+        ("forget", "T2", "--yes"),
         ("completion", "bash"),
         ("uninstall",),
     ]

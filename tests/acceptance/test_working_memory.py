@@ -136,7 +136,7 @@ def test_a_forgotten_turn_leaves_nothing_in_the_working_set(work: Work) -> None:
     work.edit("src/gone.py", "gone_one", "gone_two")
     work.run("make gone_four", "error: gone_five", error=True)
     assert "gone_" in "\n".join(work.told())
-    assert work.project.run("forget", "T2").code == 0
+    assert work.project.run("forget", "T2", "--yes").code == 0
     fork = Work(work.project, work.path.with_name("fork.jsonl"), "fork")
     fork.written = work.written.fork("fork")
     for lines in (work.told(), fork.told()):

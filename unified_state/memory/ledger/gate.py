@@ -48,12 +48,15 @@ def is_rule(item: LedgerItem | StoredItem) -> bool:
     return is_in_force(item) or (item.kind == CONSTRAINT and item.status == PROPOSED)
 
 
-def pass_gate_for(items: Iterable[LedgerItem | StoredItem], origin: str, verb: str) -> None:
-    """Pass the gate if any of the items is a rule. `verb` is the action: `lifts`, `forgets`. Raises NotAtGateError."""
+def pass_gate_for(items: Iterable[LedgerItem | StoredItem], origin: str, verb: str, *, beside: str = "") -> None:
+    """Pass the gate if any of the items is a rule. `verb` is the action: `lifts`, `forgets`. `beside` tells what else
+    it does. Raises NotAtGateError.
+    """
     rules = [item for item in items if is_rule(item)]
     if rules:
         refs = ", ".join(item.alias for item in rules)
-        pass_gate(origin, f"{verb} {refs}", "; ".join(cut(harmless(main_text(item)), _SHOWN) for item in rules))
+        about = "; ".join(cut(harmless(main_text(item)), _SHOWN) for item in rules)
+        pass_gate(origin, f"{verb} {refs}", f"{about}; {beside}" if beside else about)
 
 
 def pass_gate(origin: str, deed: str, about: str = "") -> None:
@@ -70,6 +73,19 @@ def pass_gate(origin: str, deed: str, about: str = "") -> None:
     if _answer(f"unified-state: this {deed}{f' ({about})' if about else ''}. Type {_ANSWER} to go on: ") != _ANSWER:
         message = f"nothing was changed: this {deed}"
         raise NotAtGateError(message, f"type {_ANSWER} to go on")
+
+
+def confirm(deed: str, hint: str) -> None:
+    """Ask the user at the terminal before something is final that is no rule. `deed` is the action, as in `takes D1`.
+
+    Raises UsageError without a terminal, with a hint for scripts, and if the user does not answer yes.
+    """
+    if not _is_at_terminal():
+        message = f"this {deed}, and that cannot be undone"
+        raise UsageError(message, hint)
+    if _answer(f"unified-state: this {deed}, and that cannot be undone. Type {_ANSWER} to go on: ") != _ANSWER:
+        message = f"nothing was changed: this {deed}"
+        raise UsageError(message, f"type {_ANSWER} to go on")
 
 
 def _is_at_terminal() -> bool:

@@ -38,7 +38,7 @@ from unified_state.memory.archive.text_columns import (
     free_texts,
 )
 from unified_state.memory.history.archive_rows import note_masked
-from unified_state.memory.ledger.gate import is_in_force, pass_gate_for
+from unified_state.memory.ledger.gate import is_in_force, is_rule, pass_gate_for
 from unified_state.memory.ledger.item_table import captured_items, find_item, forget_item, list_items, selected_items
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
 from unified_state.memory.repository.health import problem_files
@@ -62,8 +62,10 @@ if TYPE_CHECKING:
     from unified_state.model.item import LedgerItem
 
     Holds = Callable[[str], bool]
+    Confirm = Callable[["Found"], None]
 
 
+_MOST_REFS = 12
 _QUOTED = 60  # characters of a text that identify an attempt which repeats it
 
 
@@ -76,22 +78,82 @@ class Forgotten(Record):
     others: int = 0
 
 
+class Found(Record):
+    """What a forget takes: numbers of steps and of compactions with a summary, items, and further texts."""
+
+    steps: tuple[int, ...] = ()
+    items: tuple[LedgerItem, ...] = ()
+    summaries: tuple[int, ...] = ()
+    free: tuple[FreeText, ...] = ()
+
+    @property
+    def refs(self) -> list[str]:
+        """The refs of everything that has one."""
+        return [
+            *(item.alias for item in self.items),
+            *(f"S{number}" for number in self.steps),
+            *(f"K{number}" for number in self.summaries),
+        ]
+
+    @property
+    def text(self) -> str:
+        """What is taken, in a few words: `2 items (D1, E3), 3 steps (S1, S4, S9), 1 note or other text`."""
+        counts = self.counts()
+        kinds = {"item": counts.items, "step": counts.steps, "summary": counts.summaries}
+        refs = iter(self.refs)
+        parts = [_counted(kind, number, [next(refs) for _ in range(number)]) for kind, number in kinds.items()]
+        others = [f"{counts.others:,} notes and other texts"] if counts.others else []
+        return ", ".join([*filter(None, parts), *others]) or "nothing that is archived"
+
+    def counts(self) -> Forgotten:
+        """Return the numbers."""
+        others = sum(not found.is_summary for found in self.free)
+        return Forgotten(len(self.steps), len(self.items), len(self.summaries), others)
+
+
+def _counted(kind: str, number: int, refs: Sequence[str]) -> str:
+    """Return `2 steps (S1, S4)`, or "" for none. Of many refs, the first and the last are named."""
+    if not number:
+        return ""
+    kinds = kind if number == 1 else f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
+    named = ", ".join(refs) if number <= _MOST_REFS else f"{', '.join(refs[: _MOST_REFS - 1])} … {refs[-1]}"
+    return f"{number:,} {kinds} ({named})"
+
+
+class Wanted(Record):
+    """What to forget: everything that contains `text`, or else a session, or else the record of a ref."""
+
+    ref: str = ""
+    session_id: str | None = None
+    text: str | None = None
+
+
+def find_to_forget(workspace: Workspace, wanted: Wanted) -> Found:
+    """Return what a forget would take. Raises NotFoundError."""
+    return workspace.use(lambda archive: _with_captured(archive, _find(archive, wanted), workspace.origin))
+
+
 def forget(
-    workspace: Workspace, now: int, *, ref: str = "", session_id: str | None = None, text: str | None = None
+    workspace: Workspace,
+    now: int,
+    *,
+    ref: str = "",
+    session_id: str | None = None,
+    text: str | None = None,
+    confirm: Confirm | None = None,
 ) -> Forgotten:
-    """Forget everything that contains a text, or else a session, or else the record of a ref."""
+    """Forget everything that contains a text, or else a session, or else the record of a ref.
+
+    `confirm` is called with what it takes, and may raise. It is not asked about rules: the user confirms those at the
+    gate, whatever it says.
+    """
     hidden = workspace.place.archive_path
     if workspace.journal is not None and os.path.exists(hidden):
         workspace.report(f"the archive {hidden} was not searched: tier is json")
 
     def action(archive: Archive) -> tuple[Forgotten, set[str]]:
         before = _work_texts(archive)
-        if text is not None:
-            done = forget_text(archive, text, now, workspace.origin)
-        elif session_id is not None:
-            done = forget_session(archive, session_id, now, workspace.origin)
-        else:
-            done = forget_ref(archive, ref, workspace.origin)
+        done = forget_wanted(archive, Wanted(ref, session_id, text), now, workspace.origin, confirm)
         return done, before - _work_texts(archive)
 
     try:
@@ -111,36 +173,67 @@ def forget(
 
 def forget_ref(archive: Archive, ref: str, origin: str = USER_SAID) -> Forgotten:
     """Forget one item, turn, step or compaction. Raises NotFoundError."""
-    kind, number = parse_ref(ref)
-    if kind == ITEM:
-        return _forget_found(archive, items=[find_item(archive, ref)], origin=origin)
-    if kind == COMPACTION and find_compaction(archive, number) is not None:
-        return _forget_found(archive, summaries=[number], origin=origin)
-    column = {TURN: "turn", STEP: "id"}.get(kind)
-    steps = archive.column(f"SELECT id FROM step WHERE {column} = ? AND kind NOT NULL", number) if column else []
-    if not steps:
-        message = f"there is nothing to forget at {ref}"
-        raise NotFoundError(message, "`unified-state search` finds refs")
-    texts = {found.text.strip() for step in steps if (found := find_step(archive, step)) is not None}
-    forget_messages(archive, lambda message: message.text.strip() in texts)
-    return _forget_found(archive, steps, origin=origin)
+    return forget_wanted(archive, Wanted(ref), 0, origin)
 
 
 def forget_session(archive: Archive, session_id: str, now: int, origin: str = USER_SAID) -> Forgotten:
     """Forget a session, including unarchived parts of its transcript up to now. Raises NotFoundError."""
-    number = session_number(archive, session_id)
-    if number is None:
-        message = f"there is no session {session_id} in the archive"
-        raise NotFoundError(message, "`unified-state search` names the sessions it finds")
-    summaries = archive.column("SELECT id FROM compaction WHERE session = ?", number)
-    write_pending(archive, session_id, [])
-    with archive.transaction():
-        forget_session_texts(archive, number, now)
-    return _forget_found(archive, step_numbers(archive, number), summaries=summaries, origin=origin)
+    return forget_wanted(archive, Wanted(session_id=session_id), now, origin)
 
 
 def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) -> Forgotten:
     """Forget every step, item, summary and note that contains a text, in any case."""
+    return forget_wanted(archive, Wanted(text=text), now, origin)
+
+
+def forget_wanted(archive: Archive, wanted: Wanted, now: int, origin: str, confirm: Confirm | None = None) -> Forgotten:
+    """Forget what is wanted, once the user confirmed it. Raises NotFoundError, and what the gate and `confirm` raise.
+
+    Nothing was changed then.
+    """
+    found = _with_captured(archive, _find(archive, wanted), origin)
+    rules = [item for item in found.items if is_rule(item)]
+    pass_gate_for(rules, origin, "forgets", beside=found.text)
+    if confirm is not None and not rules:
+        confirm(found)
+    if wanted.text is not None:
+        holds = _holds(wanted.text)
+        forget_messages(archive, lambda message: holds(message.text))
+    elif wanted.session_id is not None:
+        write_pending(archive, wanted.session_id, [])
+        with archive.transaction():
+            forget_session_texts(archive, session_number(archive, wanted.session_id) or 0, now)
+    else:
+        texts = {step.text.strip() for number in found.steps if (step := find_step(archive, number)) is not None}
+        forget_messages(archive, lambda message: message.text.strip() in texts)
+    return _forget_found(archive, found, now)
+
+
+def _find(archive: Archive, wanted: Wanted) -> Found:
+    """Return what holds a text, or belongs to a session or a ref. Raises NotFoundError."""
+    if wanted.text is not None:
+        return _find_text(archive, wanted.text)
+    if wanted.session_id is not None:
+        number = session_number(archive, wanted.session_id)
+        if number is None:
+            message = f"there is no session {wanted.session_id} in the archive"
+            raise NotFoundError(message, "`unified-state search` names the sessions it finds")
+        summaries = archive.column("SELECT id FROM compaction WHERE session = ?", number)
+        return Found(tuple(step_numbers(archive, number)), summaries=tuple(summaries))
+    kind, number = parse_ref(wanted.ref)
+    if kind == ITEM:
+        return Found(items=(find_item(archive, wanted.ref),))
+    if kind == COMPACTION and find_compaction(archive, number) is not None:
+        return Found(summaries=(number,))
+    column = {TURN: "turn", STEP: "id"}.get(kind)
+    steps = archive.column(f"SELECT id FROM step WHERE {column} = ? AND kind NOT NULL", number) if column else []
+    if not steps:
+        message = f"there is nothing to forget at {wanted.ref}"
+        raise NotFoundError(message, "`unified-state search` finds refs")
+    return Found(tuple(steps))
+
+
+def _find_text(archive: Archive, text: str) -> Found:
     if not text.strip():
         message = "the text to forget is empty"
         raise UsageError(message, "give a text that stands in what shall go")
@@ -149,9 +242,8 @@ def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) 
     steps = [number for number, body in bodies if holds(unpack(body))]
     items = [item for item in list_items(archive) if holds(dump_json(item.body)) or holds(item.quote or "")]
     free = [found for found in free_texts(archive) if holds(found.text)]
-    forget_messages(archive, lambda message: holds(message.text))
     summaries = [found.key for found in free if found.is_summary]
-    return _forget_found(archive, steps, items, summaries, free, origin, now)
+    return Found(tuple(steps), tuple(items), tuple(summaries), tuple(free))
 
 
 def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
@@ -184,7 +276,8 @@ def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
             of_session = f"SELECT id FROM compaction WHERE session = ? AND started_at <= ? AND {left}"
             summaries += archive.column(of_session, session, told.at)
     if steps or items or summaries:
-        _forget_found(archive, list(dict.fromkeys(steps)), items, list(dict.fromkeys(summaries)))
+        found = Found(tuple(dict.fromkeys(steps)), tuple(items), tuple(dict.fromkeys(summaries)))
+        _forget_found(archive, _with_captured(archive, found, None))
     return before - _work_texts(archive)
 
 
@@ -194,56 +287,43 @@ def _holds(text: str) -> Holds:
     return lambda other: any(form in other.lower() for form in forms)
 
 
-def _forget_found(
-    archive: Archive,
-    steps: Sequence[int] = (),
-    items: Sequence[LedgerItem] = (),
-    summaries: Sequence[int] = (),
-    free: Sequence[FreeText] = (),
-    origin: str | None = None,
-    now: int = 0,
-) -> Forgotten:
-    """Forget the given records, with everything derived from them.
-
-    Without an origin they were forgotten elsewhere. Rules in force that were derived from them then stay, because only
-    the user at a terminal forgets a rule.
-    """
-    items = _with_captured(archive, items, steps, origin)
-    times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in steps]
-    times += [to_milliseconds(item.created_at) or 0 for item in items]
-    times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in summaries]
+def _forget_found(archive: Archive, found: Found, now: int = 0) -> Forgotten:
+    """Forget the given records, with everything derived from them."""
+    times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in found.steps]
+    times += [to_milliseconds(item.created_at) or 0 for item in found.items]
+    times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in found.summaries]
     with archive.transaction():
-        _forget_list_entries(archive, steps)
-        _forget_titles(archive, items)
-        for number in steps:
+        _forget_list_entries(archive, found.steps)
+        _forget_titles(archive, found.items)
+        for number in found.steps:
             drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
             forget_step(archive, number)
-        for item in items:
+        for item in found.items:
             forget_item(archive, item.uuid)
-        for number in summaries:
+        for number in found.summaries:
             drop_quotes(archive, items_of_summary(archive, number))
             forget_texts(archive, COMPACTION, number)
-        for found in free:
-            forget_free_text(archive, found)
-            if found.record is not None and not found.is_summary:  # it belongs to a record that stays
-                note_masked(archive, *found.record, now)
+        for text in found.free:
+            forget_free_text(archive, text)
+            if text.record is not None and not text.is_summary:  # it belongs to a record that stays
+                note_masked(archive, *text.record, now)
         if times:
             forget_restores(archive, min(times))
-        note_unfinished(archive, empty_working_sets(archive, steps))
+        note_unfinished(archive, empty_working_sets(archive, found.steps))
     finish(archive)
-    return Forgotten(len(steps), len(items), len(summaries), sum(not found.is_summary for found in free))
+    return found.counts()
 
 
-def _with_captured(
-    archive: Archive, items: Sequence[LedgerItem], steps: Sequence[int], origin: str | None
-) -> list[LedgerItem]:
-    """Return the items, those captured from the turns of some steps, and attempts that repeat their texts, if the
-    origin may forget them.
+def _with_captured(archive: Archive, found: Found, origin: str | None) -> Found:
+    """Return what was found with the items captured from the turns of its steps, and attempts that repeat their texts.
+
+    Without an origin it was forgotten elsewhere. Rules in force that were derived from it then stay, because only the
+    user at a terminal forgets a rule.
     """
-    captured = captured_items(archive) if steps else []
-    uuids = uuids_of_turns_with(archive, steps)
-    found = [find_step(archive, number) for number in steps]
-    said = [one_line(step.text)[:_QUOTED] for step in found if step is not None and step.kind == TEXT]
+    captured = captured_items(archive) if found.steps else []
+    uuids = uuids_of_turns_with(archive, found.steps)
+    steps = [find_step(archive, number) for number in found.steps]
+    said = [one_line(step.text)[:_QUOTED] for step in steps if step is not None and step.kind == TEXT]
     taken = [
         item
         for item in captured
@@ -251,10 +331,7 @@ def _with_captured(
         or (item.kind == ATTEMPT and any(text and text in item.body["attempt"] for text in said))
     ]
     kept = taken if origin is not None else [item for item in taken if not is_in_force(item)]
-    every = list({item.uuid: item for item in (*items, *kept)}.values())
-    if origin is not None:
-        pass_gate_for(every, origin, "forgets")
-    return every
+    return found.replace(items=tuple({item.uuid: item for item in (*found.items, *kept)}.values()))
 
 
 def _forget_list_entries(archive: Archive, steps: Sequence[int]) -> None:

@@ -52,7 +52,7 @@ class Choice(Record):
 
 
 class Pruned(Record):
-    """The steps of a prune: number, bytes, sessions and times.
+    """The steps of a prune: number, bytes, sessions, times, and the lowest and the highest ref.
 
     `kept` counts equally old steps that stay as evidence. `archive_bytes` is the current size of the archive's file, or
     of the journal.
@@ -66,6 +66,8 @@ class Pruned(Record):
     kept: int
     is_done: bool
     archive_bytes: int
+    first_step: int | None = None
+    last_step: int | None = None
 
 
 def older_than(age: str, now: int) -> Choice:
@@ -134,11 +136,12 @@ def choose_steps(archive: Archive, before: int, least_bytes: float = _ALL) -> Pr
         least_bytes,
     )
     found = archive.row(
-        "SELECT count(*), coalesce(sum(size), 0), count(DISTINCT session), min(step.at), max(step.at) FROM temp.chosen "
-        "JOIN step ON step.id = chosen.step JOIN turn ON turn.id = step.turn"
+        "SELECT count(*), coalesce(sum(size), 0), count(DISTINCT session), min(step.at), max(step.at), min(step.id), "
+        "max(step.id) FROM temp.chosen JOIN step ON step.id = chosen.step JOIN turn ON turn.id = step.turn"
     )
     (kept,) = archive.row(f"SELECT count(*) FROM step WHERE {_OLD} AND {_EVIDENCE}", before)
-    return Pruned(**dict(zip(Pruned.names, (*found, kept, False, archive.size()), strict=True)))
+    values = (*found[:5], kept, False, archive.size(), *found[5:])
+    return Pruned(**dict(zip(Pruned.names, values, strict=True)))
 
 
 def prune_some(archive: Archive) -> int:

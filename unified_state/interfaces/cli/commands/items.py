@@ -12,6 +12,7 @@ from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
+from unified_state.memory.ledger.gate import NotAtGateError
 from unified_state.memory.ledger.inbox import read_inbox
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
@@ -27,7 +28,7 @@ from unified_state.memory.writer.correct_state import (
 )
 from unified_state.memory.writer.record_state import lift_constraint, supersede_decision
 from unified_state.model.constraint import DENY, MODES, USER_SAID
-from unified_state.model.item import EVIDENCE_TYPES, MAIN_FIELDS, PRIORITIES
+from unified_state.model.item import CONSTRAINT, EVIDENCE_TYPES, MAIN_FIELDS, PRIORITIES
 from unified_state.model.scope import scope_of
 
 TYPE_CHECKING = False
@@ -129,6 +130,9 @@ def _edit(context: Context, arguments: Namespace) -> None:
     entry = edit_item(workspace, older.alias, _changes(arguments, MAIN_FIELDS[older.kind]))
     if entry.id == older.alias:
         context.say(f"{entry.id} says so already")
+    elif entry.status == PROPOSED and older.kind == CONSTRAINT:
+        message = f"only the user changes {older.alias}"
+        raise NotAtGateError(message, f"ask them to run `unified-state inbox accept {entry.id}`")
     elif entry.status == PROPOSED:
         context.say(f"{older.alias} stays as it is until the user accepts {entry.id} (`unified-state inbox`)")
     else:

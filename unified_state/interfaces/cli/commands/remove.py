@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
-from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option, progress_bar
 from unified_state.lib.times import current_time, to_text
 
@@ -15,19 +12,33 @@ if TYPE_CHECKING:
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.upkeep.forget.prune_steps import Pruned
 
-_SURE = "yes"
+_SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"
 
 
 def _forget(context: Context, arguments: Namespace) -> None:
-    from unified_state.upkeep.forget.forget_refs import forget
+    from unified_state.memory.ledger.gate import confirm
+    from unified_state.upkeep.forget.forget_refs import Found, Wanted, find_to_forget, forget
 
+    def ask(found: Found) -> None:
+        confirm(f"forgets {found.text}", _SCRIPTS)
+
+    workspace = context.changing()
+    wanted = Wanted(arguments.ref or "", arguments.session, arguments.match)
+    if arguments.dry_run:
+        found = find_to_forget(workspace, wanted)
+        return context.show({**found.counts().as_dict(), "refs": found.refs}, f"would go: {found.text}")
     done = forget(
-        context.changing(), current_time(), ref=arguments.ref, session_id=arguments.session, text=arguments.match
+        workspace,
+        current_time(),
+        ref=wanted.ref,
+        session_id=wanted.session_id,
+        text=wanted.text,
+        confirm=None if arguments.yes else ask,
     )
     others = f", {done.others} notes and other texts" if done.others else ""
     text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries{others}"
     context.show(done.as_dict(), text)
-    context.say("not searched: the client's own transcripts, and archives that were set aside as damaged")
+    return context.say("not searched: the client's own transcripts, and archives that were set aside as damaged")
 
 
 def _scan(context: Context, arguments: Namespace) -> int:
@@ -56,22 +67,12 @@ def _prune(context: Context, arguments: Namespace) -> None:
     if arguments.dry_run or not would.steps:
         return _show(context, would)
     if not arguments.yes:
-        _ask(_text(would))
+        from unified_state.memory.ledger.gate import confirm
+
+        confirm(f"prunes {_amount(would)}", _SCRIPTS)
     with progress_bar("pruning", would.steps) as advance:
         done = prune(workspace, choice, advance)
     return _show(context, done)
-
-
-def _ask(text: str) -> None:
-    """Raise UsageError unless a person confirms by typing."""
-    if not sys.stdin.isatty():
-        message = f"{text}; this cannot be undone"
-        raise UsageError(message, "add --yes to do it, or --dry-run to look only")
-    sys.stderr.write(f"{text}; this cannot be undone. Type {_SURE} to go on: ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() != _SURE:
-        message = "nothing was pruned"
-        raise UsageError(message, f"type {_SURE}, or add --yes")
 
 
 def _show(context: Context, pruned: Pruned) -> None:
@@ -93,9 +94,13 @@ def _text(pruned: Pruned) -> str:
     if pruned.first_at is None or pruned.last_at is None:
         return f"nothing to prune{kept}"
     verb = "pruned" if pruned.is_done else "would go"
-    days = f"{to_text(pruned.first_at)[:10]} to {to_text(pruned.last_at)[:10]}"
-    sizes = f"{pruned.bytes / 1e6:,.1f} MB of content, {pruned.sessions:,} sessions, {days}"
-    return f"{verb}: {pruned.steps:,} steps, {sizes}{kept}; the archive has {pruned.archive_bytes / 1e6:,.1f} MB"
+    return f"{verb}: {_amount(pruned)}{kept}; the archive has {pruned.archive_bytes / 1e6:,.1f} MB"
+
+
+def _amount(pruned: Pruned) -> str:
+    days = f"{to_text(pruned.first_at or 0)[:10]} to {to_text(pruned.last_at or 0)[:10]}"
+    steps = f"{pruned.steps:,} steps (S{pruned.first_step} to S{pruned.last_step})"
+    return f"{steps}, {pruned.bytes / 1e6:,.1f} MB of content, {pruned.sessions:,} sessions, {days}"
 
 
 COMMANDS = {
@@ -107,6 +112,8 @@ COMMANDS = {
             option("--match TEXT", "everything that holds this text"),
             required=True,
         ),
+        flag("--dry-run", "only print what would be removed"),
+        flag("--yes", "do not ask, but about constraints"),
     ),
     "scan": Command(_scan, flag("--fix", "mask what is found")),
     "prune": Command(
