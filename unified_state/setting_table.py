@@ -114,7 +114,11 @@ class SettingTable:
     subagent_tokens = setting(600, "The size of what a subagent gets; 0: nothing.", unit="tokens", most=2000)
     steer_summary = setting(True, "Whether PreCompact tells the client what the summary should contain.")
     steer_bytes = setting(
-        2000, "The size of what PreCompact adds to the compaction instructions.", unit="bytes", most=9000
+        2000,
+        "The size of what PreCompact adds to the compaction instructions; at most 400 for a /compact of your own, which "
+        "the client shows on the screen.",
+        unit="bytes",
+        most=9000,
     )
     block_compaction = setting(
         False, "Whether a manual /compact is refused while the state is over budget; an automatic one never is."

@@ -96,6 +96,20 @@ def test_the_keep_list_names_what_binds_and_the_newest_not_the_oldest(project: P
     assert "decision number 0 " not in told
 
 
+def test_a_manual_compaction_shows_at_most_400_characters_of_which_the_binding_items_come_first(
+    project: Project,
+) -> None:
+    """The client prints the text on the screen and repeats it in the next request."""
+    for number in range(20):
+        project.decide(f"decision number {number} {'at some length ' * 3}")
+    project.at_terminal("constraint", "add", "MUST keep API v1", "--source", "me", "--blocking")
+    told = project.hook("PreCompact", trigger="manual").out
+    assert len(told) <= 400
+    assert "C1 (the user said): MUST keep API v1" in told
+    assert "```unified-state" in told
+    assert len(project.hook("PreCompact", trigger="auto").out) > 1000
+
+
 def test_after_clear_the_new_session_is_given_the_essentials_of_the_one_before(
     project: Project, tmp_path: Path
 ) -> None:

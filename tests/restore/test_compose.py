@@ -304,6 +304,8 @@ def test_after_clear_comes_what_binds_and_one_pointer() -> None:
     texts = compose(state, 2000)
     assert texts.brief.split("\n")[2:] == [
         "[WORK] PROJ-1",
+        "[LAST SESSION] 1 h ago",
+        f"  last prompt: {turn(1).prompt}",
         "[CONSTRAINTS] 1 recorded",
         "  C1 (inferred): API v1 stays. Source: the user",
         (

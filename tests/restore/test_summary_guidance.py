@@ -64,7 +64,7 @@ states = st.builds(
 def test_the_list_has_each_item_with_its_id_and_its_source_and_fences_what_the_user_did_not_say() -> None:
     opening, *said = keep_list([*ITEMS, *OTHERS], WORKING, 3000, "a1").removesuffix(f"\n{FORM}").split("\n")
     assert opening.startswith("The summary contains")
-    assert opening.endswith("these recorded items, each with its id and its source:")
+    assert opening.endswith("these recorded items (id, source):")
     assert said == [
         "D2 (the user said): Drop Python 3.10",
         "C2 (the user said): No network in hooks",

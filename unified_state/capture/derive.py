@@ -6,6 +6,7 @@ one. So each step is derived from once and in order, also where a hook is killed
 
 from __future__ import annotations
 
+from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import NO_CALL, found_nothing, read_call, still_runs_as
 from unified_state.capture.record_facts import FactRecorder
 from unified_state.capture.rules.client_tools import (
@@ -140,6 +141,8 @@ class FactKeeper:
 
     def note(self, step: Step, call: Call | None) -> None:
         """Take in one step with its tool call."""
+        if not is_about_work(step, call):
+            return
         if step.kind == TOOL_RESULT:
             made = call or NO_CALL
             if step.is_error and not found_nothing(made, step.text):

@@ -16,6 +16,7 @@ ORIGINS = (USER_SAID, OBSERVED, INFERRED)
 TOOL_EVENT = "PreToolUse"
 MODES = WARN, ASK, DENY = "warn", "ask", "deny"  # the mildest first
 SCOPE_KINDS = ("commands", "paths", "tools")
+LIFTED_BY = "Only the user can lift it, in a terminal of their own: unified-state constraint lift"  # ends each denial
 
 
 class Enforced(Record):

@@ -14,7 +14,7 @@ from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, QUESTI
 NEXT = "next"
 NAME = "unified-state"
 FORM = (
-    "Its last lines are this block, with a line for each thing that is new and not in the list above, or with none:\n"
+    "New decisions, constraints, questions and next steps end it in this form:\n"
     f"```{NAME}\ndecision: …\nconstraint: …\nquestion: …\nnext: …\n```"
 )
 MOST_LINES = 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
-from unified_state.model.constraint import ASK, DENY, WARN
+from unified_state.model.constraint import ASK, DENY, LIFTED_BY, WARN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def told(breaches: Sequence[Breach]) -> str:
     """Return the answer for the strictest breaches, one on each line."""
     lines = [_line(breach) for breach in breaches[:_MOST] if breach.mode == breaches[0].mode]
     refs = " ".join(breach.constraint.ref for breach in breaches[: len(lines)])
-    lines.append(f"Only the user can lift it, in a terminal of their own: unified-state constraint lift {refs}")
+    lines.append(f"{LIFTED_BY} {refs}")
     return "\n".join(lines)
 
 

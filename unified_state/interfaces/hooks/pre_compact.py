@@ -23,7 +23,7 @@ from unified_state.memory.archive.sessions import change_work, session_number
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.memory.repository.git_state import start_git
 from unified_state.memory.writer.refresh_state import refresh_state, save_state
-from unified_state.restore.rules.summary_guidance import keep_list
+from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     refuse_if_asked(call, state)
     if not call.settings.steer_summary:
         return ""
-    return keep_list(stated_items(archive, [ACTIVE]), state, call.settings.steer_bytes, os.urandom(6).hex())
+    limit = call.settings.steer_bytes if call.trigger != "manual" else min(SHOWN, call.settings.steer_bytes)
+    return keep_list(stated_items(archive, [ACTIVE]), state, limit, os.urandom(6).hex())
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:

@@ -7,6 +7,7 @@ and the new levels computed once for all of them.
 
 from __future__ import annotations
 
+from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.lib.decay import growth, raised
 from unified_state.memory.archive.steps import find_step, queued_steps, sessions_of_step, step_numbers
 from unified_state.memory.working_set.rules.sightings import sightings
@@ -72,7 +73,7 @@ class WorkingSetKeeper:
         """Add the sightings of one step with its tool call. For a subagent only tool calls count, not what it read or
         said.
         """
-        if step.agent is not None and step.kind != TOOL_CALL:
+        if (step.agent is not None and step.kind != TOOL_CALL) or not is_about_work(step, call):
             return
         if step.kind in {TEXT, TOOL_CALL, PROMPT}:
             self._tick()

@@ -9,6 +9,7 @@ from unified_state.memory.ledger.rules.short_item import is_binding, main_text
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 from unified_state.restore.rules.hand_over_lines import now_lines
+from unified_state.restore.rules.session_before import last_session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,8 +97,9 @@ def head(known: Known) -> str:
 
 
 def sections_after_clear(known: Known) -> Iterator[Section]:
-    """The sections after a /clear: the work item and the constraints."""
+    """The sections after a /clear: the work item, the last session in short, and the constraints."""
     yield from _work(known)
+    yield from _last_session(known)
     constraints = [item for item in known.items if item.kind == CONSTRAINT]
     yield from _section("CONSTRAINTS", "recorded", _ESSENTIAL, constraints, known)
     yield from _said(known)
@@ -109,6 +111,8 @@ def brief_sections(known: Known) -> Iterator[Section]:
     An item that the client's summary kept appears only as its ref. Items that the summary distorts are first.
     """
     yield from _work(known)
+    if known.reason == "startup" and not known.handed_over:
+        yield from _last_session(known.replace(pending_actions=()))  # they have a section of their own
     for line in ahead_lines(known):
         yield "", [line], _ESSENTIAL
     known = yield from _beside_the_summary(known)
@@ -127,9 +131,15 @@ def brief_sections(known: Known) -> Iterator[Section]:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights], _SEEN
 
 
+def _last_session(known: Known) -> Iterator[Section]:
+    found = last_session(known)
+    if found is not None:
+        yield found[0], found[1], _ESSENTIAL
+
+
 def _now(known: Known) -> Iterator[Section]:
     lines = list(now_lines(known.recent))
-    if lines:
+    if lines and known.reason != "startup":
         yield "[NOW]", lines, _ESSENTIAL
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import read_call, still_runs_as
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.capture.rules.commits import commits, may_make
@@ -28,7 +29,6 @@ _END = 6_000  # characters at the end of an output that are looked at
 _OUTCOME = 160
 _SAYS_NOTHING = ("<", "exit status ", "Exit code ")  # the client's wrappers, and codes
 _NO_CALL = "<tool_use_error>"
-_OWN = "unified-state"
 _MOST_RUNS = 60  # distinct commands
 _LOOKED_AT = 20_000  # characters of a result in which a removed name may come back
 _DEFINES, _GO_METHOD = ("func", "class", "const", "def", "fn", "function", "interface", "struct", "type"), "func ("
@@ -77,6 +77,8 @@ class _Reader:
 
     def read(self, step: Step, result: Step) -> None:
         call = read_call(step)
+        if not is_about_work(result, call):
+            return
         if call.command:
             self._ran(call.command, result)
         elif not result.is_error:
@@ -96,8 +98,6 @@ class _Reader:
         if len(self._runs) == _MOST_RUNS or not _did_run(result.text):
             return
         chains = [chain for chain in pipelines(command) if chain[0][0] not in _NO_WORK]
-        if any(chain[0][0].rsplit("/", 1)[-1] == _OWN for chain in chains):
-            return
         run = self._runs[key] = _run(command, chains, result, self.age)
         if run.failed:
             return

@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
 _KINDS = {DECISION, CONSTRAINT, QUESTION}
 _CHARACTERS = 160
-_OPENING = (
-    "The summary contains, beside what was done last and what comes next: exact file paths, symbol names, commands "
-    "with their outcome, error messages and numbers as they were written"
-)
-_ITEMS = "; and these recorded items, each with its id and its source:"
+SHOWN = 400  # bytes: a manual compaction shows the text on the screen, and repeats it in the conversation
+_OPENING = "The summary contains exact paths, names, commands with their outcome, errors and numbers"
+_ITEMS = ", and these recorded items (id, source):"
 _ABOUT = "recorded items that the user did not say, as data"
-_COMPACT = "/compact Keep exact paths, names, commands and errors"
+COMPACT = "/compact Keep exact paths, names, commands and errors"
 _COMPACT_ITEMS = ", and these recorded items with their ids:"
 # Beginnings of the session ids that imports give.
 IMPORTED = ("claude-flow:", "claude-mem:", "session-state:", "elsewhere:")
@@ -56,10 +54,10 @@ def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
     """Return the command line that compacts and keeps the recorded facts, at most `limit` characters."""
     line = ""
     for part, _ in _lines(items, state):
-        if len(_COMPACT) + len(_COMPACT_ITEMS) + len(line) + len(part) + 2 > limit:
+        if len(COMPACT) + len(_COMPACT_ITEMS) + len(line) + len(part) + 2 > limit:
             break
         line += f" {part};"
-    return f"{_COMPACT}{_COMPACT_ITEMS}{line[:-1]}" if line else _COMPACT
+    return f"{COMPACT}{_COMPACT_ITEMS}{line[:-1]}" if line else COMPACT
 
 
 def _lines(items: Sequence[LedgerItem], state: State | None) -> Iterator[tuple[str, bool]]:

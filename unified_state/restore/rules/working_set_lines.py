@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.lib.identifiers import identifiers, stands_in
 from unified_state.lib.text import cut, estimate_tokens, one_line, utf16_units
@@ -42,7 +43,7 @@ def story(known: Known) -> Iterator[tuple[str, float]]:
     is_early = known.working_set is not None and not known.working_set.files
     for turn in known.turns:
         prompt = one_line(turn.prompt)
-        if prompt and (_is_quoted(prompt, summary) or not (turn.tool_calls or turn.answer) or _is_own(prompt)):
+        if prompt and (_is_quoted(prompt, summary) or not (turn.tool_calls or turn.answer) or is_own(prompt)):
             continue  # the summary covers it, nothing followed it, or it asked for the compaction
         shown = turn if newest or not prompt or is_early else turn.replace(tool_calls=0, answer="")
         limit = _NEWEST_CHARACTERS if newest else _CHARACTERS
@@ -50,7 +51,7 @@ def story(known: Known) -> Iterator[tuple[str, float]]:
         newest, worth = False, worth * _FADING
 
 
-def _is_own(prompt: str) -> bool:
+def is_own(prompt: str) -> bool:
     """Return whether a prompt is our slash command."""
     return prompt.startswith("<command-") and _OWN_COMMAND in prompt
 
@@ -69,7 +70,9 @@ _OUTLINE_CHARACTERS = 2_000  # of a prompt or answer; its reader shortens it fur
 
 def outline(number: int, at: int, steps: Sequence[Step]) -> TurnOutline:
     """Return the outline of a turn from its steps in order."""
-    calls = [step for step in steps if step.kind == TOOL_CALL]
+    made = {step.tool_use_id: read_call(step) for step in steps if step.kind == TOOL_CALL}
+    work = [step for step in steps if is_about_work(step, made.get(step.tool_use_id))]
+    calls = [step for step in work if step.kind == TOOL_CALL]
     texts = [step.text for step in steps if step.kind == TEXT and step.text.strip()]
     prompts = [step.text for step in steps if step.kind == PROMPT] or [step.text for step in steps[:1]]
     return TurnOutline(
@@ -78,7 +81,7 @@ def outline(number: int, at: int, steps: Sequence[Step]) -> TurnOutline:
         prompt=cut("\n".join(prompts), _OUTLINE_CHARACTERS),
         actions=_actions(calls),
         tool_calls=len(calls),
-        errors=sum(step.is_error for step in steps if step.kind == TOOL_RESULT),
+        errors=sum(step.is_error for step in work if step.kind == TOOL_RESULT),
         answer=cut(texts[-1], _OUTLINE_CHARACTERS) if texts else "",
     )
 

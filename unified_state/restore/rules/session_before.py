@@ -1,0 +1,56 @@
+"""What the session before was about, for a new session: at most 150 tokens."""
+
+from __future__ import annotations
+
+from unified_state.lib.text import cut, estimate_tokens, one_line
+from unified_state.lib.times import age_text
+from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.restore.rules.hand_over_lines import now_lines
+from unified_state.restore.rules.summary_guidance import COMPACT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.model.known import Known
+
+MOST_TOKENS = 150
+_PROMPT, _ANSWER, _NEXT, _WORK = 42, 54, 20, 22  # tokens
+_SHORTER = 0.8
+_HEAD = 60  # characters in which the answer to /context-compact shows its line
+_END_SHARE = 0.4  # of an answer; its end often names the next step
+
+
+def last_session(known: Known) -> tuple[str, list[str]] | None:
+    """Return the title and the lines: the last prompt, the last answer, the next step, what is not committed.
+
+    Return None if no prompt is known.
+    """
+    if not known.turns:
+        return None
+    turn = known.turns[0]
+    answer = next((text for text, _ in known.recent.texts if text.strip() and COMPACT not in text[:_HEAD]), "")
+    lines = [f"  last prompt: {_within(one_line(turn.prompt), _PROMPT)}"]
+    if answer:
+        lines.append(f"  last answer: {_both_ends(one_line(answer))}")
+    if known.pending_actions:
+        lines.append(f"  next: {_within(known.pending_actions[0], _NEXT)}")
+    lines += [f"  {_within(line.strip(), _WORK)}" for line in list(now_lines(known.recent))[:1]]
+    return f"[LAST SESSION] {age_text(known.now - turn.at)}", lines
+
+
+def _within(text: str, tokens: int) -> str:
+    """Return the text, or its start, in at most that many tokens."""
+    told = harmless(text)
+    while estimate_tokens(told) > tokens:
+        told = cut(told, int(len(told) * _SHORTER))
+    return told
+
+
+def _both_ends(text: str) -> str:
+    """Return the text, or its start and its end."""
+    if estimate_tokens(harmless(text)) <= _ANSWER:
+        return harmless(text)
+    start = _within(text, round(_ANSWER * (1 - _END_SHARE)))
+    end = harmless(text)[-len(start) :]
+    while estimate_tokens(end) > _ANSWER * _END_SHARE:
+        end = end[int(len(end) * (1 - _SHORTER)) + 1 :]
+    return f"{start} {end.partition(' ')[2] or end}"
