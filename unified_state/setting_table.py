@@ -115,8 +115,8 @@ class SettingTable:
     steer_summary = setting(True, "Whether PreCompact tells the client what the summary should contain.")
     steer_bytes = setting(
         2000,
-        "The size of what PreCompact adds to the compaction instructions; at most 400 for a /compact of your own, which "
-        "the client shows on the screen.",
+        "The size of what PreCompact adds to the compaction instructions; at most 400 for your own /compact, which the "
+        "client shows on the screen.",
         unit="bytes",
         most=9000,
     )
