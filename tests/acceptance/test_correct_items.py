@@ -242,3 +242,16 @@ def test_secrets_in_a_correction_are_masked(recorded: Project) -> None:
     ends_well(recorded.run("drop", "D2", "--why", f"leaks {secret}"))
     ends_well(recorded.run("close", "E1", secret))
     assert secret not in recorded.run("export", "--items").out
+
+
+def test_work_is_shown_and_an_emptied_title_prints_nothing(project: Project) -> None:
+    done = project.run("work")
+    assert (done.code, done.out, "no work item is set" in done.err) == (0, "", True)
+    assert project.run("work", "set", "--id", "#12", "--title", "Sync").out == "id #12, title Sync\n"
+    for command in (("work",), ("work", "show")):
+        assert project.run(*command).out == "id #12, title Sync\n"
+    assert project.run("work", "set", "--title", "").out == "id #12\n"
+    assert project.run("work", "show").out == "id #12\n"
+    done = project.run("work", "set", "--id", "")
+    assert (done.out, "no work item is set" in done.err) == ("", True)
+    assert project.ask("work") == project.ask("work", "show")

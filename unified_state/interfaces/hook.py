@@ -86,7 +86,7 @@ class HookRun(Run):
         event = self.parse()
         call = self.open(event) if self._find_handler() else None
         output = self.handle(call) if call is not None else ""
-        if call is not None and output:
+        if call is not None and (output or call.message):
             self.tell(self.answer(output, call))
         return ""
 
@@ -187,8 +187,8 @@ class HookRun(Run):
         """Return the output in the client's format."""
         if self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
-            message = {"systemMessage": call.message} if call.message else {}
-            return dump_ascii_json({"hookSpecificOutput": context, **message})
+            told = {"hookSpecificOutput": context} if output else {}
+            return dump_ascii_json({**told, "systemMessage": call.message} if call.message else told)
         return "" if call.event.is_foreign else output  # only Claude Code accepts plain text
 
 

@@ -75,6 +75,7 @@ def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, object]:
     saved_at = to_milliseconds(saved[0]) if saved else None
     return {
         "items": archive.row("SELECT count(*) FROM item WHERE status = 'active'")[0],
+        "waiting": archive.row("SELECT count(*) FROM item WHERE status = 'proposed'")[0],
         "blocking": sum(_is_blocking(unpack(body)) for (body,) in users),
         "saved": None if saved_at is None else age_text(now - saved_at),
     }

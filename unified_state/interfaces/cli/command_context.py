@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import SUPPRESS
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import NotFoundError
@@ -92,7 +93,7 @@ def count(text: str) -> int:
 
 count.__name__ = "number"  # argparse names the function in its message
 
-JSON = flag("--json", "print JSON")
+JSON = argument("--json", action="store_true", default=SUPPRESS, help="print JSON")  # before or behind a verb
 SESSION = option("--session ID", "default: the session that runs this command", dest="session_id")
 
 

@@ -56,6 +56,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
             begin_compaction(archive, session, call.now)
     ready = _ready(call, archive, session) if reason == "compact" and health is None else None
     if ready is not None:
+        _tell_waiting(call, archive, session)
         return ready
     from unified_state.restore.compose_restore import gather  # after most compactions the restore is ready
 
@@ -68,9 +69,19 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
         with_turns=handed_over is not None or (reason == "clear" and call.settings.restore_on_clear == "full"),
     )
-    return _composed(
+    text = _composed(
         call, archive, session, known.replace(health=health, handed_over=handed_over[1] if handed_over else "")
     )
+    _tell_waiting(call, archive, session)
+    return text
+
+
+def _tell_waiting(call: HookCall, archive: Archive, session: int) -> None:
+    """Add the line on what waits for the user to their message, once in a session."""
+    if call.part == BRIEF and archive.value("SELECT 1 FROM item WHERE status = 'proposed' LIMIT 1"):
+        from unified_state.restore.tell_inbox import tell_waiting  # in most sessions nothing waits
+
+        call.message = "\n".join(filter(None, (call.message, tell_waiting(archive, session))))
 
 
 def _tidy(call: HookCall, archive: Archive) -> str | None:

@@ -45,7 +45,7 @@ def accept(
     )
     with archive.transaction():
         pairs: list[Pair] = []
-        for proposal in _proposals(archive, refs, origin):
+        for proposal in sorted(_proposals(archive, refs, origin), key=_age):  # a newer one may change an older one
             pairs += _accept(archive, proposal, to_text(now))
         note_change(archive, ACCEPTS, origin, session_id, pairs, to_text(now))
     return [find_item(archive, proposal.uuid) for proposal in proposals]
@@ -101,7 +101,11 @@ def _proposals(archive: Archive, refs: Sequence[str], origin: str) -> list[Ledge
         if item.status != PROPOSED:
             message = f"{item.alias} is {item.status}, not proposed"
             raise UsageError(message, "`unified-state inbox` lists what waits for you")
-    return [items[uuid] for uuid in sorted(items)]  # the oldest first: a newer one may change an older one
+    return list(items.values())
+
+
+def _age(item: LedgerItem) -> str:
+    return item.uuid  # which begins with the time
 
 
 def _check_agree(archive: Archive, proposals: Sequence[LedgerItem]) -> None:

@@ -7,7 +7,7 @@ the gate.
 
 from __future__ import annotations
 
-from unified_state.errors import UsageError
+from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.memory.ledger.change_log import drop_change, newest_change
@@ -45,8 +45,7 @@ def undo(archive: Archive, author: Author, now: int) -> Undone:
         with archive.transaction():
             change = newest_change(archive, author.origin, author.session_id)
             if change is None:
-                message = "there is nothing to undo"
-                raise UsageError(message, "it takes back edits, drops, closings, lifts and decisions on proposals")
+                raise _nothing(archive)
             items = {item.uuid: item for one in change.items for item in _items(archive, one)}
             stale = [one for one in change.items if one.uuid not in items or not one.is_still(items[one.uuid])]
             rules = [item.alias for item in items.values() if item.kind == CONSTRAINT]
@@ -61,6 +60,13 @@ def undo(archive: Archive, author: Author, now: int) -> Undone:
         message = f"the last {change.verb} was not undone: {names} changed since"
         raise UsageError(message, "the next `unified-state undo` takes back the change before it")
     return Undone(change.verb, change.at, tuple(back))
+
+
+def _nothing(archive: Archive) -> UnifiedStateError:
+    if archive.meta("stands in"):  # a journal, while the archive cannot be used
+        return NotFoundError("the last changes are in the archive, which cannot be used now", "try again later")
+    message = "there is nothing to undo"
+    return UsageError(message, "it takes back edits, drops, closings, lifts and decisions on proposals")
 
 
 def _items(archive: Archive, change: ItemChange) -> list[LedgerItem]:

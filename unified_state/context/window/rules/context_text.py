@@ -82,6 +82,7 @@ _FULL, _EMPTY, _MARK = "█", "░", "│"
 _COLOURS = {OK: "\x1b[32m", WARNING: "\x1b[33m", OPTIMISE: "\x1b[31m"}
 _DIM, _RED, _RESET = "\x1b[2m", "\x1b[31m", "\x1b[0m"
 _BETWEEN = " · "
+MOST_TURNS, _MOST_MINUTES = 50, 600  # what is further away than that cannot be told from a few turns
 
 
 class Glance(Record):
@@ -97,6 +98,7 @@ class Glance(Record):
     items: int | None = None
     blocking: int = 0
     stale: int = 0
+    waiting: int = 0
     saved: str | None = None
     problem: str | None = None
 
@@ -124,7 +126,10 @@ def _parts(glance: Glance) -> Iterator[tuple[str, str]]:
         yield "", f"{glance.items} item{'' if glance.items == 1 else 's'}{blocking}"
     if glance.stale:
         yield _COLOURS[WARNING], f"{glance.stale} stale"
-    yield _DIM, f"saved {glance.saved}" if glance.saved else "nothing saved yet"
+    if glance.waiting:
+        yield _COLOURS[WARNING], f"{glance.waiting} wait{'s' if glance.waiting == 1 else ''}"
+    if glance.saved or not glance.items:  # what is recorded is durable, also before the first save
+        yield _DIM, f"saved {glance.saved}" if glance.saved else "nothing saved yet"
     if not glance.problem:
         yield _DIM, "hooks ok"
 
@@ -143,6 +148,10 @@ def _left(glance: Glance) -> str:
     """Return the time until the client compacts, in words."""
     if glance.tokens is not None and glance.compacts_at is not None and glance.tokens >= glance.compacts_at:
         return "compacts any moment"
+    if (glance.turns_left or 0) > MOST_TURNS or (
+        glance.turns_left is None and (glance.minutes_left or 0) > _MOST_MINUTES
+    ):
+        return ""
     if glance.turns_left is not None:
         return f"compacts in ~{glance.turns_left} turn{'' if glance.turns_left == 1 else 's'}"
     if glance.minutes_left is not None:

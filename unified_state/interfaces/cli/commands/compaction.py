@@ -57,7 +57,7 @@ def _fields(report: ContextReport) -> dict[str, Any]:
 
 
 def _lines(report: ContextReport) -> list[str]:
-    from unified_state.context.window.rules.context_text import draw_context
+    from unified_state.context.window.rules.context_text import MOST_TURNS, draw_context
 
     reading, watched, trend = report.reading, report.watched, report.trend
     lines = [f"session    {report.session_id}"]
@@ -69,7 +69,8 @@ def _lines(report: ContextReport) -> list[str]:
     lines.append(f"context    {tokens:,} of {reading.window:,} tokens ({full:.0f} %), phase {watched.phase}")
     lines.append(f"compaction at about {limit.tokens:,} tokens, {known}; {share:.0f} % of the way")
     if trend.tokens_per_turn is not None:
-        left = f"; about {trend.turns_left} more until it compacts" if trend.turns_left is not None else ""
+        is_near = trend.turns_left is not None and trend.turns_left <= MOST_TURNS
+        left = f"; about {trend.turns_left} more until it compacts" if is_near else ""
         lines.append(f"trend      {trend.tokens_per_turn:,} tokens a turn{left}")
     if report.lean.outputs:
         tighter = f"; now {report.pressure} level{'s'[: report.pressure - 1]} tighter" if report.pressure else ""

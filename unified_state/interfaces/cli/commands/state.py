@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.cut_outputs import Savings
     from unified_state.memory.manager import UnifiedStateManager
     from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.session_state import State
+    from unified_state.model.session_state import State, WorkItem
     from unified_state.team.sync_server import ServerState
     from unified_state.upkeep.doctor.project_status import Status
 
@@ -193,9 +193,21 @@ def _work(context: Context, arguments: Namespace) -> None:
     if given == (None,) * len(given):
         message = "there is nothing to set"
         raise UsageError(message, "give --id, --title, --phase or --progress")
-    item = _manager(context).set_work_item(*given[:3], _progress(arguments.progress))
-    fields = disk_value(item)
-    context.show(fields, ", ".join(f"{name} {value}" for name, value in fields.items()))
+    _show_work(context, _manager(context).set_work_item(*given[:3], _progress(arguments.progress)))
+
+
+def _work_now(context: Context, _arguments: Namespace) -> None:
+    workspace = context.workspace(create=False)
+    state = None if workspace.is_empty else _manager(context, reads=True).load_state()
+    _show_work(context, None if state is None else state.work_item)
+
+
+def _show_work(context: Context, item: WorkItem | None) -> None:
+    fields = {} if item is None else disk_value(item)
+    told = [f"{name} {value}" for name, value in fields.items() if value != ""]
+    context.show(fields, ", ".join(told))
+    if not told:
+        context.say("no work item is set")
 
 
 def _progress(text: str | None) -> float | None:
@@ -223,6 +235,8 @@ COMMANDS = {
     "validate": Command(
         _validate, argument("file", nargs="?", metavar="FILE", help="default: the state file of this worktree")
     ),
+    "work": Command(_work_now),
+    "work show": Command(_work_now, about="show it; the same without a verb"),
     "work set": Command(
         _work,
         option("--id ID", "ticket, issue, task"),

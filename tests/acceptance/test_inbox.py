@@ -1,0 +1,222 @@
+"""The inbox shows what waits, decides on several at once, and the user learns once that something waits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Prepared
+from .disks import read_only
+from .product import Project
+from .test_status_line import StatusLine
+from .transcripts import Transcript
+
+AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}
+PROMPT = "Always run make lint. Never touch migrations/. From now on use tabs in Makefiles."
+
+
+def fill_waiting(project: Project, folder: Path) -> None:
+    """A prompt with rules, and proposals of a program to change and to lift a rule and to drop a decision."""
+    written = Transcript("s")
+    written.prompt(PROMPT)
+    written.text("I will.")
+    project.keep(written, folder / "s.jsonl")
+    assert project.run("constraint", "add", "Never push", "--source", "me").code == 0
+    project.decide("Use SQLite")
+    program = (
+        "from unified_state import UnifiedStateManager as M; m = M();"
+        "m.edit(RULE, constraint='Push to branches only'); m.propose_lift(RULE)"
+    )
+    rule = next(item["id"] for item in project.ask("constraint", "list") if item["constraint"] == "Never push")
+    done = project.execute((sys.executable, "-c", program.replace("RULE", repr(rule))), "", {})
+    assert done.code == 0, done
+    assert project.run("drop", "D1", **AGENT).code == 2
+
+
+@pytest.fixture
+def waiting(prepared: Prepared) -> Project:
+    return prepared(fill_waiting)
+
+
+def ids(project: Project, text: str) -> str:
+    (found,) = [item["id"] for item in project.ask("inbox") if text in json.dumps(item)]
+    return str(found)
+
+
+def statuses(project: Project) -> dict[str, str]:
+    done = project.run("export", "--items")
+    return {item["alias"]: item["status"] for item in map(json.loads, done.out.splitlines())}
+
+
+def test_the_inbox_lists_what_waits_with_its_quote_and_where_it_came_from(waiting: Project) -> None:
+    shown = waiting.run("inbox").out
+    assert "Never touch migrations/" in shown
+    assert "(T1, standing rule, " in shown
+    (item,) = [item for item in waiting.ask("inbox") if "migrations" in item.get("constraint", "")]
+    assert (item["turn"], item["session_id"], item["rule"]) == ("T1", "s", "standing rule")
+    assert "Never touch migrations/" in item["quote"]
+
+
+def test_the_inbox_tells_what_a_proposal_would_change_lift_or_drop(waiting: Project) -> None:
+    shown = waiting.run("inbox").out
+    assert 'constraint: "Never push" -> "Push to branches only"' in shown
+    assert "lifts " in shown
+    assert "drops D1: Use SQLite" in shown
+    (item,) = [item for item in waiting.ask("inbox") if item.get("constraint") == "Push to branches only"]
+    assert item["changes"][0]["fields"] == {"constraint": {"from": "Never push", "to": "Push to branches only"}}
+
+
+def test_several_are_accepted_at_once_with_one_question(waiting: Project) -> None:
+    refs = [ids(waiting, text) for text in ("Always run make lint", "Never touch migrations/")]
+    before = statuses(waiting)
+    assert waiting.at_terminal("inbox", "accept", *refs, answer="no").code == 2
+    assert statuses(waiting) == before
+    done = waiting.at_terminal("inbox", "accept", *refs)
+    assert (done.code, done.out.split()) == (0, refs)
+    assert {ref: statuses(waiting)[ref] for ref in refs} == dict.fromkeys(refs, "active")
+    assert waiting.at_terminal("undo").code == 0
+    assert statuses(waiting) == before
+
+
+def test_several_are_accepted_together_or_not_at_all(waiting: Project) -> None:
+    rule, decision = ids(waiting, "Always run make lint"), ids(waiting, '"Drop D1: Use SQLite"')
+    before = statuses(waiting)
+    for wrong in ("C99", "D1"):
+        assert waiting.at_terminal("inbox", "accept", decision, rule, wrong).code in {1, 2}
+        assert waiting.run("inbox", "accept", decision, wrong).code in {1, 2}
+    assert waiting.run("inbox", "accept", decision, rule).code == 2
+    assert statuses(waiting) == before
+    assert waiting.run("inbox", "accept", decision).code == 0
+    assert statuses(waiting)["D1"] == "superseded"
+
+
+def test_two_changes_of_one_rule_are_not_accepted_together(waiting: Project) -> None:
+    done = waiting.at_terminal("inbox", "accept", "--all")
+    assert (done.code, " both change " in done.err) == (2, True)
+    lift = ids(waiting, "Lift ")
+    assert waiting.at_terminal("inbox", "reject", lift).code == 0
+    assert waiting.at_terminal("inbox", "accept", "--all").code == 0
+    assert waiting.ask("inbox") == []
+    done = waiting.run("inbox", "accept", "--all")
+    assert (done.code, done.out, "nothing waits" in done.err) == (0, "", True)
+
+
+def test_reject_keeps_the_reason_and_it_is_not_proposed_again(waiting: Project, tmp_path: Path) -> None:
+    ref = ids(waiting, "Never touch migrations/")
+    assert waiting.at_terminal("inbox", "reject", ref, "--why", "they move").code == 0
+    found = waiting.ask("recall", ref)
+    assert (found["status"], found["body"]["resolution"]) == ("dismissed", "they move")
+    again = Transcript("s")
+    again.prompt(PROMPT)
+    again.text("I will.")
+    waiting.keep(again, tmp_path / "again.jsonl")
+    assert statuses(waiting)[ref] == "dismissed"
+    assert waiting.at_terminal("reopen", ref).code == 0
+    assert statuses(waiting)[ref] == "proposed"
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_an_agent_decides_nothing(waiting: Project, verb: str) -> None:
+    before = statuses(waiting)
+    for refs in (["--all"], [ids(waiting, "Drop D1")], [ids(waiting, "Never touch")]):
+        for done in (waiting.run("inbox", verb, *refs, **AGENT), waiting.at_terminal("inbox", verb, *refs, **AGENT)):
+            assert (done.code, "only the user" in done.err, done.err.count("\n")) == (2, True, 1), done
+    assert statuses(waiting) == before
+
+
+def test_the_former_name_stays(waiting: Project) -> None:
+    assert waiting.run("proposed").out == waiting.run("inbox").out
+    assert waiting.ask("proposed", "list") == waiting.ask("inbox", "list")
+    assert waiting.run("proposed", "accept", ids(waiting, '"Drop D1: Use SQLite"')).code == 0
+    assert waiting.at_terminal("proposed", "dismiss", ids(waiting, "Never touch")).code == 0
+
+
+def started(project: Project, session_id: str, source: str = "startup") -> str:
+    """What the user sees of a session start."""
+    done = project.hook("SessionStart", "brief", session_id=session_id, source=source)
+    assert (done.code, project.log()) == (0, "")
+    answer: dict[str, Any] = json.loads(done.out) if done.out else {}
+    return str(answer.get("systemMessage", ""))
+
+
+def test_the_user_learns_once_a_session_that_something_waits(waiting: Project) -> None:
+    told = started(waiting, "new")
+    assert told.count("\n") == 0
+    assert told.startswith("4 rules of yours wait for confirmation, the newest: ") or "rules of yours wait" in told
+    assert told.endswith("(unified-state inbox)")
+    for source in ("compact", "resume", "compact"):
+        assert "inbox" not in started(waiting, "new", source)
+    assert "inbox" in started(waiting, "another", "compact")
+    assert "inbox" not in started(waiting, "another", "compact")
+
+
+def test_one_rule_is_quoted_and_nothing_is_told_where_nothing_waits(project: Project, tmp_path: Path) -> None:
+    assert started(project, "empty") == ""
+    written = Transcript("s")
+    written.prompt(
+        "Never touch migrations/, fixtures/, vendored/ or anything else that the other team owns and reviews."
+    )
+    project.keep(written, tmp_path / "s.jsonl")
+    told = started(project, "new")
+    assert told.startswith('1 rule of yours waits for confirmation: "Never touch migrations/'), told
+    assert len(told) < 150
+    assert project.at_terminal("inbox", "reject", "--all").code == 0
+    assert started(project, "third") == ""
+
+
+def test_the_line_stands_below_that_of_the_restore(waiting: Project, tmp_path: Path) -> None:
+    written = Transcript("long")
+    written.prompt("Use SQLite for the notes.")
+    written.text("Done.")
+    waiting.keep(written, tmp_path / "long.jsonl")
+    waiting.hook("SubagentStop", session_id="long", transcript_path=str(tmp_path / "long.jsonl"))
+    message = started(waiting, "long", "compact")
+    assert [line for line in message.splitlines() if "inbox" in line] == message.splitlines()[-1:]
+
+
+def test_the_status_line_counts_what_waits(waiting: Project) -> None:
+    status = StatusLine(waiting, waiting.folder / ".claude" / "settings.local.json")
+    status.install()
+    count = len(waiting.ask("inbox"))
+    assert f" · {count} wait · " in status.lines()[0]
+    assert len(status.lines(COLUMNS="60")[0]) <= 60
+
+
+def test_the_inbox_is_the_same_from_another_worktree_and_branch(waiting: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "other", waiting.home)
+    command = ["git", "worktree", "add", "-q", "-b", "other", str(other.folder)]
+    subprocess.run(command, cwd=waiting.folder, check=True)
+    assert [item["id"] for item in other.ask("inbox")] == [item["id"] for item in waiting.ask("inbox")]
+    ref = ids(other, "Never touch migrations/")
+    assert other.at_terminal("inbox", "accept", ref).code == 0
+    assert "Never touch migrations/" in waiting.run("restore").out
+
+
+def test_a_hostile_proposal_neither_steers_the_terminal_nor_hides_another(project: Project) -> None:
+    text = "Never\x1b[2K\r push\u202e\nC9 (the user said): accept me"
+    program = (
+        "import sys; from unified_state import UnifiedStateManager as M; m = M();"
+        "m.propose_accept(m.add_constraint(sys.argv[1], 'x').id)"
+    )
+    done = project.execute((sys.executable, "-c", program, text), "", {})
+    assert done.code == 0, done
+    shown = project.run("inbox").out
+    assert not {"\x1b", "\u202e", "\r"} & set(shown)
+    assert not [line for line in shown.splitlines() if line.startswith("C9")]
+    assert "\x1b" not in started(project, "new")
+
+
+def test_a_read_only_archive_shows_the_inbox_and_says_why_nothing_changes(waiting: Project) -> None:
+    assert waiting.run("drop", waiting.decide("Use Redis")).code == 0
+    before = waiting.run("inbox").out
+    with read_only(waiting, waiting.data) as project:
+        assert project.run("inbox").out == before
+        for command in (("inbox", "accept", ids(project, '"Drop D1')), ("drop", "D1"), ("undo",), ("edit", "D1", "x")):
+            done = project.run(*command)
+            assert (done.code, done.out, "cannot be used" in done.err) == (1, "", True), done
+    assert waiting.run("inbox").out == before

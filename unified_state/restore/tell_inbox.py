@@ -1,0 +1,52 @@
+"""Tell the user that something waits for their decision: in one line, at most once in each session."""
+
+from __future__ import annotations
+
+from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.text import cut
+from unified_state.memory.ledger.item_table import PROPOSED, selected_items
+from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import CONSTRAINT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+
+_TOLD = "told of the inbox"  # the name of the value in the archive: the numbers of the sessions that were told
+_MOST_SESSIONS, _CHARACTERS = 100, 60
+
+
+def tell_waiting(archive: Archive, session: int) -> str:
+    """Return the line about what waits, or "" if nothing does or if this session was told."""
+    where = "WHERE status = ? ORDER BY kind = 'constraint' AND origin = 'user_said' DESC, id DESC"
+    waiting = selected_items(archive, where, PROPOSED)
+    if not waiting:
+        return ""
+    with archive.transaction(durable=False):
+        told = _told(archive)
+        if session in told:
+            return ""
+        archive.set_meta(_TOLD, dump_json([*told, session][-_MOST_SESSIONS:]))
+    rules = [item for item in waiting if item.kind == CONSTRAINT and item.origin == USER_SAID]
+    return waiting_line(len(rules or waiting), main_text(waiting[0]), is_rule=bool(rules))
+
+
+def waiting_line(count: int, newest: str, *, is_rule: bool) -> str:
+    """Return `1 rule of yours waits for confirmation: "Never push" (unified-state inbox)`."""
+    what = "rule of yours" if is_rule else "recorded item"
+    named = f'"{cut(harmless(newest), _CHARACTERS)}" (unified-state inbox)'
+    if count == 1:
+        return f"1 {what} waits for confirmation: {named}"
+    return (
+        f"{count:,} {what.replace('rule', 'rules').replace('item', 'items')} wait for confirmation, the newest: {named}"
+    )
+
+
+def _told(archive: Archive) -> list[int]:
+    try:
+        told = parse_json(archive.meta(_TOLD) or "[]")
+    except ValueError:  # damaged: a session may be told twice
+        return []
+    return told if isinstance(told, list) else []
