@@ -49,8 +49,8 @@ def slug(kind: str) -> str:
     return kind.lower().replace(" ", "-")
 
 
-def work(kind: str, seconds: int, folder: Path) -> Found:
-    """Try inputs of a kind for some time, with a new process where an input ended one."""
+def work(kind: str, seconds: int, folder: Path, seed: int = 0) -> Found:
+    """Try inputs of a kind for some time, with a new process where an input ended one. 0 is a random seed."""
     place = folder / slug(kind)
     shutil.rmtree(place, ignore_errors=True)
     begun, tried, before, covered = time.monotonic(), 0, 0, 0
@@ -58,7 +58,7 @@ def work(kind: str, seconds: int, folder: Path) -> Found:
         left = round(seconds - (time.monotonic() - begun))
         if left < 1:
             break
-        printed = _worker(kind, left, place)
+        printed = _worker(kind, left, place, seed)
         tried += max((int(a or b) for a, b in _EXECUTED.findall(printed)), default=0)
         before = before or max((int(n) for n in _STARTED.findall(printed)), default=0)
         covered = max([covered, *(int(n) for n in _COVERED.findall(printed))])
@@ -67,9 +67,10 @@ def work(kind: str, seconds: int, folder: Path) -> Found:
     return Found(kind, time.monotonic() - begun, tried, before, covered, new, failures)
 
 
-def _worker(kind: str, seconds: int, place: Path) -> str:
+def _worker(kind: str, seconds: int, place: Path, seed: int) -> str:
     """Run a worker; what it printed. It has ended in any case."""
     command = [sys.executable, "-m", "tests.campaign.fuzz", kind, "--seconds", str(seconds), "--found", str(place)]
+    command += ["--seed", str(seed)]
     place.mkdir(parents=True, exist_ok=True)
     with (place / "log").open("ab+") as log, TemporaryDirectory(dir=MEMORY) as scratch:
         begin = log.tell()
@@ -144,12 +145,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--kinds", default=",".join(KINDS), help="only these, with commas between them")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes at once")
     parser.add_argument("--found", type=Path, default=FOUND, help="where new inputs and failures are kept")
+    parser.add_argument("--seed", type=int, default=0, help="begin with the same inputs each time; default: random")
     parser.add_argument("--save", action="store_true", help="write the corpus of the repository anew")
     given: Any = parser.parse_args(arguments)
     kinds = given.kinds.split(",")
     seconds = max(1, given.seconds * min(given.workers, len(kinds)) // len(kinds))
     with ThreadPoolExecutor(given.workers) as pool:
-        found = list(pool.map(lambda kind: work(kind, seconds, given.found), kinds))
+        found = list(pool.map(lambda kind: work(kind, seconds, given.found, given.seed), kinds))
         if given.save:
             list(pool.map(lambda kind: save(kind, given.found), kinds))
     return 1 if report(found) else 0

@@ -93,7 +93,7 @@ def replay(kind: Kind, files: list[Path]) -> int:
     return FAILED if broken else 0
 
 
-def search(name: str, seconds: int, folder: Path, scratch: Path | None, corpus: list[str]) -> None:
+def search(name: str, seconds: int, folder: Path, scratch: Path | None, corpus: list[str], seed: int) -> None:
     """Try inputs until the time is over. The engine ends the process, so the caller removes what is in `scratch`."""
     import atheris
 
@@ -112,6 +112,7 @@ def search(name: str, seconds: int, folder: Path, scratch: Path | None, corpus: 
     with temporary_world(scratch) as world:
         worker = Worker(kind, world, folder)
         options = [
+            f"-seed={seed}",
             f"-max_total_time={seconds}", f"-max_len={LONGEST}", f"-artifact_prefix={folder}/failures/", "-timeout=0",
             "-rss_limit_mb=4096", "-print_final_stats=1", "-len_control=0", "-reload=0", "-report_slow_units=1000",
         ]  # fmt: skip
@@ -126,6 +127,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("kind")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--found", type=Path, default=Path("campaign"))
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scratch", type=Path, help="where the inputs meet the product; it is not emptied")
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("files", nargs="*")
@@ -134,7 +136,7 @@ def main(arguments: list[str]) -> int:
         from tests.campaign.kind_table import KINDS
 
         return replay(KINDS[given.kind], [Path(file).resolve() for file in given.files])
-    search(given.kind, given.seconds, given.found, given.scratch, given.files)
+    search(given.kind, given.seconds, given.found, given.scratch, given.files, given.seed)
     return 0
 
 

@@ -85,8 +85,8 @@ def _inside(folder: Path, name: bytes) -> Path | None:
     if not text or "\0" in text or any(len(part) > 200 for part in name.split(b"/")) or len(name) > 1000:
         return None
     path = folder / os.path.normpath(text)
-    is_inside = os.path.realpath(path.parent).startswith(str(folder)) and path != folder
-    return path if is_inside and ".." not in path.relative_to(folder).parts else None
+    is_inside = Path(os.path.realpath(path.parent)).is_relative_to(folder) and path.is_relative_to(folder)
+    return path if is_inside and path != folder and ".." not in path.relative_to(folder).parts else None
 
 
 def _target(folder: Path, path: Path, name: bytes) -> str:
