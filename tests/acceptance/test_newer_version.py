@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.lib.package import upgrade_line
+
 from .product import Done, Project, archive_is_whole, told_in_one_line
 from .reading import kept, said
 from .transcripts import Transcript
@@ -85,7 +87,7 @@ def test_no_command_changes_a_newer_version_s_archive_and_each_says_what_to_do(u
         done = project.at_terminal(*command) if command in WRITING else project.run(*command)
         assert upgraded.digest() == before, command
         assert told_in_one_line(done), (command, done)
-        assert "upgrade unified-state: pip install --upgrade unified-state" in done.err, (command, done)
+        assert f"upgrade unified-state: {upgrade_line()}" in done.err, (command, done)
     for command in RECORDING:
         done = project.run(*command)
         assert done.code == 0, done

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.lib.package import extra_line
+
 from .product import PROGRAM, Project, archive_is_whole, told_in_one_line
 from .striking import command_struck_at, run_struck
 from .transcripts import Transcript
@@ -83,7 +85,7 @@ def test_of_runs_at_once_none_does_harm_and_no_step_has_two(archived: Project) -
 def test_where_its_packages_are_missing_it_is_one_line_and_search_goes_on_by_words(archived: Project) -> None:
     command = (sys.executable, "-c", WITHOUT)
     assert told_in_one_line(done := archived.execute([*command, "embed", "--model", "static"], "", {})), done
-    assert "pip install 'unified-state[vectors]'" in done.err
+    assert extra_line("vectors") in done.err
     searched = archived.execute([*command, "search", "login page"], "", MEANING)
     assert searched.code == 0
     assert "**login**" in searched.out
@@ -100,5 +102,5 @@ def test_doctor_tells_what_a_search_by_meaning_lacks(archived: Project) -> None:
     assert check(*PROGRAM) == (False, "`unified-state embed` makes them")
     archived.ask("embed", "--model", "static")
     assert check(*PROGRAM) == (True, "by the model static")
-    assert check(sys.executable, "-c", WITHOUT) == (False, "pip install 'unified-state[vectors]'")
+    assert check(sys.executable, "-c", WITHOUT) == (False, extra_line("vectors"))
     assert "search by meaning" not in archived.run("doctor").out

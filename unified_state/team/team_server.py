@@ -10,6 +10,7 @@ import os
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import MissingExtraError, NotFoundError, SettingError, UnifiedStateError
+from unified_state.lib.package import extra_line
 from unified_state.memory.repository.rules.project_name import shared_name
 from unified_state.memory.workspace.link import remote_of
 from unified_state.settings import user_file
@@ -94,7 +95,7 @@ def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) ->
         from unified_state.team.postgres.server_dsn import find_server
     except ImportError as error:
         message = "history on PostgreSQL needs the extra `postgres`"
-        raise MissingExtraError(message, "pip install 'unified-state[postgres]'") from error
+        raise MissingExtraError(message, extra_line("postgres")) from error
     return str(find_server(dsn, environ, trusts_environment=trusts_environment))
 
 

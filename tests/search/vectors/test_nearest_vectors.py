@@ -19,6 +19,7 @@ from tests.builders import NOW, uuid_of
 from tests.processes import ROOT, run_at_once, start
 from tests.search.vectors.vector_archives import DIMENSIONS, Matrix, exact, fill, make_vectors
 from unified_state.errors import StorageError, UsageError
+from unified_state.lib.package import extra_line
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.derived_file import (
     SCAN,
@@ -403,4 +404,4 @@ except MissingExtraError as error:
 def test_where_numpy_is_missing_it_is_said_with_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", WITHOUT, str(ROOT)], capture_output=True, text=True, check=True)
     assert "numpy" in done.stdout
-    assert done.stdout.endswith("pip install 'unified-state[vectors]'\n")
+    assert done.stdout.endswith(f"{extra_line('vectors')}\n")

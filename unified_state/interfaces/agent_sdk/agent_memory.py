@@ -15,6 +15,7 @@ from unified_state.agents.install.install_claude_code import SCOPES, read_settin
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import MissingExtraError, UnifiedStateError, UsageError
 from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS, Hooks
+from unified_state.lib.package import extra_line
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
 from unified_state.model.hook_event import TIMEOUTS
@@ -56,7 +57,7 @@ class AgentMemory:
             from unified_state.interfaces.mcp.server_project import Project
         except ImportError as error:
             message = "the Claude Agent SDK is not installed"
-            raise MissingExtraError(message, "pip install 'unified-state[agent-sdk]'") from error
+            raise MissingExtraError(message, extra_line("agent-sdk")) from error
         given = options or ClaudeAgentOptions()
         self._folder = os.path.abspath(given.cwd or os.getcwd())
         environ = {**environment(), **given.env}

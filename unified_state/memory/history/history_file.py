@@ -11,6 +11,7 @@ from hashlib import sha256
 
 from unified_state.errors import ForeignFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, temporary_name
+from unified_state.lib.package import upgrade_line
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, open_regular, parse_json
 from unified_state.memory.history.record_fields import RECORD, to_object, to_record
@@ -146,7 +147,7 @@ def _header(path: str, told: dict[str, Any]) -> Header:
         raise _damaged(path, "its header cannot be read")
     if version > VERSION:
         message = f"{path} has version {version} of a history file; this unified-state knows up to {VERSION}"
-        raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
+        raise NewerVersionError(message, f"upgrade unified-state: {upgrade_line()}")
     return Header(project=project, version=version)
 
 

@@ -335,7 +335,9 @@ class _Lines:
         versions = (self.header.get(_FORMAT, _VERSION), self.header.get(_TABLES, ARCHIVE_VERSION))
         if versions[0] != _VERSION or not isinstance(versions[1], int) or versions[1] > ARCHIVE_VERSION:
             message = f"the journal {journal.path} was written by a newer version"
-            raise NewerArchiveError(message, "upgrade unified-state: pip install --upgrade unified-state")
+            from unified_state.lib.package import upgrade_line  # rarely needed
+
+            raise NewerArchiveError(message, f"upgrade unified-state: {upgrade_line()}")
 
     def __iter__(self) -> Iterator[Line]:
         whole = self.header.get(_WHOLE, 0)

@@ -201,8 +201,10 @@ def migrate_state(state: Json, path: str) -> Json:
         raise DamagedFileError(message, "it is set aside and written anew from the archive")
     major = int(first)
     if major > int(STATE_VERSION.split(".")[0]):
+        from unified_state.lib.package import upgrade_line  # rarely needed
+
         message = f"{path} has version {_quoted(version)}; this unified-state knows up to {STATE_VERSION}"
-        raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
+        raise NewerVersionError(message, f"upgrade unified-state: {upgrade_line()}")
     for step in _STEPS[max(0, major - 1) :]:
         state = step(state)
     return state

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import chain
 
 from unified_state.errors import MissingExtraError, StorageError, UsageError
+from unified_state.lib.package import extra_line
 from unified_state.lib.record import Record
 from unified_state.memory.archive.derived_file import (
     Made,
@@ -36,7 +37,7 @@ try:
     from numpy.typing import NDArray
 except ImportError as error:
     problem = f"a search by meaning needs numpy, which cannot be loaded: {error}"
-    raise MissingExtraError(problem, "pip install 'unified-state[vectors]'") from error
+    raise MissingExtraError(problem, extra_line("vectors")) from error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from unified_state.errors import MissingExtraError
+from unified_state.lib.package import extra_line
 from unified_state.model.history_records import (
     Counts,
     StoredCompaction,
@@ -315,7 +316,7 @@ def open_postgres(
         import psycopg_pool  # noqa: F401  # the extra's last module
     except ImportError:
         message = "history on PostgreSQL needs the extra `postgres`"
-        raise MissingExtraError(message, "pip install 'unified-state[postgres]'") from None
+        raise MissingExtraError(message, extra_line("postgres")) from None
     from unified_state.team.local_server import EMBEDDED, start_embedded
     from unified_state.team.postgres.connections import Asker
     from unified_state.team.postgres.server_dsn import find_server

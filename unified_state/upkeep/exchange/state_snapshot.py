@@ -12,6 +12,7 @@ import os
 from hashlib import sha256
 
 from unified_state.errors import ForeignFileError, NewerVersionError
+from unified_state.lib.package import upgrade_line
 from unified_state.lib.stdlib import open_regular, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
@@ -79,7 +80,7 @@ def _parse(raw: bytes, path: str) -> dict[str, Any]:
         raise ForeignFileError(message, "name a file unified-session-state….json")
     if len(major) > 1 or major > STATE_VERSION[0]:
         message = f"{path} has version {version}; this unified-state knows up to {STATE_VERSION}"
-        raise NewerVersionError(message, "upgrade unified-state: pip install --upgrade unified-state")
+        raise NewerVersionError(message, f"upgrade unified-state: {upgrade_line()}")
     return state
 
 

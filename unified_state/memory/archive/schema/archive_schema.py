@@ -193,7 +193,9 @@ def migrate(connection: Connection, path: str, to_version: int | None = None) ->
         raise DamagedArchiveError(message, "it is set aside and begun anew")
     if version > len(MIGRATIONS):
         message = f"the archive {path} has version {version}; this unified-state knows up to {len(MIGRATIONS)}"
-        raise NewerArchiveError(message, "upgrade unified-state: pip install --upgrade unified-state")
+        from unified_state.lib.package import upgrade_line  # rarely needed
+
+        raise NewerArchiveError(message, f"upgrade unified-state: {upgrade_line()}")
     connection.execute("BEGIN EXCLUSIVE")
     try:
         for number, step in enumerate(MIGRATIONS[_version(connection) : last], _version(connection) + 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from unified_state.errors import MissingExtraError
+from unified_state.lib.package import extra_line
 from unified_state.setting_table import MINILM
 
 TYPE_CHECKING = False
@@ -47,4 +48,4 @@ def open_model(name: str) -> Model:
         return StaticModel()
     except ImportError as error:
         message = f"search by meaning with the model {name} needs packages that are not installed: {error}"
-        raise MissingExtraError(message, "pip install 'unified-state[vectors]'") from error
+        raise MissingExtraError(message, extra_line("vectors")) from error

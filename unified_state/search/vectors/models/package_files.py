@@ -14,6 +14,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError, StorageError
+from unified_state.lib.package import extra_line
 from unified_state.lib.stdlib import open_regular
 from unified_state.lib.text import well_formed
 from unified_state.model.step import EMBEDDED_CHARACTERS
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_AGAIN = "pip install --force-reinstall 'unified-state[vectors]'"
+_AGAIN = extra_line("vectors").replace("pip install", "pip install --force-reinstall")
 _DIGITS = 12  # of the digest in a version's name
 _TOLD = 200  # of another library's message
 
