@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,51 @@ def everything_in(folder: Path) -> dict[str, bytes | None]:
     """Every file with its content, every folder with None."""
     found = sorted(folder.rglob("*"))
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in found}
+
+
+def test_after_the_last_repository_nothing_is_left_in_the_users_home(project: Project) -> None:
+    before = everything_in(project.home)
+    options = ("--rules", "--agents-md", "--status-line", "--allow-reading", "--reminders", "on", "--lean", "middle")
+    assert project.run("install", *options).code == 0
+    project.decide("The key is in config.py: AKIAIOSFODNN7EXAMPLE")
+    project.hook("Stop", session_id="s", transcript_path="/missing")
+    assert (project.data / "mask.key").exists()
+    assert (project.data / "created-settings.json").exists()
+    assert project.at_terminal("uninstall", "--purge").code == 0
+    assert everything_in(project.home).keys() - {".local", ".local/share"} == before.keys()
+
+
+def test_what_other_repositories_need_stays_until_the_last_one_is_purged(
+    project: Project, tmp_path: Path, git: Callable[..., str]
+) -> None:
+    other = Project(tmp_path / "other", project.home)
+    other.folder.mkdir()
+    other.execute(["git", "init", "--quiet"], "", {})
+    for one in (project, other):
+        assert one.run("install").code == 0
+        one.decide("The key is in config.py: AKIAIOSFODNN7EXAMPLE")
+    assert project.at_terminal("uninstall", "--purge").code == 0
+    assert (project.data / "mask.key").exists()
+    assert other.at_terminal("uninstall", "--purge").code == 0
+    assert not project.data.exists()
+
+
+def test_exclude_lines_go_with_a_file_that_only_we_wrote(project: Project) -> None:
+    path = project.folder / ".git" / "info" / "exclude"
+    path.unlink(missing_ok=True)
+    assert project.run("install").code == 0
+    assert ".claude/skills/session-memory/" in path.read_text()
+    assert project.at_terminal("uninstall", "--purge").code == 0
+    assert not path.exists()
+
+
+def test_a_settings_file_that_is_the_users_by_now_stays(project: Project) -> None:
+    path = project.folder / ".claude" / "settings.local.json"
+    assert project.run("install").code == 0
+    path.write_text(path.read_text().replace("{", '{"model": "opus",', 1))
+    assert project.at_terminal("uninstall", "--purge").code == 0
+    assert json.loads(path.read_text()) == {"model": "opus"}
+    assert not project.data.exists()
 
 
 @pytest.mark.parametrize("host", ["claude", *HOSTS])

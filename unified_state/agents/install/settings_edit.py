@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 
+from unified_state.agents.install.path_list import CREATED
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.files import write_atomically
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_ascii_json, parse_json, read_regular
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,12 +67,13 @@ def write_text(path: str, before: str | None, text: str, data_dir: str, *, is_em
 
     A file that did not exist before is recorded as ours. A recorded file that is empty now is deleted.
     """
-    if is_empty and path in created_by_us(data_dir):
+    if is_empty and before is not None and CREATED.has(data_dir, path):
         os.unlink(path)
+        CREATED.remove(data_dir, path)
     elif text != before:
         write_atomically(path, text.encode())
     if before is None:
-        note_created(data_dir, path)
+        CREATED.add(data_dir, path)
     return text != before
 
 
@@ -251,20 +253,3 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in _BLANK:
         position += 1
     return position
-
-
-_LIST = "created-settings.json"
-
-
-def created_by_us(data_dir: str) -> list[str]:
-    """Return the settings files that did not exist before we installed into them."""
-    try:
-        return list(parse_json(read_regular(os.path.join(data_dir, _LIST), SMALL_FILE).decode()))
-    except (OSError, ValueError, TypeError):
-        return []  # without a usable list, no file counts as ours
-
-
-def note_created(data_dir: str, path: str) -> None:
-    """Record that we created a settings file."""
-    os.makedirs(data_dir, mode=0o700, exist_ok=True)
-    write_atomically(os.path.join(data_dir, _LIST), dump_ascii_json(sorted({*created_by_us(data_dir), path})).encode())

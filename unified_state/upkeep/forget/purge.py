@@ -1,4 +1,4 @@
-"""Purge: delete everything recorded for a repository."""
+"""Purge: delete everything recorded for a repository, and with the last repository what serves them all."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import shutil
 from unified_state.agents.install.install_claude_code import put_tool_hook
 from unified_state.constraints.constraint_table import settings_path
 from unified_state.context.reminders.switch_reminders import turn_off_everywhere
+from unified_state.lib.files import remove_if_empty
 from unified_state.memory.journal.journal_places import remove_journals
 from unified_state.memory.repository.checkouts import forget_checkouts
-from unified_state.memory.repository.find_repository import ID_FILE
+from unified_state.memory.repository.find_repository import CHECKOUTS, ID_FILE
+from unified_state.memory.repository.health import BUG_REPORT, LOG
+from unified_state.memory.repository.place import KEY_FILE, home_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,4 +36,19 @@ def purge(place: Place, settings: Settings) -> str:
     for path in (place.state_path, f"{stem}.lock", identity, f"{identity}.lock"):
         if os.path.exists(path):
             os.unlink(path)
+    _clear_data_folder(settings.data_dir)
     return f"deleted {place.folder} and {place.state_path}"
+
+
+def _clear_data_folder(data_dir: str) -> None:
+    """Delete what serves all repositories, if there is none any more. Lists of settings that still have our hooks, and
+    files that are not ours, stay.
+    """
+    repositories = os.path.dirname(home_of(data_dir, "id"))
+    remove_if_empty(os.path.join(data_dir, CHECKOUTS))
+    if not remove_if_empty(repositories) and os.path.lexists(repositories):
+        return
+    for name in (KEY_FILE, LOG, f"{LOG}.1", BUG_REPORT):
+        if os.path.isfile(os.path.join(data_dir, name)):
+            os.unlink(os.path.join(data_dir, name))
+    remove_if_empty(data_dir)
