@@ -22,7 +22,8 @@ from tests.processes import ROOT
 _QUESTION = b"to go on: "
 # A child that goes on alone, in a session whose controlling terminal is stdin; its last line is the exit code.
 _MIDDLEMAN = """
-import fcntl, os, subprocess, sys, termios, time
+import fcntl, os, signal, subprocess, sys, termios, time
+signal.signal(signal.SIGINT, lambda *_: None)  # ^C is for the child
 parent = os.getpid()
 if os.fork():
     os._exit(0)
@@ -95,6 +96,44 @@ def _converse(terminal: int, pipes: dict[int, bytes], answer: str, until: float)
             else:
                 is_open.remove(descriptor)
     return shown
+
+
+class Talk(NamedTuple):
+    """How a process ended whose every stream was the terminal, and what stood there."""
+
+    code: int
+    shown: str
+
+
+def talk_at_terminal(
+    command: Sequence[str | Path], cwd: Path, env: Mapping[str, str], answers: Sequence[str], *, seconds: float = 60
+) -> Talk:
+    """Run a command that has a terminal for all its streams, and type one answer after each question (`… [y/n] `)."""
+    terminal, theirs = pty.openpty()
+    code, told = os.pipe()
+    left, shown, until = list(answers), b"", time.monotonic() + seconds
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _MIDDLEMAN, str(told), *map(str, command)],
+            cwd=cwd, env=dict(env), stdin=theirs, stdout=theirs, stderr=theirs, pass_fds=[told],
+        ):  # fmt: skip
+            os.close(told)
+            ended = b""
+            while True:
+                ready, _, _ = select.select([terminal, code], [], [], until - time.monotonic())
+                assert ready, f"it hangs: {shown!r}"
+                if terminal in ready:
+                    shown += os.read(terminal, 65536)
+                    if left and shown.endswith(b"] "):
+                        os.write(terminal, left.pop(0).encode())
+                elif data := os.read(code, 64):
+                    ended += data
+                else:
+                    break
+    finally:
+        for descriptor in (terminal, theirs, code):
+            os.close(descriptor)
+    return Talk(int(ended), shown.decode().replace("\r\n", "\n"))
 
 
 # Calls a function of ours with an open archive, for a service that asks at the terminal.

@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from unified_state import __version__
+from unified_state.agents.install.hook_launcher import launcher_text
+from unified_state.agents.install.hook_table import hook_groups
 from unified_state.lib.package import PACKAGE_ROOT
+from unified_state.settings import default_data_dir
 
 from .product import Project
 
@@ -116,10 +119,62 @@ def test_hooks_that_run_another_version_are_told(
 ) -> None:
     assert project.run("install").code == 0
     path = project.folder / ".claude" / "settings.local.json"
-    path.write_text(path.read_text().replace(f"'{PACKAGE_ROOT}'", f"'{other_root}'"))
+    other = other_root / "unified-state-hook"
+    other.write_bytes(launcher_text(sys.executable, str(other_root)) or b"")
+    other.chmod(0o755)
+    path.write_text(path.read_text().replace(str(Path(sys.executable).with_name(other.name)), str(other)))
     found = checks()["hooks (local)"]
     assert not found["ok"]
     assert found["message"].endswith(f"run unified-state {OTHER}, this is {__version__}")
+
+
+def write_long_form(path: Path, root: str = PACKAGE_ROOT, interpreter: str = sys.executable) -> None:
+    """Put hooks into settings as versions before the launcher wrote them."""
+    text = json.dumps({"hooks": hook_groups(default_data_dir())})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.replace(f"'{PACKAGE_ROOT}'", f"'{root}'").replace(sys.executable, interpreter))
+
+
+def test_hooks_of_an_earlier_version_of_ours_are_known_and_replaced(
+    project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
+) -> None:
+    path = project.folder / ".claude" / "settings.local.json"
+    write_long_form(path)
+    assert checks()["hooks (local)"]["message"] == f"9 handlers in {path}"
+    write_long_form(path, str(other_root))
+    assert checks()["hooks (local)"]["message"].endswith(f"run unified-state {OTHER}, this is {__version__}")
+    assert project.run("install").code == 0
+    assert "unified_state.interfaces" not in path.read_text()
+    assert checks()["hooks (local)"]["message"] == f"9 handlers in {path}"
+    write_long_form(path)
+    assert project.at_terminal("uninstall").code == 0
+    assert json.loads(path.read_text()) == {}
+
+
+@pytest.mark.parametrize("damage", ["gone", "not executable", "its interpreter is gone"])
+def test_a_launcher_that_does_not_start_is_told(
+    project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path, damage: str
+) -> None:
+    assert project.run("install").code == 0
+    path, other = project.folder / ".claude" / "settings.local.json", tmp_path / "unified-state-hook"
+    path.write_text(path.read_text().replace(str(Path(sys.executable).with_name(other.name)), str(other)))
+    if damage != "gone":
+        interpreter = tmp_path / "python"
+        interpreter.symlink_to(sys.executable)
+        other.write_bytes(launcher_text(str(interpreter), PACKAGE_ROOT) or b"")
+        other.chmod(0o644 if damage == "not executable" else 0o755)
+        interpreter.unlink()
+    assert checks()["hooks (local)"]["message"] == f"{other} in {path} is no program any more"
+
+
+def test_a_launcher_in_the_project_is_not_tried(project: Project, checks: Callable[..., dict[str, Any]]) -> None:
+    assert project.run("install").code == 0
+    path, other = project.folder / ".claude" / "settings.local.json", project.folder / "unified-state-hook"
+    other.write_text(f"#!{sys.executable} -IS\nopen({str(project.folder / 'ran')!r}, 'w')\n")
+    other.chmod(0o755)
+    path.write_text(path.read_text().replace(str(Path(sys.executable).with_name(other.name)), str(other)))
+    assert "were not tried" in checks()["hooks (local)"]["message"]
+    assert not (project.folder / "ran").exists()
 
 
 def test_a_data_folder_that_was_moved_after_the_installation_is_told(
@@ -140,10 +195,9 @@ def test_hooks_of_two_scopes_that_call_two_programs_are_told(
     project.run("install")
     project.run("install", "--scope", "user")
     assert "hooks" not in checks()  # what is the same runs once
-    path = project.home / ".claude" / "settings.json"
     other = tmp_path / "python"
     other.symlink_to(sys.executable)
-    path.write_text(path.read_text().replace(json.dumps(sys.executable), json.dumps(str(other))))
+    write_long_form(project.home / ".claude" / "settings.json", interpreter=str(other))
     assert "scopes user and local call different programs" in checks()["hooks"]["message"]
 
 

@@ -9,15 +9,17 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from unified_state.agents.install.hook_launcher import launcher_text
+from unified_state.agents.install.hook_table import LAUNCHER
 from unified_state.model.hook_event import PARTS
 
-from .scenario import Scenario
+from .scenario import CHECKOUT, Scenario
 
 HANDLING = "unified_state.interfaces.hook"
 
 
 class CountingInterpreter:
-    """A program that stands in for the interpreter, and keeps a file of each of its runs."""
+    """A program that stands in for the interpreter, and keeps a file of each run; and a launcher that calls it."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._runs = scenario.folder / "runs"
@@ -29,6 +31,10 @@ class CountingInterpreter:
             f'exec "{sys.executable}" -X importtime "$@" 2>>"{self._runs}/$$"\n'
         )
         self.path.chmod(0o755)
+        code = (launcher_text(sys.executable, str(CHECKOUT)) or b"").partition(b"\n")[2].decode()
+        self.launcher = scenario.folder / LAUNCHER
+        self.launcher.write_text(f"#!{self.path} -IS\n{code}")
+        self.launcher.chmod(0o755)
 
     def started(self) -> int:
         """How many hooks ran."""

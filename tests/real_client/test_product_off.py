@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.sandboxed.product import Product
+from unified_state.agents.install.hook_table import LAUNCHER
 
 from .conversation import Conversation
 from .installed import archives, change_handlers, installed, installed_with_items, restores
-from .messages import Json, bash, reply
+from .messages import bash, reply
 from .scenario import ALLOW_BASH, Scenario
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
@@ -103,22 +105,29 @@ def test_uninstalled_no_hook_of_ours_runs_and_the_data_stays(scenario: Scenario)
     assert not (scenario.project / ".claude" / "settings.local.json").exists()
 
 
-def without_interpreter(handler: Json) -> Json:
-    return {**handler, "command": "/no/such/python"}
+def without_launcher(path: Path, launcher: Path) -> None:
+    """Nothing is written."""
 
 
-def without_package(handler: Json) -> Json:
-    arguments = [argument.replace("sys.path.append(", "sys.path.append('/no/such'+") for argument in handler["args"]]
-    return {**handler, "args": arguments}
+def without_interpreter(path: Path, launcher: Path) -> None:
+    path.write_text(launcher.read_text().replace(sys.executable, "/no/such/python"))
 
 
-@pytest.mark.parametrize("broken", [without_interpreter, without_package])
+def without_package(path: Path, launcher: Path) -> None:
+    path.write_text(launcher.read_text().replace("sys.path.append(", "sys.path.append('/no/such'+"))
+
+
+@pytest.mark.parametrize("write_broken", [without_launcher, without_interpreter, without_package])
 def test_with_broken_hooks_every_turn_goes_on_and_doctor_says_so(
-    scenario: Scenario, broken: Callable[[Json], Json]
+    scenario: Scenario, write_broken: Callable[[Path, Path], None]
 ) -> None:
     product = installed(scenario)
+    path = scenario.folder / LAUNCHER
+    write_broken(path, Path(sys.executable).with_name(LAUNCHER))
+    if path.exists():
+        path.chmod(0o755)
     for event in EVENTS:
-        change_handlers(scenario, broken, event)
+        change_handlers(scenario, lambda handler: {**handler, "command": str(path)}, event)
     a_conversation(scenario)
 
     results = [scenario.prompt("once more").result, scenario.prompt("and again").result]

@@ -74,7 +74,7 @@ def test_plugin_and_install_alone_or_together_do_the_work_of_each_event_once(
     if with_install:
         product.install()
         for event in {call.split()[0] for call in ONCE}:
-            change_handlers(scenario, lambda handler: {**handler, "command": str(interpreter.path)}, event)
+            change_handlers(scenario, lambda handler: {**handler, "command": str(interpreter.launcher)}, event)
     if with_plugin:
         plugin = Plugin(scenario)
         plugin.install()

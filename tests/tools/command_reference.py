@@ -84,7 +84,9 @@ def _spelled(action: argparse.Action) -> str:
     value = str(action.metavar or choices or action.dest.upper())
     if not action.option_strings:
         return value
-    return action.option_strings[0] if action.nargs == 0 else f"{action.option_strings[0]} {value}"
+    if action.nargs == 0:
+        return ", ".join(action.option_strings)  # `--name, --no-name`
+    return f"{action.option_strings[0]} {value}"
 
 
 def _meaning(action: argparse.Action) -> str:

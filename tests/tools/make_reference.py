@@ -24,6 +24,7 @@ from tests.tools.host_reference import hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
+from unified_state.lib.package import install_line, marketplace_line
 from unified_state.lib.record import Record
 from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.secrets.rules.secret_kinds import FORMATS
@@ -145,6 +146,16 @@ def reading_rules() -> str:
     return "\n".join(["```text", *READ_ONLY_RULES, "```"])
 
 
+def install_block() -> str:
+    """The command that installs the program without a clone."""
+    return f"```sh\n{install_line()}\n```"
+
+
+def marketplace_block() -> str:
+    """The commands that install the plugin."""
+    return f"```sh\n{marketplace_line()}\nclaude plugin install unified-state@unified-state\n```"
+
+
 def secret_kinds() -> str:
     """The kinds of tokens that have a known form."""
     return ", ".join(f"`{kind}`" for kind in dict.fromkeys(kind for kind, *_ in FORMATS)) + "."
@@ -241,6 +252,8 @@ GENERATED: dict[str, Callable[[], str]] = {
     "state-file": state_file,
     "timeouts": timeouts,
     "reading-rules": reading_rules,
+    "install-line": install_block,
+    "marketplace-line": marketplace_block,
     "secret-kinds": secret_kinds,
     "python-api": python_api,
     "agent-example": agent_example,

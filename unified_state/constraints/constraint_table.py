@@ -96,9 +96,10 @@ def has_hook(place: Place) -> bool:
         text = read_regular(settings_path(place.repository.worktree), LARGE_FILE).decode("utf-8", "replace")
     except OSError:
         return False
-    from unified_state.agents.install.hook_table import TOOL_HOOK_MODULE  # most worktrees have no such settings
+    from unified_state.agents.install.hook_table import LAUNCHER, TOOL_HOOK_MODULE, WORDS  # few worktrees have settings
 
-    return f"from {TOOL_HOOK_MODULE} import" in text
+    is_launched = LAUNCHER in text and f'"{WORDS[TOOL_HOOK_MODULE]}"' in text
+    return is_launched or f"from {TOOL_HOOK_MODULE} import" in text
 
 
 def set_hook(worktree: str, place: Place, data_dir: str, *, wanted: bool) -> None:

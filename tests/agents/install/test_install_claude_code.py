@@ -10,6 +10,7 @@ import pytest
 from unified_state.agents.install.hook_table import reminder_matcher
 from unified_state.agents.install.install_claude_code import (
     READ_ONLY_RULES,
+    Choices,
     Target,
     install,
     put_reminder_hook,
@@ -32,7 +33,7 @@ def test_settings_that_allow_reading_come_back_byte_for_byte(place: Target, tmp_
     path = Path(place.settings_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(before.encode())
-    install(place, str(tmp_path / "data"), allow_reading=True)
+    install(place, str(tmp_path / "data"), Choices(reading=True))
     allowed = json.loads(path.read_text(encoding="utf-8-sig"))["permissions"]["allow"]
     assert allowed == list(READ_ONLY_RULES)
     uninstall(place, str(tmp_path / "data"))
@@ -44,7 +45,7 @@ def test_rules_of_the_users_own_stay_among_ours(place: Target, tmp_path: Path) -
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"permissions": {"allow": ["Bash(ls:*)", READ_ONLY_RULES[0]]}}), encoding="utf-8")
     for _ in range(2):
-        install(place, str(tmp_path / "data"), allow_reading=True)
+        install(place, str(tmp_path / "data"), Choices(reading=True))
         allowed = json.loads(path.read_text(encoding="utf-8"))["permissions"]["allow"]
         assert allowed == ["Bash(ls:*)", *READ_ONLY_RULES]
     uninstall(place, str(tmp_path / "data"))
@@ -70,7 +71,7 @@ def test_both_hooks_before_tools_come_and_go_without_each_other(
     own = 1 if before and "true" in before else 0
     assert [group.get("matcher") for group in settings["hooks"]["PreToolUse"]][own:] == [None, "Edit|Write"]
     assert reminder_matcher(settings) == "Edit|Write"
-    install(place, data, allow_reading=False)
+    install(place, data, Choices(reading=False))
     groups = json.loads(path.read_text(encoding="utf-8"))["hooks"]["PreToolUse"]
     assert [group.get("matcher") for group in groups][own:] == [None, "Edit|Write"]
     uninstall(place, data)

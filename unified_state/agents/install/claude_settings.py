@@ -12,7 +12,7 @@ import os
 import sys
 from itertools import pairwise
 
-from unified_state.agents.install.hook_table import HOOK_MODULE, hook_interpreter, our_handlers
+from unified_state.agents.install.hook_table import MARKS, hook_interpreter, our_handlers, starts
 from unified_state.errors import StorageError
 from unified_state.lib.files import write_note
 from unified_state.lib.package import PACKAGE_ROOT
@@ -44,13 +44,13 @@ def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[s
         yield "local", os.path.join(folder, ".claude", "settings.local.json")
 
 
-def settings_in(path: str, word: str = "") -> Any:
-    """Return the value of a settings file, or None if it cannot be read or does not contain `word`."""
+def settings_in(path: str, *words: str) -> Any:
+    """Return the value of a settings file, or None if it cannot be read or contains none of the `words`."""
     try:
         text = read_regular(path, LARGE_FILE).decode()
     except (OSError, ValueError):
         return None
-    return parsed_settings(text) if word in text else None
+    return parsed_settings(text) if not words or any(word in text for word in words) else None
 
 
 def parsed_settings(text: str) -> Any:
@@ -129,8 +129,7 @@ def enables(settings: Any) -> bool | None:
 
 def _runs(path: str, event: str) -> bool:
     """Return whether a settings file has our handler for an event and the handler's program exists."""
-    commands = [str(handler.get("command")) for handler in our_handlers(settings_in(path, HOOK_MODULE), event)]
-    return any("\0" not in command and os.access(command, os.X_OK) for command in commands)
+    return any(map(starts, our_handlers(settings_in(path, *MARKS), event)))
 
 
 def _setting_sources(pid: str) -> list[str] | None:

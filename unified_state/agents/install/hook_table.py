@@ -1,7 +1,8 @@
-"""The entries of our hooks in a client's settings: events, handlers, timeouts and the interpreter that runs them.
+"""The entries of our hooks in a client's settings: events, handlers, timeouts and the program that runs them.
 
-The interpreter runs isolated (`-I -S`), so nothing in the project changes its imports. It is called with `-c` because
-Python exits with status 2 if a script is missing, and the client blocks the user's prompt on status 2.
+A handler calls the launcher (`hook_launcher.py`), or else the interpreter itself. The interpreter runs isolated (`-I
+-S`), so nothing in the project changes its imports. The long form calls it with `-c` because Python exits with status 2
+if a script is missing, and the client blocks the user's prompt on status 2. If a launcher is missing, nothing starts.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import sys
 
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
+from unified_state.lib.stdlib import NO_SQLITE, SMALL_FILE, has_sqlite, read_regular
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.hook_event import PARTS, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir, environment
@@ -64,7 +65,26 @@ TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
 REMINDER_HOOK_MODULE = f"{HOOK_MODULE}_reminder"
 _MODULES = (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE, REMINDER_HOOK_MODULE)
+LAUNCHER = "unified-state-hook"
+# The launcher's first argument, where that is no event.
+WORDS = {TOOL_HOOK_MODULE: "check-rules", OUTPUT_HOOK_MODULE: "shorten", REMINDER_HOOK_MODULE: "remind"}
+MARKS = (HOOK_MODULE, LAUNCHER)  # a settings file with a hook of ours has one of them
 OUTPUT_EVENT = "PostToolUse"
+# What each handler does, as `/hooks` lists it. The client cuts commands after some 60 characters, before the event.
+_DEEDS = {
+    "SessionStart brief": "give back the state",
+    "SessionStart working_set": "give back files, commands and turns",
+    "UserPromptSubmit": "archive before the prompt",
+    "Stop": "archive the turn",
+    "SubagentStart": "choose facts for the subagent",
+    "SubagentStop": "archive the subagent",
+    "PreCompact": "save before the compaction",
+    "PostCompact": "keep the summary",
+    "SessionEnd": "archive the rest",
+    "check-rules": "check enforced rules",
+    "remind": "look for a reminder",
+    "shorten": "shorten a long output",
+}
 LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # outputs of other tools are never shortened
 # Garbage collection never pays off in a hook, which ends first. A prompt is 5 % faster without it.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
@@ -72,36 +92,49 @@ _ISOLATED = ("-I", "-S", "-c")
 _FIND = f"{BEGIN}sys.path.append("
 
 
-def hook_groups(data_dir: str) -> HookGroups:
-    """Return the entries by event that `install` adds.
+def hook_groups(data_dir: str, launcher: str = "") -> HookGroups:
+    """Return the entries by event that `install` adds. `launcher` is the program that
+    they call, or "" for the interpreter.
 
     SessionStart has two handlers because the client limits the output of each one.
     """
     parts = {event: PARTS if event == "SessionStart" else ("",) for event in TIMEOUTS}
-    command = command_words(HOOK_MODULE)
+    command = _hook_words(HOOK_MODULE, launcher)
     return {
-        event: [{"hooks": [_handler(command, [event, part], data_dir, TIMEOUTS[event]) for part in parts[event]]}]
+        event: [
+            {
+                "hooks": [
+                    _handler(command, [event, part], data_dir, TIMEOUTS[event], _DEEDS[f"{event} {part}".rstrip()])
+                    for part in parts[event]
+                ]
+            }
+        ]
         for event in TIMEOUTS
     }
 
 
-def tool_hook_group(data_dir: str) -> dict[str, Any]:
+def tool_hook_group(data_dir: str, launcher: str = "") -> dict[str, Any]:
     """Return the entry of the hook before tool calls. It is installed only while a constraint is enforced."""
-    return {"hooks": [_handler(command_words(TOOL_HOOK_MODULE), [], data_dir, TOOL_TIMEOUT)]}
+    return {
+        "hooks": [_handler(_hook_words(TOOL_HOOK_MODULE, launcher), [], data_dir, TOOL_TIMEOUT, _DEEDS["check-rules"])]
+    }
 
 
-def reminder_hook_group(matcher: str, data_dir: str) -> dict[str, Any]:
+def reminder_hook_group(matcher: str, data_dir: str, launcher: str = "") -> dict[str, Any]:
     """Return the entry of the hook that reminds before the calls of some tools. It is installed only if there is
     something to tell.
     """
-    return {"matcher": matcher, "hooks": [_handler(command_words(REMINDER_HOOK_MODULE), [], data_dir, TOOL_TIMEOUT)]}
+    handler = _handler(_hook_words(REMINDER_HOOK_MODULE, launcher), [], data_dir, TOOL_TIMEOUT, _DEEDS["remind"])
+    return {"matcher": matcher, "hooks": [handler]}
 
 
-def output_hook_group(level: str, data_dir: str) -> dict[str, Any]:
+def output_hook_group(level: str, data_dir: str, launcher: str = "") -> dict[str, Any]:
     """Return the entry of the hook after tool calls. It is installed only if long outputs are shortened."""
     return {
         "matcher": LONG_OUTPUTS,
-        "hooks": [_handler(command_words(OUTPUT_HOOK_MODULE), [level], data_dir, TOOL_TIMEOUT)],
+        "hooks": [
+            _handler(_hook_words(OUTPUT_HOOK_MODULE, launcher), [level], data_dir, TOOL_TIMEOUT, _DEEDS["shorten"])
+        ],
     }
 
 
@@ -113,22 +146,39 @@ def plugin_hooks() -> dict[str, Any]:
     """
     groups = hook_groups(default_data_dir())
     for handler in (handler for entries in groups.values() for group in entries for handler in group["hooks"]):
-        words = handler.pop("args")[len(_ISOLATED) + 1 :]
+        words = _own_words(handler)
+        del handler["args"]
         handler["command"] = f'set -- {" ".join(words)}; . "${{CLAUDE_PLUGIN_ROOT}}/hooks/start.sh"'
     return {"description": "The working memory of a coding agent that survives compaction", "hooks": groups}
 
 
-def _handler(command: list[str], words: list[str], data_dir: str, timeout: int) -> dict[str, Any]:
-    """Return a handler that runs a command of ours with these arguments, without empty ones at the end."""
+def _handler(command: list[str], words: list[str], data_dir: str, timeout: int, deed: str) -> dict[str, Any]:
+    """Return a handler that runs a command of ours with these arguments, without empty ones at the end.
+
+    The client lists it by what it does.
+    """
     words = [*words, "" if data_dir == default_data_dir() else data_dir]
     while words and not words[-1]:
         words.pop()
     program, *arguments = command
-    return {"type": "command", "command": program, "args": [*arguments, *words], "timeout": timeout}
+    return {
+        "type": "command",
+        "command": program,
+        "args": [*arguments, *words],
+        "timeout": timeout,
+        "statusMessage": f"unified-state: {deed}",
+    }
+
+
+def _hook_words(module: str, launcher: str) -> list[str]:
+    """Return the command line of a hook: the launcher with the module's word, or the interpreter."""
+    if not launcher:
+        return command_words(module)
+    return [launcher, WORDS[module]] if module in WORDS else [launcher]
 
 
 def command_words(module: str) -> list[str]:
-    """Return the command line that calls one of our modules."""
+    """Return the command line that calls one of our modules by the interpreter."""
     return [hook_interpreter(), *_ISOLATED, _code(PACKAGE_ROOT, module)]
 
 
@@ -142,7 +192,42 @@ def is_our_handler(handler: Any, module: str = HOOK_MODULE) -> bool:
     The default is a prefix of the names of all our hook modules, so it matches each of them.
     """
     arguments = handler.get("args") if isinstance(handler, dict) else None
-    return isinstance(arguments, list) and any(module in str(argument) for argument in arguments)
+    if not isinstance(arguments, list):
+        return False
+    if is_launched(handler):
+        return module == HOOK_MODULE or arguments[:1] == [WORDS[module]]
+    return any(module in str(argument) for argument in arguments)
+
+
+def is_launched(handler: dict[str, Any]) -> bool:
+    """Return whether a handler calls the launcher."""
+    return str(handler.get("command")).replace("\\", "/").rpartition("/")[2] == LAUNCHER
+
+
+def _own_words(handler: dict[str, Any]) -> list[Any]:
+    """Return the arguments of our handler that are the hook's own: the event, the part, the level, the folder."""
+    arguments: list[Any] = handler["args"]
+    if not is_launched(handler):
+        return arguments[len(_ISOLATED) + 1 :]
+    return arguments[1:] if arguments[:1] and arguments[0] in WORDS.values() else arguments
+
+
+def starts(handler: dict[str, Any]) -> bool:
+    """Return whether the program of our handler exists, and the interpreter of a launcher."""
+    command = str(handler.get("command"))
+    if "\0" in command or not os.access(command, os.X_OK):
+        return False
+    return not is_launched(handler) or os.access(launchers_interpreter(command), os.X_OK)
+
+
+def launchers_interpreter(path: str) -> str:
+    """Return the interpreter that the first line of a launcher names, or ""."""
+    try:
+        line = read_regular(path, SMALL_FILE).partition(b"\n")[0]
+    except OSError:
+        return ""
+    name = line.removeprefix(b"#!").rpartition(b" ")[0]
+    return "" if b"\0" in name else os.fsdecode(name)
 
 
 def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]]:
@@ -165,8 +250,8 @@ def handles(settings: Any, event: str) -> bool:
 
 def lean_level(settings: Any) -> str | None:
     """Return the level at which these settings shorten long outputs, or None if they do not."""
-    handlers = [handler["args"] for handler in our_handlers(settings, OUTPUT_EVENT) if is_output_handler(handler)]
-    return next((str(words[0]) for arguments in handlers if (words := arguments[len(_ISOLATED) + 1 :])), None)
+    handlers = [handler for handler in our_handlers(settings, OUTPUT_EVENT) if is_output_handler(handler)]
+    return next((str(words[0]) for handler in handlers if (words := _own_words(handler))), None)
 
 
 def is_tool_handler(handler: Any) -> bool:
@@ -194,8 +279,8 @@ def is_output_handler(handler: Any) -> bool:
 
 
 def called_root(handler: Any) -> str | None:
-    """Return the package folder that our handler calls, or None if the handler is not in the form that `install`
-    writes.
+    """Return the package folder that our handler calls by the interpreter, or None if the handler is not in the form
+    that `install` writes.
     """
     from ast import literal_eval  # slow to load
 
@@ -211,6 +296,6 @@ def called_root(handler: Any) -> str | None:
 
 def archives_in(handler: Any) -> str:
     """Return the data folder that our handler was installed with."""
-    words = handler["args"][len(_ISOLATED) + 1 :]  # the event and the part, or the level, then the folder
+    words = _own_words(handler)  # the event and the part, or the level, then the folder
     folder = words[0 if is_tool_handler(handler) else 1 if is_output_handler(handler) else 2 :]
     return str(folder[0]) if folder else default_data_dir()

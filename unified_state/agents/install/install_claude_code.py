@@ -11,6 +11,7 @@ import sys
 from functools import partial
 
 from unified_state.agents.install.claude_settings import config_folder
+from unified_state.agents.install.hook_launcher import launcher, write_launcher
 from unified_state.agents.install.hook_table import (
     HOOK_MODULE,
     OUTPUT_EVENT,
@@ -24,6 +25,7 @@ from unified_state.agents.install.hook_table import (
     reminder_matcher,
     tool_hook_group,
 )
+from unified_state.agents.install.path_list import CREATED, WITHOUT_SKILL
 from unified_state.agents.install.settings_edit import (
     append_entries,
     parsed,
@@ -32,6 +34,7 @@ from unified_state.agents.install.settings_edit import (
     without_entries,
     write_text,
 )
+from unified_state.agents.install.skill_file import Skill, plan_skill, remove_skill, write_skill
 from unified_state.agents.install.status_line_entry import with_status_line, without_status_line
 from unified_state.lib.files import remove_if_empty, write_atomically
 from unified_state.lib.package import asset_path
@@ -46,9 +49,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 SCOPES = ("local", "project", "user")
-READ_ONLY_RULES = tuple(
-    f"Bash(unified-state {verb}:*)" for verb in ("recall", "search", "why", "status", "load", "age", "restore")
-) + tuple(f"Bash(unified-state {kind} list:*)" for kind in ALIAS_LETTERS)
+_READING = ("recall", "search", "why", "status", "load", "age", "restore", "context", "survival")
+READ_ONLY_RULES = (
+    *(f"Bash(unified-state {verb}:*)" for verb in _READING),
+    "Bash(unified-state proposed)",  # with words behind it, it accepts and dismisses
+    *(f"Bash(unified-state {kind} list:*)" for kind in ALIAS_LETTERS),
+)
 COMMAND_FILE = "context-compact.md"
 LEAN_OFF = "off"
 
@@ -57,7 +63,8 @@ class Installed(Record):
     """Result of an installation or removal.
 
     It has the settings file and whether it changed, the command file if that changed, whether the status line is ours
-    now, and the level at which long outputs are shortened.
+    now, the level at which long outputs are shortened, whether the client runs our read-only commands without asking,
+    the skill's file if it is ours, and what the user is told about it.
     """
 
     settings_path: str
@@ -65,74 +72,162 @@ class Installed(Record):
     command_path: str | None = None
     status_line: bool = False
     lean: str | None = None
+    reading: bool = False
+    skill_path: str | None = None
+    told: str = ""
 
 
 class Target(Record):
-    """Target of an installation: the settings file of a scope, and the folder of its slash commands."""
+    """Target of an installation: the settings file of a scope, and the folders of its slash commands and skills.
+
+    `worktree` is the folder that no file of the scope may lead out of, or "" for the user's own.
+    """
 
     scope: str
     settings_path: str
     commands_folder: str
+    skills_folder: str
+    worktree: str
+
+
+class Choices(Record):
+    """What the user chose. None stands for what the settings have already; `LEAN_OFF` shortens no outputs.
+
+    `program` is the agent's name for our program. `skill_elsewhere` tells where the agent has the skill from already,
+    or "".
+    """
+
+    reading: bool | None = None
+    status_line: bool | None = None
+    lean: str | None = None
+    skill: bool | None = None
+    program: str = "unified-state"
+    skill_elsewhere: str = ""
+
+
+class Plan(Record):
+    """What `install` would write: the settings before and after, the slash command (None: left alone) and the skill."""
+
+    before: str | None
+    after: str
+    command_path: str
+    command: bytes | None
+    skill: Skill
+    status_line: bool
+    lean: str | None
+    reading: bool
+
+    def files(self, place: Target) -> dict[str, str]:
+        """Return the content of each file that would change, by its path."""
+        planned = {place.settings_path: self.after}
+        for path, content in ((self.command_path, self.command), (self.skill.path, self.skill.content)):
+            if content is not None:
+                planned[path] = content.decode()
+        return {path: text for path, text in planned.items() if _text_of(path) != text}
 
 
 def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
     """Return the files of a scope: `local` and `project` in the worktree, `user` in the client's configuration
     folder.
     """
-    folder = os.path.join(worktree, ".claude")
+    folder, inside = os.path.join(worktree, ".claude"), worktree
     if scope == "user":
-        folder = config_folder(environ)
-    name = "settings.local.json" if scope == "local" else "settings.json"
-    return Target(scope, os.path.join(folder, name), os.path.join(folder, "commands"))
+        folder, inside = config_folder(environ), ""
+    settings = os.path.join(folder, "settings.local.json" if scope == "local" else "settings.json")
+    return Target(scope, settings, os.path.join(folder, "commands"), os.path.join(folder, "skills"), inside)
 
 
-def install(
-    place: Target, data_dir: str, *, allow_reading: bool, show_status: bool = False, lean: str | None = None
-) -> Installed:
-    """Add our hooks and the slash command, and replace those of an earlier version.
+def install(place: Target, data_dir: str, choices: Choices) -> Installed:
+    """Add our hooks, the slash command and the skill, and replace those of an earlier version."""
+    plan = plan_install(place, data_dir, choices, write_launcher())
+    changed = write_text(place.settings_path, plan.before, plan.after, data_dir)
+    if plan.command is not None:
+        write_atomically(plan.command_path, plan.command, 0o644)
+    if choices.skill is not None:
+        (WITHOUT_SKILL.remove if choices.skill else WITHOUT_SKILL.add)(data_dir, place.settings_path)
+    skill = write_skill(plan.skill)
+    if skill.goes:
+        remove_skill(place.skills_folder)
+    return Installed(
+        place.settings_path,
+        changed,
+        plan.command_path if plan.command is not None else None,
+        plan.status_line,
+        plan.lean,
+        plan.reading,
+        skill.path if skill.content is not None else None,
+        skill.told,
+    )
 
-    Our status line stays if it is installed. The level of lean context also stays if `lean` is None (`LEAN_OFF`:
-    outputs are not shortened).
-    """
+
+def plan_install(place: Target, data_dir: str, choices: Choices, program: str) -> Plan:
+    """Return what `install` writes. `program` is the launcher that hooks call, or "" for the interpreter."""
     before = read_text(place.settings_path)
     had_status, text = without_status_line("{}\n" if before is None else before)
     settings = parsed(text)
-    enforces = any(calls_only(group, TOOL_HOOK_MODULE) for group in settings.get("hooks", {}).get(TOOL_EVENT, []))
-    reminds = reminder_matcher(settings)
-    chosen = lean_level(settings) if lean is None else lean
+    shows_status = had_status if choices.status_line is None else choices.status_line
+    reads = allows_reading(settings) if choices.reading is None else choices.reading
+    chosen = lean_level(settings) if choices.lean is None else choices.lean
     level = None if chosen == LEAN_OFF else chosen
     text = _without_our_hooks(text)
-    groups = hook_groups(data_dir)
-    before_tools = [tool_hook_group(data_dir)] if enforces else []
-    before_tools += [reminder_hook_group(reminds, data_dir)] if reminds else []
+    for event, entries in _groups(settings, data_dir, level, program).items():
+        text = append_entries(text, ("hooks", event), entries)
+    if reads:
+        present = parsed(text).get("permissions", {}).get("allow", [])
+        text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
+    if shows_status:
+        text = with_status_line(text, data_dir)
+    path = os.path.join(place.commands_folder, COMMAND_FILE)
+    command = None if os.path.exists(path) and not _is_our_command(path) else _our_command()
+    return Plan(before, text, path, command, _skill(place, data_dir, choices), shows_status, level, reads)
+
+
+def _skill(place: Target, data_dir: str, choices: Choices) -> Skill:
+    is_wanted = not WITHOUT_SKILL.has(data_dir, place.settings_path) if choices.skill is None else choices.skill
+    elsewhere = choices.skill_elsewhere if is_wanted else "not wanted; `install --skill` writes it"
+    return plan_skill(place.skills_folder, place.worktree, choices.program, is_elsewhere=elsewhere)
+
+
+def _groups(settings: Any, data_dir: str, level: str | None, program: str) -> dict[str, list[dict[str, Any]]]:
+    """Return our entries by event: those that every installation has, and those that these settings have already."""
+    groups = hook_groups(data_dir, program)
+    enforces = any(calls_only(group, TOOL_HOOK_MODULE) for group in settings.get("hooks", {}).get(TOOL_EVENT, []))
+    reminds = reminder_matcher(settings)
+    before_tools = [tool_hook_group(data_dir, program)] if enforces else []
+    before_tools += [reminder_hook_group(reminds, data_dir, program)] if reminds else []
     if before_tools:
         groups[TOOL_EVENT] = before_tools
     if level is not None:
-        groups[OUTPUT_EVENT] = [output_hook_group(level, data_dir)]
-    for event, entries in groups.items():
-        text = append_entries(text, ("hooks", event), entries)
-    if allow_reading:
-        present = parsed(text).get("permissions", {}).get("allow", [])
-        text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
-    shows_status = show_status or had_status
-    if shows_status:
-        text = with_status_line(text, data_dir)
-    changed = write_text(place.settings_path, before, text, data_dir)
-    return Installed(place.settings_path, changed, _install_command(place), shows_status, level)
+        groups[OUTPUT_EVENT] = [output_hook_group(level, data_dir, program)]
+    return groups
+
+
+def allows_reading(settings: Any) -> bool:
+    """Return whether settings have most of our read-only rules, so that `install` added them. A user may have some."""
+    permissions = settings.get("permissions") if isinstance(settings, dict) else None
+    allowed = permissions.get("allow") if isinstance(permissions, dict) else None
+    present = [rule for rule in READ_ONLY_RULES if isinstance(allowed, list) and rule in allowed]
+    return len(present) * 2 > len(READ_ONLY_RULES)
 
 
 def uninstall(place: Target, data_dir: str) -> Installed:
-    """Remove our entries. A settings file that we created and that is otherwise empty is deleted."""
+    """Remove our entries, the slash command and the skill. A settings file that we created and that is otherwise empty
+    is deleted.
+    """
     before, changed = read_text(place.settings_path), False
     if before is not None:
         text = _without_our_hooks(without_status_line(before)[1])
         changed = write_text(place.settings_path, before, text, data_dir, is_empty=parsed(text) == {})
-    return Installed(place.settings_path, changed, _uninstall_command(place))
+    for known in (CREATED, WITHOUT_SKILL):
+        known.remove(data_dir, place.settings_path)
+    command = _uninstall_command(place)
+    skill, told = remove_skill(place.skills_folder)
+    return Installed(place.settings_path, changed, command, skill_path=skill, told=told)
 
 
 def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
     """Add the hook of constraints to these settings, or remove it. Return whether the file was created for it."""
-    return _put_group(path, data_dir, TOOL_HOOK_MODULE, tool_hook_group(data_dir) if wanted else None)
+    return _put_group(path, data_dir, TOOL_HOOK_MODULE, tool_hook_group(data_dir, launcher()) if wanted else None)
 
 
 def put_reminder_hook(path: str, data_dir: str, matcher: str) -> bool:
@@ -140,7 +235,7 @@ def put_reminder_hook(path: str, data_dir: str, matcher: str) -> bool:
 
     Return whether the file was created for it.
     """
-    group = reminder_hook_group(matcher, data_dir) if matcher else None
+    group = reminder_hook_group(matcher, data_dir, launcher()) if matcher else None
     return _put_group(path, data_dir, REMINDER_HOOK_MODULE, group)
 
 
@@ -170,14 +265,11 @@ def _without_our_hooks(text: str) -> str:
     return remove_entries(text, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
 
 
-def _install_command(place: Target) -> str | None:
-    """Write the slash command and return its path, or None if another file already has that name."""
-    path = os.path.join(place.commands_folder, COMMAND_FILE)
-    ours = _our_command()
-    if os.path.exists(path) and not _is_our_command(path):
+def _text_of(path: str) -> str | None:
+    try:
+        return read_regular(path, LARGE_FILE).decode("utf-8", "replace")
+    except OSError:
         return None
-    write_atomically(path, ours, 0o644)
-    return path
 
 
 def _uninstall_command(place: Target) -> str | None:

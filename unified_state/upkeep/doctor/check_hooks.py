@@ -18,15 +18,16 @@ from unified_state.agents.install.claude_settings import (
     known_program,
     settings_files,
 )
+from unified_state.agents.install.hook_launcher import called_program
 from unified_state.agents.install.hook_table import (
     BEGIN,
     HOOK_MODULE,
     archives_in,
-    called_root,
     is_output_handler,
     is_tool_handler,
     lean_level,
     our_handlers,
+    starts,
 )
 from unified_state.agents.install.install_claude_code import read_settings
 from unified_state.agents.install.install_host import called_programs, installed_hosts
@@ -118,15 +119,16 @@ def _check_settings(name: str, path: str, handlers: list[dict[str, Any]], data_d
     """Check that the hooks' interpreter exists and finds the package, and that hooks and commands use the same
     archive.
     """
-    for command in {str(handler.get("command")) for handler in handlers}:
-        if not os.access(command, os.X_OK):
-            return bad(name, f"{command} in {path} is no program any more", _AGAIN)
-    interpreter, root = str(handlers[0].get("command")), called_root(handlers[0])
-    if root is None or not _may_be_tried(interpreter, root, project):
+    for handler in handlers:
+        if not starts(handler):
+            return bad(name, f"{handler.get('command')} in {path} is no program any more", _AGAIN)
+    program = called_program(handlers[0])
+    if program is None or not _may_be_tried(*program, project):
         told = (
             f"the hooks in {path} were not tried: `install` writes no such handler, or it calls a file of the project"
         )
         return bad(name, told, f"look at the file; to replace them, {_AGAIN}")
+    interpreter, root = program
     version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r});import {HOOK_MODULE}")
     elsewhere = next((folder for folder in map(archives_in, handlers) if folder != data_dir), None)
     if problem:

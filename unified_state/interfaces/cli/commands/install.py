@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import compileall
 import os
+import sys
+from argparse import BooleanOptionalAction
 
 from unified_state.agents.install.agents_file import add_pointer, remove_pointer
 from unified_state.agents.install.claude_settings import is_enabled
+from unified_state.agents.install.durable_program import check_is_durable
+from unified_state.agents.install.hook_launcher import planned_launcher
 from unified_state.agents.install.hook_table import told_of_interpreter
 from unified_state.agents.install.install_claude_code import (
     COMMAND_FILE,
     LEAN_OFF,
     READ_ONLY_RULES,
     SCOPES,
+    Choices,
     install,
+    plan_install,
     put_tool_hook,
     target,
     uninstall,
 )
 from unified_state.agents.install.install_host import host_file, install_host, uninstall_host
+from unified_state.agents.install.skill_file import SKILL, has_skill
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.constraints.constraint_table import read_table, settings_path
 from unified_state.context.lean.rules.levels import NAMES
@@ -26,12 +33,15 @@ from unified_state.context.reminders.reminder_table import worktrees_on
 from unified_state.context.reminders.switch_reminders import turn_off, turn_on
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, argument, flag
+from unified_state.interfaces.cli.install_questions import choose, may_ask
+from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.times import current_time
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.link import candidates, note_about
+from unified_state.memory.workspace.own_program import own_program
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import environment, is_moved, load_settings, user_file
 from unified_state.upkeep.doctor.diagnose import network_file_system
@@ -41,45 +51,86 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from unified_state.agents.install.install_claude_code import Installed
-    from unified_state.interfaces.cli.command_context import Context
+    from unified_state.agents.install.install_claude_code import Installed, Target
+    from unified_state.interfaces.cli.command_context import Add, Context
     from unified_state.memory.repository.place import Place
     from unified_state.settings import Settings
 
-_CLAUDE, _LOCAL = "claude", "local"
+_CLAUDE, _LOCAL, _USER = "claude", "local", "user"
+_PROGRAM = "unified-state"
+_EXCLUDED = ("settings.local.json", f"commands/{COMMAND_FILE}", f"skills/{SKILL}/")
 _ON, _OFF = "on", "off"
 
 
 def _install(context: Context, arguments: Namespace) -> None:
+    check_is_durable(sys.prefix)
+    if arguments.host != _CLAUDE:
+        return _install_into_host(context, arguments)
+    place, settings = context.here(create=False)
+    scope, choices = arguments.scope, _chosen(arguments)
+    is_asked = not (arguments.yes or arguments.show or context.as_json) and may_ask(environment())
+    if is_asked or arguments.yes:
+        scope, choices = choose(place.repository.worktree, environment(), scope, choices, is_asked=is_asked)
+    chosen = target(scope or _LOCAL, place.repository.worktree, environment())
+    choices = _with_surroundings(choices, chosen, place.repository.worktree)
+    if arguments.show:
+        return _show(context, chosen, choices, settings)
     _keep_data_home(context)
     place, settings = context.here(create=True)
     note_about(place)
-    if arguments.host != _CLAUDE:
-        return _install_into_host(context, arguments, place, settings)
-    done = install(
-        target(arguments.scope, place.repository.worktree, environment()),
-        settings.data_dir,
-        allow_reading=arguments.allow_reading,
-        show_status=arguments.status_line,
-        lean=arguments.lean,
-    )
-    if arguments.scope == _LOCAL:
-        exclude_from_git(place, ["settings.local.json", f"commands/{COMMAND_FILE}"])
+    return _install_into_claude(context, arguments, chosen, choices, place, settings)
+
+
+def _install_into_claude(
+    context: Context, arguments: Namespace, chosen: Target, choices: Choices, place: Place, settings: Settings
+) -> None:
+    """Add the hooks, the command and the skill, and say what is where."""
+    done = install(chosen, settings.data_dir, choices)
+    if chosen.scope == _LOCAL:
+        exclude_from_git(place, _EXCLUDED)
     compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
     channels = _open_channels(arguments, context)
     reminds = _switch_reminders(arguments.reminders, context, place, settings)
     lines = [
         f"hooks {'installed in' if done.changed else 'are in place in'} {done.settings_path}",
         f"/context-compact is {done.command_path or 'left alone: a command of that name exists'}",
+        *([done.told] if done.skill_path else []),
         f"everything is archived in {place.folder}",
         *([f"long tool outputs are shortened: {done.lean}"] if done.lean else []),
         *(["reminders before tool calls are on"] if reminds else []),
         *(f"{path} {purpose}" for path, purpose in channels.items()),
     ]
     context.show({**done.as_dict(), "reminders": reminds, "channels": list(channels)}, "\n".join(lines))
-    for line in _advice(done, arguments, place, settings):
+    for line in _advice(done, chosen.scope, place, settings):
         context.say(line)
-    return None
+    if not context.as_json:
+        where = "in any project" if chosen.scope == _USER else f"in {place.repository.worktree}"
+        context.write(visible(f"now start claude {where}"))
+
+
+def _chosen(arguments: Namespace) -> Choices:
+    """Return the choices that options make."""
+    return Choices(arguments.allow_reading, arguments.status_line, arguments.lean, arguments.skill)
+
+
+def _with_surroundings(choices: Choices, chosen: Target, worktree: str) -> Choices:
+    """Return the choices with the agent's name for our program, and with where the agent has the skill from already."""
+    others = [target(scope, worktree, environment()) for scope in SCOPES if scope != chosen.scope]
+    found = [one.scope for one in others if one.skills_folder != chosen.skills_folder and has_skill(one.skills_folder)]
+    elsewhere = f"that of the scope {found[0]}" if found else ""
+    if is_enabled(worktree, environment()):
+        elsewhere = "that of the plugin"
+    name = own_program(environment()) if chosen.scope != "project" else None
+    return choices.replace(program=name or _PROGRAM, skill_elsewhere=elsewhere)
+
+
+def _show(context: Context, chosen: Target, choices: Choices, settings: Settings) -> None:
+    """Print what would be written, and write nothing."""
+    files = plan_install(chosen, settings.data_dir, choices, planned_launcher()).files(chosen)
+    shown = [f"would write {path}:\n{text.rstrip()}\n" for path, text in files.items()]
+    if chosen.scope == _LOCAL:
+        shown.append(f"would keep out of git status: {', '.join(f'.claude/{name}' for name in _EXCLUDED)}")
+    context.show({"files": files}, "\n".join([*shown, "nothing was written"]))
 
 
 def _switch_reminders(chosen: str | None, context: Context, place: Place, settings: Settings) -> bool:
@@ -92,21 +143,21 @@ def _switch_reminders(chosen: str | None, context: Context, place: Place, settin
     return is_on
 
 
-def _advice(done: Installed, arguments: Namespace, place: Place, settings: Settings) -> list[str]:
+def _advice(done: Installed, scope: str, place: Place, settings: Settings) -> list[str]:
     """Return the notes for the user after an installation: risks first, options, then other archives."""
     kind = network_file_system(place.folder)
     lines = {
         "these settings name this machine's interpreter; teammates need their own: --scope local is for that": (
-            arguments.scope == "project"
+            scope == "project"
         ),
         "the plugin is enabled too; it leaves the work to these hooks": is_enabled(
             place.repository.worktree, environment()
         ),
         told_of_interpreter() or "": True,
+        done.told: not done.skill_path,
         "`install --status-line` shows in the client how full its context is": not done.status_line,
-        f"`install --allow-reading` lets the client run without asking: {', '.join(READ_ONLY_RULES[:3])} …": (
-            not arguments.allow_reading
-        ),
+        f"`install --allow-reading` lets the client run {len(READ_ONLY_RULES)} commands of ours that only read without "
+        "asking; `install --allow-reading --show` prints them": not done.reading,
         f"{place.folder} is on a network file system ({kind}), where locks are not reliable; set data_dir": bool(kind),
     }
     others = [
@@ -117,16 +168,26 @@ def _advice(done: Installed, arguments: Namespace, place: Place, settings: Setti
     return [line for line, applies in lines.items() if applies and line] + others
 
 
-def _install_into_host(context: Context, arguments: Namespace, place: Place, settings: Settings) -> None:
+def _install_into_host(context: Context, arguments: Namespace) -> None:
     """Add the hooks to another agent's file."""
     host = HOSTS[arguments.host]
-    option = "--lean" if arguments.lean is not None else "--reminders" if arguments.reminders is not None else None
+    given = {
+        "--lean": arguments.lean,
+        "--reminders": arguments.reminders,
+        "--show": arguments.show or None,
+        "--skill": arguments.skill,
+    }
+    option = next((name for name, value in given.items() if value is not None), None)
     if option is not None:
         message = f"{option} works in Claude Code, not in {arguments.host}"
         raise UsageError(message, "leave it out; nothing was installed")
-    path = host_file(host, arguments.scope, place.repository.worktree, environment())
+    _keep_data_home(context)
+    place, settings = context.here(create=True)
+    note_about(place)
+    scope = arguments.scope or _LOCAL
+    path = host_file(host, scope, place.repository.worktree, environment())
     done = install_host(host, path, settings.data_dir)
-    if arguments.scope == _LOCAL:
+    if scope == _LOCAL:
         exclude_from_git(place, [host.project_file], folder="")
     verb = "installed in" if done.changed else "are in place in"
     text = f"hooks for {host.title} {verb} {done.settings_path}\neverything is archived in {place.folder}"
@@ -184,12 +245,15 @@ def _uninstall(context: Context, arguments: Namespace) -> None:
         path = host_file(host, arguments.scope, worktree, environment())
         done, closed = uninstall_host(host, path, settings.data_dir), []
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
+    lines += [f"removed {done.skill_path}"] if done.skill_path else []
     lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
     if arguments.purge:
         lines.append(purge(place, settings))
     elif os.path.isdir(place.folder):
         lines.append(f"what was recorded stays in {place.folder}, the state file in {place.state_path}")
         lines.append("`unified-state uninstall --purge` deletes both")
+    if done.told:
+        context.say(done.told)
     include_in_git(place, excluded)
     remove_if_empty(os.path.join(worktree, ".claude"))
     data = place.folder if os.path.isdir(place.folder) else None
@@ -209,7 +273,7 @@ def _uninstall_from_claude(
     if table is not None and table.constraints:
         refs = ", ".join(entry.ref for entry in table.constraints)
         context.say(
-            f"no longer enforced in this checkout: {refs}; hooks that another scope still has enforce them again"
+            f"no longer enforced in this checkout: {refs}; if you installed with another --scope too, uninstall there"
         )
     if is_enabled(worktree, environment()):
         context.say(
@@ -219,24 +283,27 @@ def _uninstall_from_claude(
 
 
 _HOST = argument("--host", choices=(_CLAUDE, *HOSTS), default=_CLAUDE, help="which agent; default: claude")
-_SCOPE = argument(
-    "--scope",
-    choices=SCOPES,
-    default=_LOCAL,
-    help="local: this checkout, not committed (default); project: committed; user: all your projects",
-)
+_SCOPE_HELP = "local: this checkout, not committed (default); project: committed; user: all your projects"
+
+
+def _switch(name: str, text: str) -> Add:
+    """Return a function that adds an option with an opposite: `--name` and `--no-name`. Without both, all stays."""
+    return argument(name, action=BooleanOptionalAction, default=None, help=text)
 
 
 COMMANDS = {
     "install": Command(
         _install,
         _HOST,
-        _SCOPE,
-        flag("--allow-reading", "also let the client run our read-only commands without asking"),
-        flag(
+        argument("--scope", choices=SCOPES, help=_SCOPE_HELP),
+        flag("--yes", "ask nothing, and take the answers that are proposed"),
+        flag("--show", "print what would be written, and write nothing"),
+        _switch("--allow-reading", "also let the client run our read-only commands without asking"),
+        _switch(
             "--status-line",
             "also show how full the context is in the client's status line; yours is kept and shown above it",
         ),
+        _switch("--skill", "write the skill that tells the agent when to record (default)"),
         flag(
             "--rules", "also write .claude/rules/unified-state.md, which gives the client the state where hooks are off"
         ),
@@ -253,6 +320,9 @@ COMMANDS = {
         ),
     ),
     "uninstall": Command(
-        _uninstall, _HOST, _SCOPE, flag("--purge", "also delete what was recorded for this repository")
+        _uninstall,
+        _HOST,
+        argument("--scope", choices=SCOPES, default=_LOCAL, help=_SCOPE_HELP),
+        flag("--purge", "also delete what was recorded for this repository"),
     ),
 }

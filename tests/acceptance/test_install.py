@@ -1,0 +1,290 @@
+"""`install` makes it whole: hooks, command, skill; asked at a terminal, kept when repeated, shown before written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.terminal import Talk, talk_at_terminal
+from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
+from unified_state.lib.package import asset_path
+
+from .product import PROGRAM, Project
+
+SKILL = Path(".claude/skills/session-memory/SKILL.md")
+SETTINGS = Path(".claude/settings.local.json")
+QUESTIONS = ("this project only", "look up what is remembered", "status line how full")
+ENTER, INTERRUPT = "\n", "\x03"
+
+
+@pytest.fixture
+def talk(project: Project) -> Callable[..., Talk]:
+    """`install` at a terminal, with these answers."""
+
+    def talk(*answers: str, options: tuple[str, ...] = (), **environment: str) -> Talk:
+        variables = {**os.environ, "HOME": str(project.home), **environment}
+        return talk_at_terminal([*PROGRAM, "install", *options], project.folder, variables, answers)
+
+    return talk
+
+
+def everything_in(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if ".git" not in path.parts}
+
+
+def allowed(path: Path) -> list[str]:
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    return list(settings.get("permissions", {}).get("allow", []))
+
+
+def test_install_writes_the_hooks_the_command_and_the_skill(project: Project) -> None:
+    done = project.run("install")
+    assert done.code == 0
+    source = Path(asset_path("skills", "session-memory", "SKILL.md")).read_text(encoding="utf-8")
+    assert (project.folder / SKILL).read_text(encoding="utf-8").startswith(source.rstrip("\n"))
+    assert (project.folder / ".claude" / "commands" / "context-compact.md").exists()
+    assert str(project.folder / SKILL) in done.out
+
+
+def test_install_ends_with_now_start_claude(project: Project) -> None:
+    assert project.run("install").out.splitlines()[-1] == f"now start claude in {project.folder}"
+    assert project.run("install", "--scope", "user").out.splitlines()[-1] == "now start claude in any project"
+
+
+def test_what_install_writes_stays_out_of_git_status(project: Project, git: Callable[..., str]) -> None:
+    project.run("install")
+    assert git("status", "--short") == ""
+
+
+def test_three_questions_are_asked_at_a_terminal_and_enter_takes_the_proposed_answers(
+    project: Project, talk: Callable[..., Talk]
+) -> None:
+    done = talk(ENTER, ENTER, ENTER)
+    assert done.code == 0
+    assert [question in done.shown for question in QUESTIONS] == [True] * 3
+    assert done.shown.count("] ") == 3
+    assert [word for word in ("[P/a]", "[Y/n]") if word in done.shown] == ["[P/a]", "[Y/n]"]
+    assert allowed(project.folder / SETTINGS) == list(READ_ONLY_RULES)
+    assert "statusLine" in json.loads((project.folder / SETTINGS).read_text(encoding="utf-8"))
+    assert done.shown.rstrip().endswith(f"now start claude in {project.folder}")
+
+
+def test_the_answers_count(project: Project, talk: Callable[..., Talk]) -> None:
+    done = talk("x\n", "a\n", "n\n", "n\n")
+    assert "Please answer p or a." in done.shown
+    assert not (project.folder / ".claude").exists()
+    path = project.home / ".claude" / "settings.json"
+    assert allowed(path) == []
+    assert "statusLine" not in json.loads(path.read_text(encoding="utf-8"))
+    assert (project.home / SKILL).exists()
+
+
+@pytest.mark.parametrize("answers", [(INTERRUPT,), (ENTER, INTERRUPT), (ENTER, ENTER, INTERRUPT), ("\x04",)])
+def test_an_interrupt_at_any_question_writes_nothing(
+    project: Project, talk: Callable[..., Talk], answers: tuple[str, ...]
+) -> None:
+    before = everything_in(project.folder) | everything_in(project.home)
+    assert talk(*answers).code == 130
+    assert everything_in(project.folder) | everything_in(project.home) == before
+
+
+def test_only_what_no_option_says_is_asked(project: Project, talk: Callable[..., Talk]) -> None:
+    done = talk(ENTER, options=("--scope", "local", "--no-allow-reading"))
+    assert [question in done.shown for question in QUESTIONS] == [False, False, True]
+    assert allowed(project.folder / SETTINGS) == []
+
+
+def test_questions_propose_what_was_chosen_before(project: Project, talk: Callable[..., Talk]) -> None:
+    project.run("install", "--no-allow-reading", "--status-line")
+    done = talk(ENTER, ENTER, ENTER)
+    assert "[y/N]" in done.shown
+    assert allowed(project.folder / SETTINGS) == []
+    assert "statusLine" in json.loads((project.folder / SETTINGS).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("options", "variable"), [(("--yes",), ""), (("--json",), ""), ((), "CLAUDECODE")])
+def test_nobody_is_asked_who_cannot_answer(talk: Callable[..., Talk], options: tuple[str, ...], variable: str) -> None:
+    done = talk(options=options, **({variable: "1"} if variable else {}))
+    assert done.code == 0
+    assert not [question for question in QUESTIONS if question in done.shown]
+
+
+def test_without_a_terminal_nobody_is_asked(project: Project) -> None:
+    done = project.run("install")
+    assert (done.code, [question for question in QUESTIONS if question in done.err]) == (0, [])
+    assert allowed(project.folder / SETTINGS) == []
+
+
+def test_yes_takes_the_proposed_answers(project: Project) -> None:
+    assert project.run("install", "--yes").code == 0
+    assert allowed(project.folder / SETTINGS) == list(READ_ONLY_RULES)
+    assert "statusLine" in json.loads((project.folder / SETTINGS).read_text(encoding="utf-8"))
+
+
+def test_a_status_line_of_the_users_own_is_not_replaced_unasked(project: Project) -> None:
+    path = project.folder / SETTINGS
+    path.parent.mkdir()
+    path.write_text('{"statusLine": {"type": "command", "command": "date"}}', encoding="utf-8")
+    project.run("install", "--yes")
+    assert json.loads(path.read_text(encoding="utf-8"))["statusLine"]["command"] == "date"
+
+
+def test_every_choice_is_sticky(project: Project) -> None:
+    options = ("--allow-reading", "--lean", "middle", "--status-line", "--reminders", "on", "--no-skill")
+    assert project.run("install", *options).code == 0
+    chosen = (project.folder / SETTINGS).read_bytes()
+    kept = json.loads(project.run("install", "--json").out)
+    assert (project.folder / SETTINGS).read_bytes() == chosen
+    assert [kept[name] for name in ("reading", "lean", "status_line", "reminders")] == [True, "middle", True, True]
+    assert not (project.folder / SKILL).exists()
+
+
+def test_every_choice_can_be_taken_back(project: Project) -> None:
+    project.run("install", "--allow-reading", "--lean", "middle", "--status-line", "--reminders", "on", "--no-skill")
+    back = ("--no-allow-reading", "--lean", "off", "--no-status-line", "--reminders", "off", "--skill")
+    kept = json.loads(project.run("install", *back, "--json").out)
+    assert [kept[name] for name in ("reading", "lean", "status_line", "reminders")] == [False, None, False, False]
+    assert allowed(project.folder / SETTINGS) == []
+    assert (project.folder / SKILL).exists()
+
+
+def test_show_prints_what_would_be_written_and_writes_nothing(project: Project) -> None:
+    before = everything_in(project.folder) | everything_in(project.home)
+    text = project.run("install", "--show", "--allow-reading").out
+    shown = json.loads(project.run("install", "--show", "--allow-reading", "--json").out)["files"]
+    assert everything_in(project.folder) | everything_in(project.home) == before
+    assert text.endswith("nothing was written\n")
+    project.run("install", "--allow-reading")
+    for path, content in shown.items():
+        assert Path(path).read_text(encoding="utf-8") == content
+        assert f"would write {path}:\n{content.rstrip()}\n" in text
+    written = {str(path) for path in everything_in(project.folder / ".claude") if path.is_file()}
+    assert written == set(shown)
+
+
+def test_every_rule_that_would_be_allowed_is_shown(project: Project) -> None:
+    shown = project.run("install", "--show", "--allow-reading").out
+    assert [rule for rule in READ_ONLY_RULES if rule not in shown] == []
+
+
+def test_a_skill_of_the_users_own_is_never_overwritten(project: Project) -> None:
+    path = project.folder / SKILL
+    path.parent.mkdir(parents=True)
+    path.write_text("mine", encoding="utf-8")
+    done = project.run("install")
+    assert (done.code, path.read_text(encoding="utf-8")) == (0, "mine")
+    assert f"the skill {path} is left alone: a file of that name exists" in done.err
+    project.at_terminal("uninstall", "--purge")
+    assert path.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_skill_that_the_user_changed_is_kept_and_named(project: Project) -> None:
+    project.run("install")
+    path = project.folder / SKILL
+    path.write_text(path.read_text(encoding="utf-8").replace("Session memory", "Our memory"), encoding="utf-8")
+    changed = path.read_text(encoding="utf-8")
+    assert "you changed it" in project.run("install").err
+    done = project.at_terminal("uninstall", "--purge")
+    assert f"{path} stays: you changed it" in done.err
+    assert path.read_text(encoding="utf-8") == changed
+
+
+def test_a_skill_with_other_line_ends_counts_as_unchanged(project: Project) -> None:
+    project.run("install")
+    path = project.folder / SKILL
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert project.at_terminal("uninstall").code == 0
+    assert not path.exists()
+
+
+def test_a_skill_of_an_earlier_version_is_brought_up_to_date(project: Project) -> None:
+    project.run("install", PATH="/usr/bin:/bin")  # with a line for a program that is not on the PATH
+    path, program = project.folder / SKILL, Path(sys.executable).parent
+    assert f"call `{program / 'unified-state'}` in its place" in path.read_text(encoding="utf-8")
+    project.run("install", PATH=f"{program}:/usr/bin:/bin")
+    assert "in its place" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("linked", ["SKILL.md", "session-memory", "skills"])
+def test_no_skill_is_written_through_a_link_that_the_project_made(
+    project: Project, tmp_path: Path, linked: str
+) -> None:
+    elsewhere, path = tmp_path / "elsewhere", project.folder / SKILL
+    link = next(one for one in (path, *path.parents) if one.name == linked)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(elsewhere)
+    if linked != "SKILL.md":
+        elsewhere.mkdir()
+    done = project.run("install")
+    assert done.code == 0
+    assert f"the skill {path} is left alone: it " in done.err
+    assert not elsewhere.exists() or not list(elsewhere.iterdir())
+    assert link.is_symlink()
+
+
+def test_a_folder_that_cannot_be_written_to_costs_the_skill_alone(project: Project) -> None:
+    path = project.folder / ".claude" / "skills"
+    path.parent.mkdir()
+    path.write_text("a file where the folder would be", encoding="utf-8")
+    done = project.run("install")
+    assert (done.code, "the skill is not there: " in done.err) == (0, True)
+    assert (project.folder / SETTINGS).exists()
+
+
+def test_the_agent_has_the_skill_once(project: Project) -> None:
+    project.run("install", "--scope", "user")
+    done = project.run("install")
+    assert "the skill session-memory is that of the scope user" in done.err
+    assert not (project.folder / SKILL).exists()
+    project.run("uninstall", "--scope", "user")
+    project.run("install")
+    assert (project.folder / SKILL).exists()
+    user = project.home / ".claude" / "settings.json"
+    user.write_text('{"enabledPlugins": {"unified-state@unified-state": true}}', encoding="utf-8")
+    assert "the skill session-memory is that of the plugin" in project.run("install").err
+    assert not (project.folder / SKILL).exists()
+
+
+def test_a_project_that_is_shared_names_no_program_of_this_machine(project: Project) -> None:
+    project.run("install", "--scope", "project", PATH="/usr/bin:/bin")
+    assert str(Path(sys.executable).parent) not in (project.folder / SKILL).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("place", ["uv/archive-v0/x", "pipx/x"])
+def test_install_from_a_temporary_environment_refuses_and_says_how_to_install_durably(
+    project: Project, tmp_path: Path, place: str
+) -> None:
+    cache = tmp_path / ".cache" / place.split("/", maxsplit=1)[0]
+    environment = tmp_path / ".cache" / place
+    environment.parent.mkdir(parents=True)
+    if "uv" in place:
+        (cache / "CACHEDIR.TAG").write_text("Signature: 8a477f597d28d172789f06886806bc55", encoding="ascii")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--symlinks", str(environment)], check=True)
+    site = next((environment / "lib").glob("python3*")) / "site-packages"
+    (site / "ours.pth").write_text("\n".join(path for path in sys.path if path), encoding="utf-8")
+    before = everything_in(project.folder) | everything_in(project.home)
+    done = project.execute([str(environment / "bin" / "python"), *PROGRAM[1:], "install"], "", {})
+    assert done.code == 2
+    assert f"this program runs from a cache, {cache}," in done.err
+    assert "uv tool install ./dist/unified_state-" in done.err
+    assert everything_in(project.folder) | everything_in(project.home) == before
+
+
+def test_every_installed_hook_runs_as_it_is_written(project: Project) -> None:
+    project.run("install", "--lean", "middle", "--reminders", "on")
+    project.run("constraint", "add", "No pushes", "--source", "the user", "--scope", "command:git push")
+    groups = json.loads((project.folder / SETTINGS).read_text(encoding="utf-8"))["hooks"]
+    handlers = [(event, hook) for event, entries in groups.items() for group in entries for hook in group["hooks"]]
+    commands = [" ".join([hook["command"], *hook["args"]]) for _, hook in handlers]
+    assert max(map(len, commands)) < 100 + len(sys.prefix)
+    assert len(set(commands)) == len(commands)
+    for event, hook in handlers:
+        given = project.event(event, session_id="s", transcript_path="", tool_name="Bash", tool_input={"command": "ls"})
+        done = project.execute([hook["command"], *hook["args"]], given, {})
+        assert (done.code, done.err, project.log()) == (0, "", ""), (event, hook)

@@ -1,0 +1,126 @@
+"""The skill that tells the agent when to record and how to look things up, as a file of the client: the plugin's text.
+
+The last line has a checksum of the lines above. A file that does not fit its checksum is the user's: it is never
+overwritten and never removed. Line ends do not count, because git may change them.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from unified_state.errors import StorageError
+from unified_state.lib.files import remove_if_empty, write_atomically
+from unified_state.lib.package import asset_path
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import LARGE_FILE, read_regular
+
+SKILL = "session-memory"
+_FILE = "SKILL.md"
+_MARK = b"<!-- unified-state install: "
+_END = b" -->"
+_SHARED = 0o644
+
+
+class Skill(Record):
+    """What becomes of the skill: its file, the content to write (None: nothing), what the user is told about it, and
+    whether a file of ours from before goes.
+    """
+
+    path: str
+    content: bytes | None
+    told: str
+    goes: bool = False
+
+
+def skill_path(skills_folder: str) -> str:
+    """Return the path of the skill's file in a folder of skills."""
+    return os.path.join(skills_folder, SKILL, _FILE)
+
+
+def plan_skill(skills_folder: str, inside: str, program: str, *, is_elsewhere: str) -> Skill:
+    """Return what `install` does about the skill. It overwrites only a file that we wrote and nobody changed.
+
+    `inside` is the worktree that the file must not lead out of, or "". `program` is the agent's name for our program.
+    `is_elsewhere` tells where the agent has the skill from already, or "".
+    """
+    path = skill_path(skills_folder)
+    if is_elsewhere:
+        return Skill(path, None, f"the skill {SKILL} is {is_elsewhere}", goes=True)
+    problem = _problem(path, inside)
+    if problem:
+        return Skill(path, None, f"the skill {path} is left alone: {problem}")
+    return Skill(path, _content(program), f"the skill {SKILL}, which tells the agent when to record, is {path}")
+
+
+def write_skill(skill: Skill) -> Skill:
+    """Write the file, and return what became of it. A folder that cannot be written to is told, not raised."""
+    if skill.content is None or _read(skill.path) == skill.content:
+        return skill
+    try:
+        write_atomically(skill.path, skill.content, _SHARED)
+    except StorageError as error:
+        return skill.replace(content=None, told=f"the skill is not there: {error.message}")
+    return skill
+
+
+def remove_skill(skills_folder: str) -> tuple[str | None, str]:
+    """Remove the file if it is ours and unchanged. Return its path if it is gone, and what the user is told."""
+    path = skill_path(skills_folder)
+    content = _read(path)
+    if content is None or _MARK not in content:
+        return None, ""
+    if os.path.islink(path) or not _is_unchanged(content):
+        return None, f"{path} stays: you changed it since `install` wrote it"
+    try:
+        os.unlink(path)
+    except OSError as error:
+        return None, f"{path} stays: {error.strerror}"
+    if remove_if_empty(os.path.dirname(path)):
+        remove_if_empty(skills_folder)
+    return path, ""
+
+
+def has_skill(skills_folder: str) -> bool:
+    """Return whether a folder of skills has a file that we wrote, changed or not."""
+    return _MARK in (_read(skill_path(skills_folder)) or b"")
+
+
+def _problem(path: str, inside: str) -> str:
+    """Return why the file must not be written, or ""."""
+    folder = os.path.dirname(path)
+    if os.path.islink(path) or os.path.islink(folder):
+        return "it is a symlink"
+    top = os.path.realpath(inside)
+    if inside and os.path.commonpath([os.path.realpath(folder), top]) != top:
+        return f"it leads out of the project, to {os.path.realpath(folder)}"
+    if not os.path.lexists(path):
+        return ""
+    content = _read(path)
+    if content is None or _MARK not in content:
+        return "a file of that name exists"
+    return "" if _is_unchanged(content) else "you changed it"
+
+
+def _content(program: str) -> bytes:
+    text = read_regular(asset_path("skills", SKILL, _FILE), LARGE_FILE).replace(b"\r\n", b"\n").rstrip(b"\n")
+    if program != "unified-state":
+        text += f"\n\n`unified-state` is not on the PATH here: call `{program}` in its place.".encode()
+    return text + b"\n" + _mark(text)
+
+
+def _mark(text: bytes) -> bytes:
+    return b"\n" + _MARK + f"{crc32(text):08x}".encode() + _END + b"\n"
+
+
+def _is_unchanged(content: bytes) -> bool:
+    text = content.replace(b"\r\n", b"\n")
+    above = text.partition(b"\n\n" + _MARK)[0]
+    return text == above + b"\n" + _mark(above)
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        return read_regular(path, LARGE_FILE)
+    except OSError:
+        return None
