@@ -2,7 +2,7 @@
 # the product needs, the others add what developers need.
 PYTHON ?= python3
 VENV := .venv
-RUN := $(VENV)/bin
+RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(RUN)/python -m pip install --quiet --disable-pip-version-check
 # Many tests wait for processes of their own, so there are three workers for two cores.
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
@@ -12,7 +12,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plug
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint structure real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate clean
+.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -32,6 +32,20 @@ lint: $(VENV)/installed
 
 structure: $(VENV)/installed
 	$(RUN)/python -m pytest tests/structure -q
+
+# Wheel and source archive in dist/, checked, and the wheel tried in an environment of its own. Nothing is published.
+dist: $(VENV)/release
+	rm -rf dist build/tried
+	$(RUN)/python -m build --no-isolation --outdir dist .
+	$(RUN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv build/tried
+	build/tried/$(notdir $(RUN))/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	build/tried/$(notdir $(RUN))/unified-state demo >build/demo.txt
+	rm -rf build/tried
+
+# The documentation as a site in build/site. Nothing is published.
+site: $(VENV)/site
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(RUN)/mkdocs build --strict --quiet
 
 # Against the real client: needs root or user namespaces, tmux, and the wheel that carries the client.
 real-client: $(VENV)/real-client
@@ -143,6 +157,14 @@ $(VENV)/installed: $(VENV)/product
 
 $(VENV)/real-client: $(VENV)/installed
 	$(PIP) claude-agent-sdk==0.2.187
+	@touch $@
+
+$(VENV)/release: $(VENV)/installed
+	$(PIP) --editable '.[release]'
+	@touch $@
+
+$(VENV)/site: $(VENV)/product
+	$(PIP) --editable '.[site]'
 	@touch $@
 
 $(VENV)/campaign: $(VENV)/installed

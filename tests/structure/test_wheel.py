@@ -12,6 +12,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from unified_state.lib.package import WHEEL
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = (".claude-plugin", "bin", "commands", "hooks", "schemas", "skills")
 
@@ -39,6 +41,10 @@ def test_the_wheel_has_every_folder_that_lies_beside_the_package(tmp_path: Path,
             inside.remove(f"unified_state/assets/{name}")
         assert not [name for name in inside if name.split("/")[2] in FOLDERS]
         assert wheel.getinfo("unified_state/assets/bin/unified-state").external_attr >> 16 & 0o111 == 0o111
+
+
+def test_install_lines_name_the_wheel_that_is_built(tmp_path: Path) -> None:
+    assert f"dist/{build('wheel', tmp_path).name}" == WHEEL
 
 
 def test_the_source_archive_has_them_too(tmp_path: Path, shipped: dict[str, bytes]) -> None:
