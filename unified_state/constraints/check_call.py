@@ -145,6 +145,8 @@ class Locator:
 
     def _below(self, path: str, root: str) -> str:
         """Return the path relative to the root, or "" if it is not below the root."""
+        if self._folds_case:
+            path, root = path.lower(), root.lower()
         if path == root:
             return "."
         beginning = root.rstrip(os.sep) + os.sep

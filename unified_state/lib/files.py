@@ -6,6 +6,7 @@ A reader of a file written here sees the old content or the new, never a part, e
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 from unified_state.errors import StorageError, UnifiedStateError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 PRIVATE = 0o600
+_FOLDING = ("darwin", "win32")  # platforms whose file systems usually fold case
 _LEFT_BEHIND = 3_600_000  # milliseconds without a write after which a file counts as left by a killed process
 UNFINISHED = ".tmp"  # suffix of files that are still being written
 
@@ -148,6 +150,19 @@ def _mode_of(path: str) -> int:
         return os.stat(path).st_mode & 0o777
     except OSError:
         return PRIVATE
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Return whether an absolute path is a folder or below it, as the platform's rules say: drives on Windows, and
+    letters whose case does not count there and on macOS.
+    """
+    below, top = (_comparable(os.path.normpath(one)) for one in (path, folder))
+    return below == top or below.startswith(os.path.join(top, ""))
+
+
+def _comparable(path: str) -> str:
+    path = os.path.normcase(path)
+    return path.casefold() if sys.platform in _FOLDING else path
 
 
 def sync_folder(folder: str) -> None:

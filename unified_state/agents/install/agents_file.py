@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import StorageError, UnifiedStateError
-from unified_state.lib.files import write_atomically
+from unified_state.lib.files import lies_in, write_atomically
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 
 _NAME = "AGENTS.md"
@@ -57,7 +57,7 @@ def _read(worktree: str) -> tuple[str, bytes | None]:
     the file cannot be edited safely.
     """
     path = os.path.realpath(os.path.join(worktree, _NAME))
-    if os.path.commonpath([path, os.path.realpath(worktree)]) != os.path.realpath(worktree):
+    if not lies_in(path, os.path.realpath(worktree)):
         message = f"{os.path.join(worktree, _NAME)} leads out of the project, to {path}"
         raise UnifiedStateError(message, "it was left alone")
     try:

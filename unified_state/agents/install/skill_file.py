@@ -10,7 +10,7 @@ import os
 from zlib import crc32
 
 from unified_state.errors import StorageError
-from unified_state.lib.files import remove_if_empty, write_atomically
+from unified_state.lib.files import lies_in, remove_if_empty, write_atomically
 from unified_state.lib.package import asset_path
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
@@ -91,8 +91,7 @@ def _problem(path: str, inside: str) -> str:
     folder = os.path.dirname(path)
     if os.path.islink(path) or os.path.islink(folder):
         return "it is a symlink"
-    top = os.path.realpath(inside)
-    if inside and os.path.commonpath([os.path.realpath(folder), top]) != top:
+    if inside and not lies_in(os.path.realpath(folder), os.path.realpath(inside)):
         return f"it leads out of the project, to {os.path.realpath(folder)}"
     if not os.path.lexists(path):
         return ""

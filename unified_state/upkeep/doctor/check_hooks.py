@@ -33,6 +33,7 @@ from unified_state.agents.install.install_claude_code import read_settings
 from unified_state.agents.install.install_host import called_programs, installed_hosts
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UnifiedStateError
+from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.processes import find_program
 from unified_state.lib.record import Record
@@ -146,9 +147,9 @@ def _may_be_tried(interpreter: str, root: str, project: str) -> bool:
     """Return whether a handler calls this program, or one outside the project, whose settings may be a stranger's."""
     if (interpreter, root) == (sys.executable, PACKAGE_ROOT):
         return True
-    worktree = os.path.join(find_repository(project, ".claude").worktree, "")
+    worktree = find_repository(project, ".claude").worktree
     return all(
-        os.path.isabs(path) and not spelling.startswith(worktree)
+        os.path.isabs(path) and not lies_in(spelling, worktree)
         for path in (interpreter, root)
         for spelling in (os.path.normpath(path), os.path.realpath(path))
     )
