@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.amount import amount
+from unified_state.agents.install.hook_table import lean_level
 
 from .conftest import Prepared
 from .lean import LINES, LONG, LeanSession, output_hook, ref_of, replaced
@@ -385,7 +386,7 @@ def level_of(project: Project) -> str | None:
     """The level in the settings of a project."""
     settings = json.loads((project.folder / ".claude" / "settings.local.json").read_text())
     groups = settings["hooks"].get("PostToolUse", [])
-    return groups[0]["hooks"][0]["args"][4] if groups else None
+    return lean_level(settings) if groups else None
 
 
 def recalled(session: LeanSession) -> Callable[[str], Any]:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.agents.install.hook_table import launchers_interpreter
+
 from .namespaces import in_folder, mounted
 from .product import Project, all_bytes, hook_command, told_in_one_line, well_printed
 from .reading import said
@@ -102,4 +104,4 @@ def test_with_sqlite_install_takes_the_python_that_runs_it(project: Project) -> 
     assert "SQLite" not in done.err
     settings = json.loads((project.folder / ".claude" / "settings.local.json").read_text(encoding="utf-8"))
     (handler,) = settings["hooks"]["Stop"][0]["hooks"]
-    assert handler["command"] == sys.executable
+    assert launchers_interpreter(handler["command"]) == sys.executable
