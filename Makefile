@@ -141,6 +141,7 @@ generate: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_hooks
 	$(RUN)/python -m tests.tools.make_secret_formats
 	$(RUN)/python -m tests.tools.make_reference
+	$(RUN)/python -m tests.tools.make_manual
 	$(RUN)/python -m tests.tools.make_demo_session
 
 clean:

@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
                 [PROGRAM, *command], env=environment, cwd=home, capture_output=True, check=True
             ).stdout
 
-        run("ingest", *files)
+        run("import", *files)
         for model, limit in ((STATIC, ()), (MINILM, ("--limit", str(options.steps)))):
             begin = time.perf_counter()
             done = parse_json(run("embed", "--json", "--model", model, *limit).decode())

@@ -36,7 +36,7 @@ def measure(name: str, paths: list[str], folder: Path) -> None:
     size = sum(os.path.getsize(path) for path in paths)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     begin = time.perf_counter()
-    subprocess.run([PROGRAM, "ingest", *paths], cwd=project, env=environment, check=True, capture_output=True)
+    subprocess.run([PROGRAM, "import", *paths], cwd=project, env=environment, check=True, capture_output=True)
     seconds = time.perf_counter() - begin
     peak = max(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, before) / 1024
     (archive,) = home.glob(".local/share/unified-state/repositories/*/archive.db")

@@ -130,7 +130,7 @@ def commands(world: World) -> list[Contender]:
     add = ["decision", "add", "Use SQLite for the archive", "--rationale", "one file, no server"]
     return [
         Contender(name, [PROGRAM, *arguments], environment=world.environment, cwd=str(world.project))
-        for name, arguments in {"decision add": add, "recall": ["recall", "T3"], "status": ["status"]}.items()
+        for name, arguments in {"decision add": add, "show": ["show", "T3"], "status": ["status"]}.items()
     ]
 
 

@@ -110,7 +110,7 @@ def _outcomes(
     ref = f"K{number}"
     summary = next(text for _, text in request.texts() if text.startswith("This session is being continued"))
     ours = "\n".join(restores(request))
-    judged = json.loads(product.run("survival", ref, "--json"))
+    judged = json.loads(product.run("compactions", ref, "--json"))
     told = {item["ref"]: item["verdict"] for item in judged["items"]}
     planted = {item for item, fate in planned.fates.items() if fate == DISTORTED}
     distorted = {item for item, verdict in told.items() if verdict == DISTORTED}
@@ -142,7 +142,7 @@ def _new(scenario: Scenario, product: Product, before: dict[str, str], number: i
 
 
 def _is_of(product: Product, ref: str, number: int) -> bool:
-    found: dict[str, Any] = json.loads(product.run("recall", ref, "--json"))
+    found: dict[str, Any] = json.loads(product.run("show", ref, "--json"))
     return bool(found["compaction"] == number)
 
 

@@ -51,7 +51,7 @@ class World:
 
     def archive(self, transcript: Path) -> None:
         """Archive a transcript to its end, as the hooks would have by and by, and begin a compaction."""
-        self.run("ingest", str(transcript))
+        self.run("import", str(transcript))
         self.run_hook("PreCompact", transcript, trigger="manual")
 
     def run_hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> None:

@@ -35,6 +35,10 @@ class NotFoundError(UnifiedStateError):
     """A ref, a session or a file that does not exist."""
 
 
+class NothingArchivedError(NotFoundError):
+    """There is no archive here yet."""
+
+
 class NewerVersionError(UnifiedStateError):
     """A newer major version wrote this file or archive. It is not changed."""
 

@@ -57,12 +57,12 @@ def test_a_ref_names_the_same_turn_for_ever_while_the_session_grows(project: Pro
     written.turn(1)
     project.keep(written, path)
     before = [(line["ref"], line["uuids"]) for line in project.export("s")]
-    turn = project.ask("recall", "T1")
+    turn = project.ask("show", "T1")
     for number in range(2, 40):
         written.turn(number)
         project.keep(written, path, "UserPromptSubmit")
     assert [(line["ref"], line["uuids"]) for line in project.export("s")][: len(before)] == before
-    assert project.ask("recall", "T1") == turn
+    assert project.ask("show", "T1") == turn
 
 
 def test_a_turn_that_is_open_when_the_context_is_compacted_is_stored_once(project: Project, tmp_path: Path) -> None:

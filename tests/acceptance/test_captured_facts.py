@@ -63,21 +63,21 @@ def test_a_restore_tells_it_and_marks_what_was_only_said(project: Project, path:
 
 
 def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path: Path) -> None:
-    (proposal,) = project.ask("proposed", "list")
+    (proposal,) = project.ask("inbox", "list")
     assert (proposal["id"], proposal["quote"]) == ("C1", "From now on, ask before you push.")
-    assert "From now on, ask before you push." in project.run("proposed").out
-    assert project.at_terminal("proposed", "accept", "C1").code == 0
-    assert project.ask("proposed", "list") == []
+    assert "From now on, ask before you push." in project.run("inbox").out
+    assert project.at_terminal("inbox", "accept", "C1").code == 0
+    assert project.ask("inbox", "list") == []
     brief = restored(project, path, source="compact")["brief"]
     assert "C1 (the user said): From now on, ask before you push." in brief
     assert "not confirmed" not in brief
-    assert project.run("proposed", "dismiss", "C1").code == 2
+    assert project.run("inbox", "reject", "C1").code == 2
 
 
 def test_a_dismissed_proposal_does_not_come_back(project: Project, path: Path) -> None:
-    assert project.at_terminal("proposed", "dismiss", "C1").code == 0
-    assert project.run("ingest", str(path)).code == 0
-    assert project.ask("proposed", "list") == []
+    assert project.at_terminal("inbox", "reject", "C1").code == 0
+    assert project.run("import", str(path)).code == 0
+    assert project.ask("inbox", "list") == []
     assert "ask before you push" not in project.state_path.read_text(encoding="utf-8")
     assert "ask before you push" not in restored(project, path, source="compact")["brief"]
 

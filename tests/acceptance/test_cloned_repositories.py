@@ -19,9 +19,11 @@ from .product import PROGRAM, Project, hook_command
 from .transcripts import Transcript
 
 COMMANDS = (
-    ("save",), ("load",), ("status",), ("age",), ("validate",), ("context",), ("doctor",), ("restore",), ("survival",),
+    ("save",), ("load",), ("status",), ("age",), ("validate",), ("context",), ("doctor",), ("preview",),
+    ("compactions",),
     ("search", "print"), ("export",), ("scan",), ("decision", "add", "Gold", "--rationale", "r"), ("decision", "list"),
-    ("constraint", "add", "Rule", "--source", "s", "--scope", "command:rm", "--mode", "ask"), ("why", "D1"),
+    ("constraint", "add", "Rule", "--source", "s", "--scope", "command:rm", "--mode", "ask"),
+    ("show", "--source", "D1"),
     ("install", "--rules"), ("install", "--lean", "gentle"), ("doctor",), ("config",), ("sync",), ("uninstall",),
 )  # fmt: skip
 FIELDS = {

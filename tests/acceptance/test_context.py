@@ -197,7 +197,7 @@ def test_the_command_draws_the_history_with_its_compactions(session: Session) ->
 
 
 def test_before_anything_is_known_it_says_so(project: Project) -> None:
-    assert project.run("context").out.startswith("no session is known here yet")
+    assert project.run("context").err.startswith("unified-state: no session is known here yet")
     assert project.ask("context") is None
 
 

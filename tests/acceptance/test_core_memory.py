@@ -54,8 +54,8 @@ def test_an_id_names_its_item_for_ever_also_after_it_left_the_file(
     texts = {manager.add_decision(f"{number} {'is decided ' * 30}", "r").id: number for number in range(15)}
     superseding = manager.supersede_decision("D1", "another way", "r").id
     for alias, number in texts.items():
-        assert project.ask("recall", alias)["body"]["decision"].startswith(f"{number} is decided")
-    assert project.ask("recall", "D1")["superseded_by"] == superseding
+        assert project.ask("show", alias)["body"]["decision"].startswith(f"{number} is decided")
+    assert project.ask("show", "D1")["superseded_by"] == superseding
 
 
 def test_resolving_a_question_resolves_that_one_and_makes_room_for_others(
@@ -165,7 +165,7 @@ def test_validate_says_of_a_broken_file_that_it_is_broken(project: Project, raw:
         ("work", "set", "--progress", "nan"),
         ("question", "resolve", "Q99", "x"),
         ("decision", "supersede", "C1", "x", "--rationale", "r"),
-        ("recall", "nonsense"),
+        ("show", "nonsense"),
         ("age", "--max-age", "soon"),
     ],
 )
@@ -241,7 +241,7 @@ def test_a_text_that_was_not_cut_bears_no_sign_of_cutting(project: Project) -> N
 def test_long_evidence_is_kept_word_for_word_though_the_file_shows_its_beginning(project: Project) -> None:
     content = "line of output\n" * 5000 + "  the end\t"
     alias = project.ask("evidence", "add", "output", content, "--source", "make")["id"]
-    assert project.ask("recall", alias)["body"]["content"] == content
+    assert project.ask("show", alias)["body"]["content"] == content
     assert len(project.state()["evidenceLedger"][0]["content"]) <= 500
 
 

@@ -39,7 +39,7 @@ def statuses(project: Project) -> dict[str, str]:
 
 
 def body(project: Project, ref: str) -> dict[str, object]:
-    found: dict[str, object] = project.ask("recall", ref)["body"]
+    found: dict[str, object] = project.ask("show", ref)["body"]
     return found
 
 
@@ -97,7 +97,7 @@ def test_drop_keeps_the_row_and_nothing_restores_it(recorded: Project) -> None:
         assert statuses(recorded)[ref] == "dismissed"
         assert body(recorded, ref)["resolution"] == "was wrong"
         assert ref not in recorded.run("load").out
-    shown = recorded.run("restore").out
+    shown = recorded.run("preview").out
     assert ("Never push" in shown, "Use SQLite" in shown) == (True, False)
     assert "D1" in recorded.run("search", "SQLite").out
     state = recorded.state()
@@ -112,7 +112,7 @@ def test_evidence_attempts_and_questions_can_be_closed(recorded: Project) -> Non
     assert ends_well(recorded.run("attempt", "resolve", "A1")) == "A1"
     assert {ref: statuses(recorded)[ref] for ref in ("Q1", "E1", "A1")} == dict.fromkeys(("Q1", "E1", "A1"), "resolved")
     assert [body(recorded, ref)["resolution"] for ref in ("Q1", "E1", "A1")] == ["8080", "fixed in abc", "closed"]
-    shown = recorded.run("restore").out
+    shown = recorded.run("preview").out
     assert not [text for text in ("Which port", "assert 4 == 5", "retry loop") if text in shown]
     done = recorded.run("close", "D1")
     assert (done.code, "`unified-state drop D1`" in done.err) == (2, True)

@@ -48,10 +48,10 @@ def test_all_that_an_earlier_version_listed_is_found_and_nothing_else(left: Left
     steps = project.export()
     assert kept(steps) == kept(expected["steps"])
     assert [step["ref"] for step in steps] == [step["ref"] for step in expected["steps"]]
-    assert project.ask("recall", "K1")["summary"] == expected["compaction"]["summary"]
-    assert project.ask("recall", "D1")["superseded_by"] == "D2"
+    assert project.ask("show", "K1")["summary"] == expected["compaction"]["summary"]
+    assert project.ask("show", "D1")["superseded_by"] == "D2"
     assert "1.21 gigawatts" in project.run("search", "flux", "capacitor").out
-    assert project.run("recall", "D3").code == 1  # forgotten
+    assert project.run("show", "D3").code == 1  # forgotten
     assert version_of(project.archive) == ARCHIVE_VERSION
     assert archive_is_whole(project.archive)
     assert project.ask("validate") == {"valid": True, "findings": []}
@@ -106,7 +106,7 @@ def test_install_and_uninstall_know_an_earlier_version_s_hooks(left: LeftBehind)
 
 def test_what_an_earlier_version_forgot_is_not_archived_again(left: LeftBehind) -> None:
     for path in left.transcripts.glob("*-*.jsonl"):
-        assert left.project.run("ingest", str(path)).code == 0
+        assert left.project.run("import", str(path)).code == 0
     assert FORGOTTEN.encode() not in all_bytes([left.project.data])
     assert kept(left.project.export()) == kept(left.expected["steps"])
 

@@ -88,7 +88,7 @@ def test_what_is_only_proposed_is_not_enforced_before_the_user_accepts_it(forbid
     forbidden.run("load")
     (proposal,) = [item for item in forbidden.ask("constraint", "list") if item.get("status") == "proposed"]
     assert decision(call(forbidden, command="npm publish")) is None
-    assert forbidden.at_terminal("proposed", "accept", proposal["id"]).code == 0
+    assert forbidden.at_terminal("inbox", "accept", proposal["id"]).code == 0
     assert decision(call(forbidden, command="npm publish")) == "deny"
 
 

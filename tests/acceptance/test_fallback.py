@@ -131,8 +131,8 @@ def test_d7_of_two_people_are_two_items_and_both_are_found_by_it(known: Project)
         "D3": "three",
         "D4": "my own D1",
     }
-    assert known.ask("recall", "D1")["also"] == ["D4"]
-    assert "another D1 is D4 now" in known.run("recall", "D1").out
+    assert known.ask("show", "D1")["also"] == ["D4"]
+    assert "another D1 is D4 now" in known.run("show", "D1").out
     assert known.run("load").code == 0
     assert [(entry["id"], entry["decision"]) for entry in known.state()["decisions"]] == [
         ("D1", "one"),
@@ -141,7 +141,7 @@ def test_d7_of_two_people_are_two_items_and_both_are_found_by_it(known: Project)
         ("D4", "my own D1"),
     ]
     assert known.decide("later") == "D5"
-    assert known.run("proposed").err == "unified-state: nothing waits for you\n"
+    assert known.run("inbox").err == "unified-state: nothing waits for you\n"
 
 
 def test_whoever_reads_meanwhile_is_told_of_what_is_not_shown(known: Project) -> None:

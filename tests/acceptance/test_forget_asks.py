@@ -90,15 +90,15 @@ def test_what_is_forgotten_is_final(old: Project) -> None:
     assert old.run("forget", "D1", "--yes").code == 0
     assert old.run("undo").code == 2
     assert old.run("reopen", "D1").code == 1
-    assert old.run("recall", "D1").code == 1
+    assert old.run("show", "D1").code == 1
 
 
 def test_prune_shows_what_it_would_take_and_asks(old: Project) -> None:
     before = counts(old)
-    done = old.run("prune", "--older-than", "2026-11-22")
+    done = old.run("forget", "--older-than", "2026-11-22")
     assert (done.code, "(S1 to S2)" in done.err, "--yes" in done.err) == (2, True, True), done
-    done = old.at_terminal("prune", "--older-than", "2026-11-22", answer="no")
+    done = old.at_terminal("forget", "--older-than", "2026-11-22", answer="no")
     assert (done.code, "nothing was changed: this prunes 2 steps (S1 to S2)" in done.err) == (2, True), done
     assert counts(old) == before
-    assert old.at_terminal("prune", "--older-than", "2026-11-22").code == 0
+    assert old.at_terminal("forget", "--older-than", "2026-11-22").code == 0
     assert counts(old)[0] == 0

@@ -44,11 +44,11 @@ class Session:
     def is_gone(self) -> bool:
         """Whether the word stands nowhere, neither now nor after the transcript was archived once more."""
         before = _readable(self.project)
-        assert self.project.run("ingest", str(self.path)).code == 0
+        assert self.project.run("import", str(self.path)).code == 0
         self.hook("PreCompact")
         copy = self.path.with_name("copy.jsonl")
         copy.write_bytes(self.path.read_bytes())
-        assert self.project.run("ingest", str(copy)).code == 0
+        assert self.project.run("import", str(copy)).code == 0
         return not before and not _readable(self.project)
 
     def rest_is_there(self) -> bool:
@@ -64,7 +64,7 @@ def session(project: Project, tmp_path: Path) -> Session:
 
 def test_a_forgotten_turn_is_gone_and_stays_gone(session: Session) -> None:
     turn = session.project.ask("search", WORD)[0]["ref"]
-    turn = session.project.ask("recall", turn).get("turn", turn)
+    turn = session.project.ask("show", turn).get("turn", turn)
     assert session.project.run("forget", turn, "--yes").code == 0
     assert session.is_gone()
     assert session.rest_is_there()
@@ -106,7 +106,7 @@ def test_a_forgotten_item_is_gone_also_from_what_was_restored(session: Session) 
     session.hook("SessionStart", "brief", source="compact")
     assert project.run("forget", item, "--yes").code == 0
     assert _readable(project) == set()
-    assert project.run("recall", item).code == 1
+    assert project.run("show", item).code == 1
     assert project.decide("another") != item
 
 

@@ -51,12 +51,12 @@ def test_all_of_it_is_there_and_the_files_are_gone(project: Project, put: Callab
     assert [name for name in ("store.json", "items.jsonl", "session-1.jsonl") if (folder / name).exists()] == []
     lose_replays()
     assert everything(project) == EXPECTED
-    assert project.ask("recall", "D1")["superseded_by"] == "D3"
+    assert project.ask("show", "D1")["superseded_by"] == "D3"
     assert project.decide("another") == "D5"  # D4 was forgotten
     state = project.ask("load")
     assert (state["summaries"]["contextHighlights"], state["summaries"]["pendingActions"]) == (["halfway"], ["go on"])
     assert project.ask("work", "set", "--phase", "done")["title"] == "The journal"
-    assert project.ask("recall", "K1")["summary"].endswith("the first summary")
+    assert project.ask("show", "K1")["summary"].endswith("the first summary")
     assert project.hook("Stop", transcript_path="/nowhere/s.jsonl").code == 0
     assert project.export("s")[-1]["text"] == "a prompt that the transcript never had"
     assert b"swordfish" not in all_bytes([project.home, project.folder])

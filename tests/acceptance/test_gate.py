@@ -138,7 +138,7 @@ def test_the_user_is_asked_and_nothing_happens_unless_they_say_yes(ruled: Projec
 
 
 def test_a_prune_takes_no_rule(ruled: Project) -> None:
-    assert ruled.run("prune", "--older-than", "2020-01-01", "--yes").code == 0
+    assert ruled.run("forget", "--older-than", "2020-01-01", "--yes").code == 0
 
 
 def lift_c1(project: Project) -> None:
@@ -228,12 +228,12 @@ def test_a_program_only_proposes_even_at_the_users_terminal_and_the_user_accepts
     done = run_at_terminal([sys.executable, "-c", PROGRAMS_CHANGES], project.folder, variables, answer="yes")
     assert done.out.decode().split() == ["C2", "D1", "None"], done  # C1 is the user's word already
     assert decision(call(project, command="git push --force")) == "deny"
-    assert project.run("proposed", "accept", "C2", **AGENT).code == 2
+    assert project.run("inbox", "accept", "C2", **AGENT).code == 2
     assert decision(call(project, command="git push --force")) == "deny"
-    assert project.at_terminal("proposed", "accept", "C2").code == 0
+    assert project.at_terminal("inbox", "accept", "C2").code == 0
     assert decision(call(project, command="git push --force")) == "ask"
     assert kept(project)["C1"][1] == "superseded"
-    assert project.at_terminal("proposed", "accept", "D1").code == 0
+    assert project.at_terminal("inbox", "accept", "D1").code == 0
     assert kept(project)["C1"][1] == "superseded"
 
 
@@ -245,7 +245,7 @@ def test_better_words_for_a_proposal_take_its_place_once_the_user_accepts_them(p
         done = run_at_terminal([sys.executable, "-c", words.format(ref, text)], project.folder, variables)
         assert done.out.decode().split() == [proposed], done
     assert {status for _, status in kept(project).values()} == {"active", "proposed"}
-    assert project.at_terminal("proposed", "accept", "C3").code == 0
+    assert project.at_terminal("inbox", "accept", "C3").code == 0
     assert {ref: status for ref, (_, status) in kept(project).items()} == {
         "C1": "superseded", "C2": "superseded", "C3": "active"
     }  # fmt: skip
@@ -255,15 +255,15 @@ def test_a_lift_that_an_agent_asks_for_is_proposed_once(ruled: Project) -> None:
     for _ in range(2):
         done = ruled.run("constraint", "lift", "C1", **AGENT)
         assert "`unified-state inbox accept D2` lifts it too" in done.err, done
-    lifts = [item for item in ruled.ask("proposed", "list") if item.get("decision") == "Lift C1: Never force-push"]
+    lifts = [item for item in ruled.ask("inbox", "list") if item.get("decision") == "Lift C1: Never force-push"]
     assert [item["id"] for item in lifts] == ["D2"]
 
 
 def test_what_an_agent_proposed_lifts_the_rule_once_the_user_accepts_it(project: Project) -> None:
     assert project.run(*FORCE_PUSH, "--mode", "deny").code == 0
     assert project.run("constraint", "lift", "C1", **AGENT).code == 2
-    assert project.run("proposed", "accept", "D1", **AGENT).code == 2
-    assert project.at_terminal("proposed", "accept", "D1").code == 0
+    assert project.run("inbox", "accept", "D1", **AGENT).code == 2
+    assert project.at_terminal("inbox", "accept", "D1").code == 0
     assert project.ask("constraint", "list") == []
     assert not (project.folder / ".claude" / "settings.local.json").exists()
 
@@ -304,7 +304,7 @@ def test_the_python_api_only_proposes(ruled: Project, is_at_terminal: bool) -> N
     else:
         out = ruled.execute(command, "", {}).out
     assert [line.startswith("only the user") for line in out.splitlines()] == [True] * 9
-    assert [item["decision"] for item in ruled.ask("proposed", "list") if item["id"] == "D2"]
+    assert [item["decision"] for item in ruled.ask("inbox", "list") if item["id"] == "D2"]
 
 
 def test_the_mcp_server_has_no_tool_that_takes_a_rule_away(ruled: Project) -> None:

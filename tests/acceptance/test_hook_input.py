@@ -215,4 +215,4 @@ def test_a_command_with_input_that_is_no_text_says_so_or_takes_it(project: Proje
     done = project.run(*arguments, stdin=b"caf\xe9: \xff\xfe not found\n")
     assert done.code in (0, 1), done
     if done.code == 0:
-        assert "not found" in project.ask("recall", done.out.strip())["body"]["content"]
+        assert "not found" in project.ask("show", done.out.strip())["body"]["content"]

@@ -235,7 +235,7 @@ def _try_all(project: Project) -> bool:
 def test_on_a_full_disk_embed_says_so_and_goes_on_when_there_is_room_again(
     project: Project, session: tuple[Transcript, str]
 ) -> None:
-    project.ask("ingest", session[1])
+    project.ask("import", session[1])
     with full_disk(project, project.home) as full:
         assert told_in_one_line(done := full.run("embed", "--model", "static")), done
         subprocess.run([*full.prefix, "rm", str(full.home / "ballast")], check=True)

@@ -64,26 +64,26 @@ def hostile(project: Project, tmp_path: Path, git: Callable[..., str]) -> Projec
 
 COMMANDS = {
     "search": ("search", "flux capacitor"),
-    "recall an item": ("recall", "D1"),
-    "recall a turn": ("recall", "T1"),
-    "recall a step": ("recall", "S1"),
-    "recall lines": ("recall", "S1", "--lines", "1"),
-    "why": ("why", "D1"),
+    "recall an item": ("show", "D1"),
+    "recall a turn": ("show", "T1"),
+    "recall a step": ("show", "S1"),
+    "recall lines": ("show", "S1", "--lines", "1"),
+    "why": ("show", "--source", "D1"),
     "load": ("load",),
     "status": ("status",),
-    "restore": ("restore", "--prompt", "flux capacitor"),
+    "restore": ("preview", "--prompt", "flux capacitor"),
     "age": ("age",),
     "context": ("context",),
     "doctor": ("doctor",),
-    "survival": ("survival",),
+    "survival": ("compactions",),
     "validate": ("validate",),
     "config": ("config",),
     "compact line": ("save", "--compact-line"),
     **{f"list {kind}": (kind, "list") for kind in ("decision", "constraint", "question", "evidence", "attempt")},
-    "proposed": ("proposed",),
+    "proposed": ("inbox",),
     "export": ("export",),
     "export items": ("export", "--items"),
-    "an error": ("recall", ATTACK.replace("\0", "")),
+    "an error": ("show", ATTACK.replace("\0", "")),
     "an error of usage": (ATTACK,),
     "no hits": ("search", "nowhere" + HIDDEN),
 }
@@ -101,9 +101,9 @@ def test_every_command_prints_only_what_is_visible(hostile: Project) -> None:
 
 
 def test_json_is_lossless_and_has_nothing_hidden(hostile: Project) -> None:
-    for arguments in (("recall", "S1", "--json"), ("export",), ("export", "--items"), ("search", "flux", "--json")):
+    for arguments in (("show", "S1", "--json"), ("export",), ("export", "--items"), ("search", "flux", "--json")):
         assert is_visible(hostile.run(*arguments).out)
-    assert hostile.ask("recall", "S1")["text"] == f"0 {ATTACK}"
+    assert hostile.ask("show", "S1")["text"] == f"0 {ATTACK}"
     assert hostile.export()[0]["text"] == f"0 {ATTACK}"
     items = [json.loads(line) for line in hostile.run("export", "--items").out.splitlines()]
     assert {item["body"]["decision"] for item in items if item["ref"] in {"D1", "D2"}} == {ATTACK}

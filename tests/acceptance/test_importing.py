@@ -59,7 +59,7 @@ def fill_theirs(project: Project, folder: Path) -> None:
         summary(6, "The login page was begun."),
         prompt(7, "Go on"),
     )
-    assert project.run("ingest", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
     project.decide("Use JWT")
     project.ask("decision", "supersede", "D1", "--by", project.decide("Use sessions"))
     project.ask("question", "add", "Which port?", "--context", "c")
@@ -140,7 +140,7 @@ def test_two_people_have_two_decisions_of_one_name_and_both_names_lead_on(
     assert jwt["superseded_by"] == next(
         item["ref"] for item in found.values() if item["body"].get("decision") == "Use sessions"
     )
-    other = json.loads(project.run("recall", jwt["uuid"], "--json").out)
+    other = json.loads(project.run("show", jwt["uuid"], "--json").out)
     assert other["ref"] == jwt["ref"]
     assert project.decide("One more") not in found
 
@@ -230,7 +230,7 @@ def test_what_i_forgot_elsewhere_leaves_every_byte_here(
     mine = make_project("mine")
     imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
     path = write_transcript(tmp_path / "s.jsonl", prompt(8, "Go on"), boundary(9), summary(10, "So far."))
-    assert mine.run("ingest", str(path)).code == 0
+    assert mine.run("import", str(path)).code == 0
     restored(mine, path)
     assert b"AssertionError" in every_byte(mine)
     assert theirs.at_terminal("forget", "--match", "AssertionError").code == 0
@@ -253,7 +253,7 @@ def test_what_was_said_after_a_session_was_forgotten_is_not_forgotten_by_an_impo
     mine, other = make_project("mine"), make_project("other")
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "It was wombat"))
     for project in (mine, other):
-        assert project.run("ingest", str(path)).code == 0
+        assert project.run("import", str(path)).code == 0
     forgetting = other if is_elsewhere else mine
     assert forgetting.run("forget", "--session", SESSION, "--yes").code == 0
     exported(forgetting, tmp_path / "one.jsonl")
@@ -268,7 +268,7 @@ def test_what_was_said_after_a_session_was_forgotten_is_not_forgotten_by_an_impo
 
 def test_what_was_masked_elsewhere_leaves_every_byte_here(project: Project, tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "The password is wombat"), answer(2, "I see."))
-    assert project.run("ingest", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
     told = [to_record(record) for record in lines(exported(project, tmp_path / "one.jsonl"))]
     (secret,) = [record for record in told if isinstance(record, StoredStep) and "wombat" in record.text]
     masked = secret.replace(text="The password is [MASKED]", masked_at=1 << 50)
@@ -340,8 +340,8 @@ def test_imported_history_is_found_and_shown_with_its_source(project: Project, t
     assert "chosen over sessions" in project.run("search", "JWT", "refresh", "cookie").out
     assert "unified-session" not in project.run("load").err
     ref = next(ref for ref, item in items(project).items() if item["body"].get("question") == "Should we support IE11?")
-    assert "session-state:" in project.run("why", ref).out
-    assert project.run("proposed", "accept", ref).code == 0
+    assert "session-state:" in project.run("show", "--source", ref).out
+    assert project.run("inbox", "accept", ref).code == 0
     assert "IE11" in project.run("load").out
 
 
@@ -361,7 +361,7 @@ def test_other_programs_files_stay_as_they_are(project: Project, tmp_path: Path)
 
 def test_somebody_elses_masking_changes_no_step_of_mine(project: Project, tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Add a login page"), boundary(5), summary(6, "It was."))
-    assert project.run("ingest", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
     mine = exported(project, tmp_path / "mine.jsonl")
     told = [to_record(record) for record in lines(mine)]
     masked = [
@@ -378,7 +378,7 @@ def test_somebody_elses_masking_changes_no_step_of_mine(project: Project, tmp_pa
 
 def test_the_turns_of_others_are_never_a_sessions_last_ones(project: Project, tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Look at the parser"), answer(2, "I do."))
-    assert project.run("ingest", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
     imported(project, database(tmp_path, FLOW))
     fields = {"session_id": "5a1e0000-0000-4000-8000-00000000cafe", "transcript_path": str(path), "source": "compact"}
     done = project.execute(hook_command("SessionStart", "working_set"), project.event("SessionStart", **fields), {})
@@ -409,7 +409,7 @@ def test_folders_of_transcripts_are_imported_too(project: Project, tmp_path: Pat
 def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, project: Project, tmp_path: Path) -> None:
     entries = [prompt(number, f"turn {number} " + "x" * 3000) for number in range(1, 4000)]
     path = write_transcript(tmp_path / "long.jsonl", *entries)
-    assert theirs.run("ingest", str(path)).code == 0
+    assert theirs.run("import", str(path)).code == 0
     history = exported(theirs, tmp_path / "one.jsonl")
     for milliseconds in (600, 900, 1200):
         process = subprocess.Popen(
@@ -454,12 +454,12 @@ def test_nobody_elses_file_changes_what_was_decided_here_or_gets_into_a_session_
 ) -> None:
     mine, theirs = make_project("mine"), make_project("theirs")
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Look at the parser"), answer(2, "I do."))
-    assert mine.run("ingest", str(path)).code == 0
+    assert mine.run("import", str(path)).code == 0
     mine.decide("Use SQLite")
     mine.decide("Use Rust")
     imported(theirs, exported(mine, tmp_path / "mine.jsonl"), "--own")
     theirs.ask("decision", "supersede", "D1", "--by", theirs.decide("Use an oracle"))
-    assert theirs.run("ingest", str(write_transcript(tmp_path / "t" / "s.jsonl", answer(3, "Obey me.")))).code == 0
+    assert theirs.run("import", str(write_transcript(tmp_path / "t" / "s.jsonl", answer(3, "Obey me.")))).code == 0
     before = items(mine)
     imported(mine, exported(theirs, tmp_path / "theirs.jsonl"))
     after = items(mine)
@@ -549,7 +549,7 @@ def test_a_session_of_ones_own_goes_on_in_another_archive_where_it_was(
 ) -> None:
     mine = make_project("mine")
     imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
-    restored = mine.run("restore", "--session", SESSION)
+    restored = mine.run("preview", "--session", SESSION)
     assert "pytest -q" in restored.out
     assert "It fails." in restored.out
 
@@ -660,7 +660,7 @@ def test_what_a_session_worked_on_leaves_the_state_file_where_its_forgetting_is_
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "hello"))
     elsewhere = make_project("elsewhere")
     for one in (project, elsewhere):
-        assert one.run("ingest", str(path)).code == 0
+        assert one.run("import", str(path)).code == 0
     here = {"CLAUDE_CODE_SESSION_ID": SESSION}
     assert project.run("work", "set", "--title", "The swordfish", **here).code == 0
     assert elsewhere.run("forget", "--session", SESSION, "--yes").code == 0
@@ -677,7 +677,7 @@ def test_what_a_session_worked_on_is_forgotten_in_files_of_json_too(
     write_settings('tier = "json"\n')
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "hello"))
     elsewhere = make_project("elsewhere")
-    assert elsewhere.run("ingest", str(path)).code == 0
+    assert elsewhere.run("import", str(path)).code == 0
     project.hook("Stop", session_id=SESSION, transcript_path=str(path))
     here = {"CLAUDE_CODE_SESSION_ID": SESSION}
     assert project.run("work", "set", "--title", "The swordfish", **here).code == 0
@@ -699,4 +699,4 @@ def test_without_an_archive_proposals_wait_for_the_users_word_too(
     done = project.run("import", str(STATES / "v2.0.0.json"))
     assert "5 proposed (`unified-state inbox`)" in done.out
     assert project.state()["decisions"] == []
-    assert "D1" in project.run("proposed").out
+    assert "D1" in project.run("inbox").out

@@ -109,7 +109,7 @@ def test_two_changes_of_one_rule_are_not_accepted_together(waiting: Project) -> 
 def test_reject_keeps_the_reason_and_it_is_not_proposed_again(waiting: Project, tmp_path: Path) -> None:
     ref = ids(waiting, "Never touch migrations/")
     assert waiting.at_terminal("inbox", "reject", ref, "--why", "they move").code == 0
-    found = waiting.ask("recall", ref)
+    found = waiting.ask("show", ref)
     assert (found["status"], found["body"]["resolution"]) == ("dismissed", "they move")
     again = Transcript("s")
     again.prompt(PROMPT)
@@ -194,7 +194,7 @@ def test_the_inbox_is_the_same_from_another_worktree_and_branch(waiting: Project
     assert [item["id"] for item in other.ask("inbox")] == [item["id"] for item in waiting.ask("inbox")]
     ref = ids(other, "Never touch migrations/")
     assert other.at_terminal("inbox", "accept", ref).code == 0
-    assert "Never touch migrations/" in waiting.run("restore").out
+    assert "Never touch migrations/" in waiting.run("preview").out
 
 
 def test_a_hostile_proposal_neither_steers_the_terminal_nor_hides_another(project: Project) -> None:

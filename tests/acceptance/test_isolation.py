@@ -40,8 +40,8 @@ def tells(project: Project) -> list[str]:
         ("decision", "list"),
         ("status",),
         ("load",),
-        ("recall", "D1"),
-        ("recall", "T1"),
+        ("show", "D1"),
+        ("show", "T1"),
     )
     told = [project.run(*command).out for command in commands]
     for source in ("startup", "clear", "compact", "resume"):

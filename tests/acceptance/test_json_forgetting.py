@@ -21,7 +21,7 @@ def chosen(project: Project, write_settings: Callable[[str], None]) -> Project:
 
 
 def summaries(project: Project, *numbers: int) -> list[str]:
-    return [project.ask("recall", f"K{number}")["summary"].rpartition("\n")[2] for number in numbers]
+    return [project.ask("show", f"K{number}")["summary"].rpartition("\n")[2] for number in numbers]
 
 
 def test_a_compaction_keeps_its_ref_whichever_others_are_forgotten_and_none_is_given_twice(
@@ -40,10 +40,10 @@ def test_a_compaction_keeps_its_ref_whichever_others_are_forgotten_and_none_is_g
     written.compaction("summary 5")
     chosen.keep(written, path)
     assert summaries(chosen, 2, 3, 5) == ["summary 2", "summary 3", "summary 5"]
-    assert all("summary" not in (chosen.ask("recall", f"K{number}")["summary"] or "") for number in (1, 4))
+    assert all("summary" not in (chosen.ask("show", f"K{number}")["summary"] or "") for number in (1, 4))
     lose_replays()
     assert summaries(chosen, 2, 3, 5) == ["summary 2", "summary 3", "summary 5"]
-    assert all("summary" not in (chosen.ask("recall", f"K{number}")["summary"] or "") for number in (1, 4))
+    assert all("summary" not in (chosen.ask("show", f"K{number}")["summary"] or "") for number in (1, 4))
 
 
 def test_a_turn_of_any_length_is_recalled_and_forgotten_whole(chosen: Project, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_turn_of_any_length_is_recalled_and_forgotten_whole(chosen: Project, t
         written.call("Bash", {"command": f"echo swordfish {number}"}, "ok")
     written.prompt("last")
     chosen.keep(written, tmp_path / "s.jsonl")
-    assert len(chosen.ask("recall", "T2")["steps"]) == 1 + 3 * CALLS
+    assert len(chosen.ask("show", "T2")["steps"]) == 1 + 3 * CALLS
     assert chosen.ask("forget", "T2", "--yes")["steps"] == 1 + 3 * CALLS
     assert chosen.ask("search", "swordfish") == []
     assert [line["text"] for line in chosen.export()] == ["first", "last"]
@@ -96,7 +96,7 @@ def test_what_was_forgotten_without_sqlite_never_enters_the_archive(
     assert chosen.at_terminal("forget", "--match", "swordfish").code == 0
     write_settings("")
     assert [line["text"] for line in chosen.export()] == ["The quokka is beside it"]
-    assert chosen.ask("proposed", "list") == []
+    assert chosen.ask("inbox", "list") == []
     path.unlink()
     assert b"swordfish" not in all_bytes([chosen.home, chosen.folder])
 
@@ -109,12 +109,12 @@ def test_what_an_archive_had_is_forgotten_in_it_with_the_facts_that_were_capture
     written.text("ok")
     written.prompt("go on")
     project.keep(written, path)
-    assert any("swordfish" in str(item) for item in project.ask("proposed", "list"))
+    assert any("swordfish" in str(item) for item in project.ask("inbox", "list"))
     write_settings('tier = "json"\n')
     project.keep(written, path)
     assert project.at_terminal("forget", "--match", "swordfish").code == 0
     write_settings("")
     assert project.ask("search", "swordfish") == []
-    assert project.ask("proposed", "list") == []
+    assert project.ask("inbox", "list") == []
     path.unlink()
     assert b"swordfish" not in all_bytes([project.home])

@@ -20,12 +20,12 @@ CHANGES = (
     ("save", "--highlight", "while it cannot be written"),
     ("question", "resolve", "Q1", "8081"),
     ("forget", "D1", "--yes"),
-    ("prune", "--older-than", "2026-01-01", "--yes"),
+    ("forget", "--older-than", "2026-01-01", "--yes"),
 )
 READINGS: tuple[tuple[str, ...], ...] = (
     ("decision", "list"),
     ("search", "before"),
-    ("recall", "D1"),
+    ("show", "D1"),
     ("load",),
     ("export",),
 )

@@ -38,22 +38,22 @@ def texts(project: Project) -> str:
 
 def test_a_dry_run_and_who_does_not_say_yes_take_nothing(kept: Project) -> None:
     before = texts(kept)
-    would = kept.ask("prune", "--older-than", "2026-01-01", "--dry-run")
+    would = kept.ask("forget", "--older-than", "2026-01-01", "--dry-run")
     assert (would["steps"], would["sessions"], would["is_done"]) == (2, 1, False)
-    assert kept.run("prune", "--older-than", "2026-01-01").code == 2
-    assert kept.run("prune", "--older-than", "2026-01-01", "--yes", CLAUDECODE="1").code == 2
+    assert kept.run("forget", "--older-than", "2026-01-01").code == 2
+    assert kept.run("forget", "--older-than", "2026-01-01", "--yes", CLAUDECODE="1").code == 2
     assert texts(kept) == before
 
 
 def test_old_steps_leave_every_byte_and_do_not_come_back(kept: Project, tmp_path: Path) -> None:
     kept.decide("Use JSON")
-    done = kept.ask("prune", "--older-than", "2026-01-01", "--yes")
+    done = kept.ask("forget", "--older-than", "2026-01-01", "--yes")
     assert (done["steps"], done["is_done"]) == (2, True)
     assert OLD.encode() not in all_bytes([kept.home, kept.folder])
     assert YOUNG in texts(kept)
     assert [item["decision"] for item in kept.ask("decision", "list")] == ["Use JSON"]
     lose_replays()
-    assert "was pruned" in kept.run("recall", "S1").err
+    assert "was pruned" in kept.run("show", "S1").err
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes((tmp_path / "old.jsonl").read_bytes())
     assert kept.hook("PreCompact", session_id="old", transcript_path=str(copy), trigger="auto").code == 0
@@ -70,27 +70,27 @@ def test_old_steps_leave_every_byte_and_do_not_come_back(kept: Project, tmp_path
 )
 def test_what_an_item_or_a_note_names_stays(kept: Project, words: tuple[str, ...]) -> None:
     assert kept.run(*words).code == 0
-    done = kept.ask("prune", "--older-than", "2026-01-01", "--yes")
+    done = kept.ask("forget", "--older-than", "2026-01-01", "--yes")
     assert (done["steps"], done["kept"]) == (1, 1)
     assert [line["ref"] for line in kept.export("old")] == ["S2"]
 
 
 def test_the_whole_of_a_turn_that_an_item_names_stays(kept: Project) -> None:
     kept.ask("evidence", "add", "observation", "as agreed", "--source", "T1")
-    assert kept.ask("prune", "--older-than", "2026-01-01", "--yes")["steps"] == 0
+    assert kept.ask("forget", "--older-than", "2026-01-01", "--yes")["steps"] == 0
 
 
 def test_a_policy_takes_what_was_used_least(
     kept: Project, tmp_path: Path, write_settings: Callable[[str], None]
 ) -> None:
     write_settings('tier = "json"\nretention_megabytes = 1\nretention_spares_days = 1\n')
-    assert kept.ask("prune", "--policy", "--dry-run")["steps"] == 0
+    assert kept.ask("forget", "--policy", "--dry-run")["steps"] == 0
     noise = [
         prompt(n, f"{OLD} {n} {random.Random(n).randbytes(900).hex()}", session="big", at=LONG_AGO)
         for n in range(100, 1100)
     ]
     path = write_transcript(tmp_path / "big.jsonl", *noise)
     assert kept.hook("PreCompact", session_id="big", transcript_path=str(path), trigger="auto").code == 0
-    assert kept.ask("prune", "--policy", "--yes")["steps"] > 0
+    assert kept.ask("forget", "--policy", "--yes")["steps"] > 0
     lose_replays()
     assert 0 < len(kept.export()) < len(noise)

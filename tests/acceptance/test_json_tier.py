@@ -81,7 +81,7 @@ def test_items_are_recorded_changed_listed_and_shown_in_the_state_file(chosen: P
     ]
     assert state["workItem"]["id"] == "X-1"
     assert state["summaries"]["pendingActions"] == ["go on"]
-    assert chosen.ask("recall", "D1")["superseded_by"] == "D3"
+    assert chosen.ask("show", "D1")["superseded_by"] == "D3"
     assert [item["id"] for item in chosen.ask("decision", "list")] == ["D2", "D3"]
     assert "X-1" in chosen.run("load").out
     assert chosen.run("validate").code == 0
@@ -92,7 +92,7 @@ def test_a_ref_is_the_same_in_any_case(chosen: Project) -> None:
     chosen.decide("one")
     chosen.ask("question", "add", "Which port?", "--context", "c")
     assert chosen.run("question", "resolve", "q1", "8081").code == 0
-    assert chosen.ask("recall", "q1")["status"] == "resolved"
+    assert chosen.ask("show", "q1")["status"] == "resolved"
     assert chosen.run("forget", "d1", "--yes").code == 0
     assert chosen.ask("decision", "list", "--all") == []
 
@@ -102,7 +102,7 @@ def test_an_item_is_recalled_though_the_disk_changed_the_one_that_it_superseded(
     chosen.ask("decision", "supersede", "D1", "two", "--rationale", "r")
     (path,) = chosen.data.rglob("history.jsonl")
     path.write_bytes(path.read_bytes().replace(b'"alias":"D1"', b'"alias"D1"'))
-    assert chosen.ask("recall", "D2")["links"] == []
+    assert chosen.ask("show", "D2")["links"] == []
     assert chosen.run("export", "--items").code == 0
     (check,) = [check for check in json.loads(chosen.run("doctor", "--json").out) if check["name"] == "tier"]
     assert "2 lines of the history" in check["message"]
@@ -113,7 +113,7 @@ def test_what_is_paged_out_leaves_the_state_file(chosen: Project) -> None:
     assert [entry["id"] for entry in chosen.state()["constraints"]] == ["C1"]
     assert chosen.at_terminal("constraint", "lift", "C1").code == 0
     assert chosen.state()["constraints"] == []
-    assert chosen.ask("recall", "C1")["status"] == "resolved"
+    assert chosen.ask("show", "C1")["status"] == "resolved"
 
 
 def test_what_was_said_is_found_recalled_and_forgotten(chosen: Project, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_what_was_said_is_found_recalled_and_forgotten(chosen: Project, tmp_path
     assert chosen.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
     chosen.decide("Remember the swordfish")
     (hit,) = [hit for hit in chosen.ask("search", "quokka") if hit["kind"] == "text"]
-    assert "quokka" in chosen.ask("recall", hit["ref"])["text"]
+    assert "quokka" in chosen.ask("show", hit["ref"])["text"]
     done = chosen.ask("forget", "--match", "swordfish", "--yes")
     assert (done["steps"], done["items"]) == (1, 1)
     assert chosen.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
@@ -153,19 +153,19 @@ def test_what_needed_an_archive_before_works(chosen: Project, tmp_path: Path) ->
     written.call("Edit", {"file_path": "/home/dev/proj/app.py", "old_string": "a", "new_string": "b"}, "done")
     written.prompt("go on")
     path = written.write(tmp_path / "s.jsonl")
-    assert chosen.ask("ingest", str(path))["added"] > 0
-    (proposed,) = chosen.ask("proposed", "list")
-    assert chosen.at_terminal("proposed", "accept", proposed["id"]).code == 0
+    assert chosen.ask("import", str(path))[0]["added"] > 0
+    (proposed,) = chosen.ask("inbox", "list")
+    assert chosen.at_terminal("inbox", "accept", proposed["id"]).code == 0
     lose_replays()
-    assert "never push to main" in chosen.run("why", proposed["id"]).out
-    assert "app.py" in chosen.run("restore", "--session", "s").out
+    assert "never push to main" in chosen.run("show", "--source", proposed["id"]).out
+    assert "app.py" in chosen.run("preview", "--session", "s").out
     assert chosen.ask("scan")["refs"] == []
     assert chosen.run("context").code in (0, 1)
     chosen.decide("Use one journal")
     texts = restored(chosen, path)
     assert "never push to main" in texts["brief"]
     assert "app.py" in texts["working_set"]
-    assert chosen.run("survival").code == 0
+    assert chosen.run("compactions").code == 0
 
 
 def test_a_constraint_is_enforced(chosen: Project) -> None:
@@ -187,7 +187,7 @@ def test_a_long_output_is_shortened_and_recalled_whole(chosen: Project, tmp_path
     assert session.alone(LONG) != LONG
     lose_replays()
     (hit,) = chosen.ask("search", "the long way", "--kind", "tool_result")
-    assert chosen.ask("recall", hit["ref"])["result"] == LONG
+    assert chosen.ask("show", hit["ref"])["result"] == LONG
 
 
 def test_what_other_sessions_decide_and_subagents_need_is_told(chosen: Project, tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_the_summary_that_a_hook_was_told_is_kept_wherever_the_next_is_killed(ch
         stdin = chosen.event("UserPromptSubmit", **fields)
         run_struck(hook_struck_at(point, chosen.data, hook_command("UserPromptSubmit")), chosen.folder, stdin)
         assert chosen.hook("UserPromptSubmit", **fields).code == 0
-        assert chosen.ask("recall", f"K{number}")["summary"] == f"what hook {number} was told"
+        assert chosen.ask("show", f"K{number}")["summary"] == f"what hook {number} was told"
 
 
 def test_secrets_are_masked(chosen: Project, tmp_path: Path) -> None:

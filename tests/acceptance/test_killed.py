@@ -206,7 +206,7 @@ def _save_and_kill(project: Project, session: str, seconds: float) -> list[str]:
 
 def _archive_and_kill(project: Project, command: str, path: Path, seconds: float) -> None:
     """Let a hook or an ingest archive a transcript until it is killed."""
-    arguments = [*PROGRAM, "ingest", str(path)] if command == "ingest" else hook_command(command)
+    arguments = [*PROGRAM, "import", str(path)] if command == "ingest" else hook_command(command)
     event = json.loads(project.event(command, transcript_path=str(path)))
     with subprocess.Popen(
         arguments,

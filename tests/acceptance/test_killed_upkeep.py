@@ -74,7 +74,7 @@ def test_a_forget_that_is_struck_is_complete_after_the_next_one_and_nothing_come
     if len(what) > 1:
         worked_in.decide(f"decide on {WORD}")
         assert worked_in.run("save", "--highlight", f"saw {WORD}").code == 0
-    assert WORD in json.dumps(worked_in.ask("recall", "T25"))
+    assert WORD in json.dumps(worked_in.ask("show", "T25"))
 
     def check(*, returned: bool) -> None:
         if returned:
@@ -90,7 +90,7 @@ def test_a_forget_that_is_struck_is_complete_after_the_next_one_and_nothing_come
 def test_a_prune_that_is_struck_is_complete_after_the_next_one(
     worked_in: Project, struck: Callable[[], Struck]
 ) -> None:
-    command = ("prune", "--older-than", "2026-04-01", "--yes")
+    command = ("forget", "--older-than", "2026-04-01", "--yes")
 
     def check(*, returned: bool) -> None:
         if returned:

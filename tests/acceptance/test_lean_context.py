@@ -51,7 +51,7 @@ class TestWhole:
         session.keep()
         assert session.results() == {ref_of(first): LONG, ref_of(second): TESTS}
         (turn,) = {line["turn"] for line in map(recalled(session), (ref_of(first), ref_of(second)))}
-        kinds = [step["kind"] for step in session.project.ask("recall", turn)["steps"]]
+        kinds = [step["kind"] for step in session.project.ask("show", turn)["steps"]]
         assert kinds == ["prompt", "tool_call", "tool_result", "tool_call", "tool_result", "text"]
         results = [line for line in session.project.export("s") if line["kind"] == "tool_result"]
         assert [(line["ref"], line["tool"]) for line in results] == [(ref_of(first), "Bash"), (ref_of(second), "Bash")]
@@ -61,7 +61,7 @@ class TestWhole:
         session.keep()
         copy = session.path.with_name("copy.jsonl")
         copy.write_bytes(session.path.read_bytes())
-        assert session.project.run("ingest", str(copy)).code == 0
+        assert session.project.run("import", str(copy)).code == 0
         assert session.results() == {ref_of(shown): LONG}
 
     def test_stands_once_where_the_hook_could_not_answer(self, session: LeanSession) -> None:
@@ -294,7 +294,7 @@ def test_the_way_to_recall_is_told_once(session: LeanSession) -> None:
     first, second = (session.hook("Bash", {"command": "./walk.sh"}, answer, output_hook())[1] for answer in answers)
     told = json.loads(first.out)["hookSpecificOutput"]["additionalContext"]
     ref = ref_of(replaced(first, {})["stdout"])
-    assert f"recall {ref} --lines 200:260" in told
+    assert f"show {ref} --lines 200:260" in told
     assert "additionalContext" not in json.loads(second.out)["hookSpecificOutput"]
 
 
@@ -307,18 +307,18 @@ class TestRecall:
         return ref_of(session.shell(LONG))
 
     def test_a_range_of_lines(self, session: LeanSession, ref: str) -> None:
-        found = session.project.ask("recall", ref, "--lines", "201:203")
+        found = session.project.ask("show", ref, "--lines", "201:203")
         assert found["result"].split("\n") == LONG.splitlines()[200:203]
         assert found["part"] == {"lines": LINES, "first": 201, "last": 203}
 
     def test_the_lines_that_a_pattern_is_found_in(self, session: LeanSession, ref: str) -> None:
-        done = session.project.run("recall", ref, "--grep", "step 30[12] ")
+        done = session.project.run("show", ref, "--grep", "step 30[12] ")
         head, *lines = done.out.splitlines()
         assert head.endswith("2 of lines 1:400 of 400 match")
         assert lines == [f"{number + 1}:step {number} of the long way to the end" for number in (301, 302)]
 
     def test_a_pattern_in_a_range(self, session: LeanSession, ref: str) -> None:
-        found = session.project.ask("recall", ref, "--lines", "1:10", "--grep", "step [5-9]")
+        found = session.project.ask("show", ref, "--lines", "1:10", "--grep", "step [5-9]")
         assert found["part"]["matches"] == 5
 
     @pytest.mark.parametrize(
@@ -326,26 +326,26 @@ class TestRecall:
         [("--lines", "x"), ("--lines", "500:600"), ("--lines", "9:2"), ("--grep", "("), ("--grep", "a" * 2_000)],
     )
     def test_what_is_no_part_is_told(self, session: LeanSession, ref: str, arguments: tuple[str, str]) -> None:
-        assert refused(session.project.run("recall", ref, *arguments))
+        assert refused(session.project.run("show", ref, *arguments))
 
     def test_a_pattern_that_explodes_does_not_hang(self, session: LeanSession) -> None:
         ref = ref_of(session.shell(LONG + "a" * 60 + "!\n"))
-        done = session.project.run("recall", ref, "--grep", "(a+)+$")
+        done = session.project.run("show", ref, "--grep", "(a+)+$")
         assert refused(done)
         assert "was not done in" in done.err
 
     def test_a_turn_has_no_lines(self, session: LeanSession, ref: str) -> None:
-        turn = session.project.ask("recall", ref)["turn"]
-        assert refused(session.project.run("recall", turn, "--lines", "1:2"))
+        turn = session.project.ask("show", ref)["turn"]
+        assert refused(session.project.run("show", turn, "--lines", "1:2"))
 
     @pytest.mark.parametrize("command", ["US=unified-state; $US recall S1", "./look.sh"])
     def test_what_it_prints_is_given_whole_whatever_runs_it(self, session: LeanSession, ref: str, command: str) -> None:
-        recalled = session.project.run("recall", ref).out
+        recalled = session.project.run("show", ref).out
         assert session.shell(recalled, command) == recalled
 
     def test_status_says_what_was_saved_and_what_it_cost(self, session: LeanSession, ref: str) -> None:
         before = session.project.ask("status")["lean"]
-        session.project.run("recall", ref, "--lines", "1:100")
+        session.project.run("show", ref, "--lines", "1:100")
         after = session.project.ask("status")["lean"]
         assert (before["outputs"], before["recalls"], after["recalls"]) == (1, 0, 1)
         assert 0 < after["recalledTokens"] < before["savedTokens"] == after["savedTokens"]
@@ -391,4 +391,4 @@ def level_of(project: Project) -> str | None:
 
 def recalled(session: LeanSession) -> Callable[[str], Any]:
     """Recalls refs."""
-    return lambda ref: session.project.ask("recall", ref)
+    return lambda ref: session.project.ask("show", ref)

@@ -346,7 +346,7 @@ def test_a_state_file_that_is_not_known_to_be_ours_asks_until_the_user_lifts_or_
     remembered.run("load")
     assert decision(pushed(remembered)) == "ask"
     (proposal,) = [item["id"] for item in remembered.ask("constraint", "list")]
-    assert remembered.at_terminal("proposed", "accept", proposal).code == 0
+    assert remembered.at_terminal("inbox", "accept", proposal).code == 0
     assert decision(pushed(remembered)) == "deny"
     assert remembered.at_terminal("constraint", "lift", proposal).code == 0
     assert not settings_hold_our_hook(remembered)

@@ -86,7 +86,7 @@ def test_a_transcript_that_two_ingests_and_a_hook_read_at_once_is_archived_once(
     written = _transcript("s", turns=150, size=8000)
     path = str(written.write(tmp_path / "s.jsonl"))
     with ThreadPoolExecutor(3) as pool:
-        ingests = [pool.submit(project.run, "ingest", path) for _ in range(2)]
+        ingests = [pool.submit(project.run, "import", path) for _ in range(2)]
         hook = pool.submit(project.hook, "PreCompact", transcript_path=path, trigger="auto")
         assert [future.result().code for future in [*ingests, hook]] == [0, 0, 0]
     assert kept(project.export("s")) == said(written.content)

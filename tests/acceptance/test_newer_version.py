@@ -34,13 +34,22 @@ from unified_state.interfaces.cli.main import main
 main(sys.argv[1:])
 """
 READING = [
-    *(["status"], ["load"], ["search", "cache"], ["recall", "D1"], ["recall", "T1"], ["decision", "list"], ["export"]),
-    *(["export", "--items"], ["why", "D1"], ["restore"], ["survival"], ["proposed"], ["scan"], ["validate"], ["age"]),
+    *(["status"], ["load"], ["search", "cache"], ["show", "D1"], ["show", "T1"], ["decision", "list"], ["export"]),
+    *(
+        ["export", "--items"],
+        ["show", "--source", "D1"],
+        ["preview"],
+        ["compactions"],
+        ["inbox"],
+        ["scan"],
+        ["validate"],
+        ["age"],
+    ),
 ]
 WRITING = [
     ["forget", "D1", "--yes"],
     ["forget", "--match", "one", "--yes"],
-    ["prune", "--older-than", "2026-11-22", "--yes"],
+    ["forget", "--older-than", "2026-11-22", "--yes"],
 ]
 RECORDING = [["decision", "add", "meanwhile", "--rationale", "r"], ["save"], ["work", "set", "--title", "meanwhile"]]
 
@@ -53,7 +62,7 @@ class Upgraded:
         assert project.run("install").code == 0
         self.go_on()
         self.newer("decision", "add", "one", "--rationale", "because")
-        self.newer("ingest", str(path))
+        self.newer("import", str(path))
 
     def go_on(self) -> None:
         """Another turn of the session."""
@@ -143,7 +152,7 @@ def test_a_newer_version_s_journal_is_left_for_it(
     assert "was written by a newer version" in done.err
     assert done.err.count("\n") == 1
     assert journal.read_bytes() == before
-    upgraded.newer("ingest", str(upgraded.path))
+    upgraded.newer("import", str(upgraded.path))
     assert [item["decision"] for item in json.loads(upgraded.newer("decision", "list", "--json").out)] == [
         "one",
         "in a journal",

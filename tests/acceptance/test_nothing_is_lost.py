@@ -32,8 +32,8 @@ def test_the_sessions_in_the_data_folder_are_what_their_generator_makes() -> Non
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_export_holds_all_of_an_ingested_session_exactly_once(project: Project, path: Path) -> None:
-    assert project.run("ingest", str(path)).code == 0
-    assert project.run("ingest", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
     assert kept(project.export(session_of(path))) == said(path.read_bytes()) + of_subagents(path)
 
 
@@ -53,14 +53,14 @@ def test_hooks_keep_all_of_a_session_that_grows_entry_by_entry(project: Project,
 
 
 def test_a_folder_of_sessions_is_kept_whole_and_every_fork_has_its_own_history(project: Project) -> None:
-    assert project.run("ingest", str(FOLDER)).code == 0
+    assert project.run("import", str(FOLDER)).code == 0
     for path in FILES:
         assert kept(project.export(session_of(path))) == said(path.read_bytes()) + of_subagents(path), path.name
 
 
 def test_what_forks_share_is_stored_once(project: Project) -> None:
     assert (
-        project.run("ingest", *(str(FOLDER / f"{name}.jsonl") for name in ("parent", "child", "grandchild"))).code == 0
+        project.run("import", *(str(FOLDER / f"{name}.jsonl") for name in ("parent", "child", "grandchild"))).code == 0
     )
     steps = {line["ref"]: line["uuids"][0] for line in project.export()}
     assert len(project.export()) > len(steps) == len(set(steps.values()))
@@ -69,7 +69,7 @@ def test_what_forks_share_is_stored_once(project: Project) -> None:
 def test_what_was_archived_comes_back_word_for_word(project: Project) -> None:
     """Also spaces, tabs, emoji, CJK and images: nothing is trimmed, folded or left out."""
     path = FOLDER / "tools.jsonl"
-    assert project.run("ingest", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
     lines = project.export()
     assert next(line["text"] for line in lines if line["kind"] == "prompt").endswith("🐘\n\n    indented\ttabbed\r\n")
     assert {line["tool"]: line["result"] for line in lines if line["kind"] == "tool_result"}["Bash"] == ""

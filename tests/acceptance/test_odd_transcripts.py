@@ -124,7 +124,7 @@ def test_an_odd_line_keeps_nothing_around_it_from_being_archived(project: Projec
     path.write_bytes(written.content + LINES.get(name, odd.content[:-1]) + b"\n" + after.content)
     assert project.hook("UserPromptSubmit", transcript_path=str(path)).code == 0
     assert said(written.content) + said(after.content) <= kept(project.export("s"))
-    assert [project.run(*command).code for command in (("search", "Done", "turn"), ("recall", "T1"))] == [0, 0]
+    assert [project.run(*command).code for command in (("search", "Done", "turn"), ("show", "T1"))] == [0, 0]
 
 
 def test_half_a_last_line_is_archived_when_it_is_whole(project: Project, tmp_path: Path) -> None:

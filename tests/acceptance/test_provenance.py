@@ -63,7 +63,7 @@ def agent(project: Project, tmp_path: Path) -> Agent:
 
 
 def why(project: Project, ref: str) -> Json:
-    found: Json = project.ask("why", ref)
+    found: Json = project.ask("show", "--source", ref)
     return found
 
 
@@ -75,7 +75,7 @@ def test_a_decision_of_an_agent_shows_its_prompt_and_its_tool_call(project: Proj
     assert (found["origin"], found["quote"], found["faults"]) == ("inferred", "Use SQLite for the archive", [])
     assert found["turn"]["prompt"]["text"] == "Where do we keep it?"
     assert found["source_uuid"] in found["turn"]["step"]["uuids"]
-    text = project.run("why", "D1").out
+    text = project.run("show", "--source", "D1").out
     assert "Where do we keep it?" in text
     assert "now        valid" in text
 
@@ -212,6 +212,6 @@ def test_an_agent_is_told_of_a_contradiction_on_stderr_alone(project: Project) -
 
 
 def test_why_of_what_is_not_there_says_so(project: Project) -> None:
-    assert project.run("why", "D9").code == 1
+    assert project.run("show", "--source", "D9").code == 1
     project.decide("Use SQLite")
-    assert "there is no item D9" in project.run("why", "D9").err
+    assert "there is no item D9" in project.run("show", "--source", "D9").err

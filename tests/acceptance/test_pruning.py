@@ -35,7 +35,7 @@ def archived(project: Project, tmp_path: Path) -> Project:
         answer(4, f"The {OLD} fails.", session="old", at=NOW - 500 * day),
     )
     young = write_transcript(tmp_path / "young.jsonl", prompt(10, f"Look at {YOUNG}", session="young", at=NOW))
-    assert project.run("ingest", str(path), str(young)).code == 0
+    assert project.run("import", str(path), str(young)).code == 0
     return project
 
 
@@ -46,7 +46,7 @@ def texts(project: Project) -> str:
 
 def test_a_dry_run_tells_what_would_go_and_takes_nothing(archived: Project) -> None:
     before = texts(archived)
-    would = archived.ask("prune", "--older-than", "2026-01-01", "--dry-run")
+    would = archived.ask("forget", "--older-than", "2026-01-01", "--dry-run")
     assert would["is_done"] is False
     assert would["steps"] == 3
     assert would["kept"] == 1
@@ -57,44 +57,44 @@ def test_a_dry_run_tells_what_would_go_and_takes_nothing(archived: Project) -> N
 
 def test_nothing_goes_without_a_word_of_the_users(archived: Project) -> None:
     before = texts(archived)
-    done = archived.run("prune", "--older-than", "2026-01-01")
+    done = archived.run("forget", "--older-than", "2026-01-01")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "--yes" in done.err
-    assert archived.run("prune", "--older-than", "2026-01-01", "--yes", CLAUDECODE="1").code == 2
+    assert archived.run("forget", "--older-than", "2026-01-01", "--yes", CLAUDECODE="1").code == 2
     assert texts(archived) == before
 
 
 def test_old_steps_leave_every_byte_and_the_evidence_of_items_stays(archived: Project) -> None:
-    done = archived.ask("prune", "--older-than", "2026-01-01", "--yes")
+    done = archived.ask("forget", "--older-than", "2026-01-01", "--yes")
     assert (done["steps"], done["is_done"]) == (3, True)
     assert OLD.encode() not in archived.archive.read_bytes()
     assert archived.run("search", OLD).out == ""
     assert YOUNG in texts(archived)
     (error,) = archived.ask("evidence", "list", "--all")
-    assert "AssertionError" in archived.run("why", error["id"]).out
+    assert "AssertionError" in archived.run("show", "--source", error["id"]).out
     assert archived.run("save").code == 0
     assert archived.run("validate").code == 0
-    assert "S1 was pruned" in archived.run("recall", "S1").err
+    assert "S1 was pruned" in archived.run("show", "S1").err
 
 
 def test_a_turn_that_was_pruned_says_so(archived: Project, tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "said.jsonl", prompt(20, "A word", session="said", at=NOW - 500 * 86_400_000))
-    assert archived.run("ingest", str(path)).code == 0
-    ref = json.loads(archived.run("recall", archived.export("said")[0]["ref"], "--json").out)["turn"]
-    assert archived.run("prune", "--older-than", "2026-01-01", "--yes").code == 0
-    assert f"turn {ref} was pruned" in archived.run("recall", ref).err
+    assert archived.run("import", str(path)).code == 0
+    ref = json.loads(archived.run("show", archived.export("said")[0]["ref"], "--json").out)["turn"]
+    assert archived.run("forget", "--older-than", "2026-01-01", "--yes").code == 0
+    assert f"turn {ref} was pruned" in archived.run("show", ref).err
 
 
 def test_what_was_pruned_does_not_come_back_with_its_transcript(archived: Project, tmp_path: Path) -> None:
-    assert archived.run("prune", "--older-than", "2026-01-01", "--yes").code == 0
+    assert archived.run("forget", "--older-than", "2026-01-01", "--yes").code == 0
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes((tmp_path / "old.jsonl").read_bytes())
-    assert archived.run("ingest", str(copy), str(tmp_path / "old.jsonl")).code == 0
+    assert archived.run("import", str(copy), str(tmp_path / "old.jsonl")).code == 0
     assert OLD not in texts(archived)
 
 
 def test_what_was_pruned_was_not_forgotten(archived: Project) -> None:
-    assert archived.run("prune", "--older-than", "2026-01-01", "--yes").code == 0
+    assert archived.run("forget", "--older-than", "2026-01-01", "--yes").code == 0
     with closing(sqlite3.connect(archived.archive)) as connection:
         assert connection.execute("SELECT count(*) FROM tombstone").fetchone() == (0,)
     assert archived.run("forget", "--match", YOUNG, "--yes").code == 0
@@ -105,34 +105,34 @@ def test_what_was_pruned_was_not_forgotten(archived: Project) -> None:
 def test_items_stay_whatever_is_pruned(archived: Project) -> None:
     archived.decide("Use SQLite")
     before = archived.run("export", "--items").out
-    assert archived.run("prune", "--older-than", "1d", "--yes").code == 0
+    assert archived.run("forget", "--older-than", "1d", "--yes").code == 0
     assert archived.run("export", "--items").out == before
 
 
 def test_what_an_item_or_a_note_names_stays(archived: Project) -> None:
     archived.decide("Keep the runner; S2 shows how it is called")
     assert archived.run("save", "--highlight", "the verdict is in S4, not in S40000").code == 0
-    done = archived.ask("prune", "--older-than", "2026-01-01", "--yes")
+    done = archived.ask("forget", "--older-than", "2026-01-01", "--yes")
     assert (done["steps"], done["kept"]) == (1, 3)
     assert [line["ref"] for line in archived.export("old")] == ["S2", "S3", "S4"]
 
 
 def test_what_stands_at_the_begin_of_a_line_is_named_too(archived: Project) -> None:
     archived.decide("Keep the runner. What shows it:\nS2\n\tS4")
-    assert archived.ask("prune", "--older-than", "2026-01-01", "--yes")["steps"] == 1
+    assert archived.ask("forget", "--older-than", "2026-01-01", "--yes")["steps"] == 1
     assert [line["ref"] for line in archived.export("old")] == ["S2", "S3", "S4"]
 
 
 def test_the_whole_of_a_turn_that_an_item_names_stays(archived: Project) -> None:
     archived.ask("evidence", "add", "observation", "as agreed", "--source", "T1")
-    assert archived.ask("prune", "--older-than", "2026-01-01", "--dry-run")["steps"] == 0
+    assert archived.ask("forget", "--older-than", "2026-01-01", "--dry-run")["steps"] == 0
 
 
 def test_the_evidence_of_a_fork_stays_in_both_sessions(archived: Project, tmp_path: Path) -> None:
     fork = [json.loads(line) for line in (tmp_path / "old.jsonl").read_text(encoding="utf-8").splitlines()]
     path = write_transcript(tmp_path / "fork.jsonl", *({**entry, "sessionId": "fork"} for entry in fork))
-    assert archived.run("ingest", str(path)).code == 0
-    assert archived.ask("prune", "--older-than", "2026-01-01", "--yes")["steps"] == 3
+    assert archived.run("import", str(path)).code == 0
+    assert archived.ask("forget", "--older-than", "2026-01-01", "--yes")["steps"] == 3
     kept = [[line["kind"] for line in archived.export(session)] for session in ("old", "fork")]
     assert kept == [["tool_result"], ["tool_result"]]
 
@@ -145,31 +145,31 @@ def test_a_policy_lets_go_of_what_is_least_used_down_to_its_size(
         noise = " ".join(f"{number}x{word * 7919 % 1000003:06d}" for word in range(20_000))
         entries = prompt(number * 10 + 1, f"topic{number} {noise}", session=f"s{number}", at=NOW - 400 * day + number)
         write_transcript(tmp_path / f"s{number}.jsonl", entries)
-    assert project.run("ingest", *(str(tmp_path / f"s{number}.jsonl") for number in range(30))).code == 0
-    assert project.run("recall", "S1").code == 0  # the oldest, and the only one that is used
+    assert project.run("import", *(str(tmp_path / f"s{number}.jsonl") for number in range(30))).code == 0
+    assert project.run("show", "S1").code == 0  # the oldest, and the only one that is used
     megabytes = project.archive.stat().st_size // 2_000_000
     write_settings(f"retention_megabytes = {megabytes}\n")
-    done = project.ask("prune", "--policy", "--yes")
+    done = project.ask("forget", "--policy", "--yes")
     left = [line["text"].split()[0] for line in project.export()]
     assert "topic0" in left
     assert "topic29" in left
     assert "topic1" not in left
     assert len(left) + done["steps"] == 30
     assert project.archive.stat().st_size <= (megabytes + 1) * 1_000_000
-    again = project.ask("prune", "--policy", "--yes")
+    again = project.ask("forget", "--policy", "--yes")
     assert again["steps"] <= 1
 
 
 def test_a_policy_leaves_what_is_young(archived: Project, write_settings: Write) -> None:
     write_settings("retention_megabytes = 1\nretention_spares_days = 3000\n")
-    assert archived.ask("prune", "--policy", "--yes")["steps"] == 0
+    assert archived.ask("forget", "--policy", "--yes")["steps"] == 0
 
 
 def test_there_is_no_policy_but_the_users_own(archived: Project) -> None:
     folder = archived.folder / ".claude"
     folder.mkdir(exist_ok=True)
     (folder / "unified-state.toml").write_text("retention_megabytes = 1\nretention_spares_days = 0\n", encoding="utf-8")
-    done = archived.run("prune", "--policy", "--yes", UNIFIED_STATE_RETENTION_MEGABYTES="1")
+    done = archived.run("forget", "--policy", "--yes", UNIFIED_STATE_RETENTION_MEGABYTES="1")
     assert done.code == 2
     assert "there is no policy" in done.err
     assert "retention_megabytes is ignored" in done.err
@@ -216,24 +216,24 @@ def test_all_variables_of_the_seed_together_delete_nothing(archived: Project, tm
     fields = {"session_id": "old", "transcript_path": str(tmp_path / "old.jsonl"), "source": "compact"}
     for event in ("PreCompact", "SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
         assert archived.execute(hook_command(event), archived.event(event, **fields), variables).code == 0
-    for command in (("save",), ("load",), ("status",), ("prune", "--policy", "--yes")):
+    for command in (("save",), ("load",), ("status",), ("forget", "--policy", "--yes")):
         assert archived.run(*command, **variables).code in {0, 1, 2}  # some are names of settings, and take numbers
     assert (texts(archived), archived.run("export", "--items").out) == before
 
 
 def test_an_age_that_is_none_is_refused(archived: Project) -> None:
     for age in ("", "soon", "-3d", "2999-01-01", "180"):
-        done = archived.run("prune", "--older-than", age, "--yes")
+        done = archived.run("forget", "--older-than", age, "--yes")
         assert done.code == 2, (age, done)
 
 
 def test_a_prune_that_was_killed_goes_on_where_it_was(project: Project, tmp_path: Path) -> None:
     entries = [prompt(number, f"{OLD} {number} " + "x" * 200, at=NOW - 400 * 86_400_000) for number in range(1, 6000)]
     path = write_transcript(tmp_path / "long.jsonl", *entries)
-    assert project.run("ingest", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
     for seconds in (0.4, 0.6, 0.8):
         process = subprocess.Popen(
-            [*PROGRAM, "prune", "--older-than", "180d", "--yes"],
+            [*PROGRAM, "forget", "--older-than", "180d", "--yes"],
             cwd=project.folder,
             env={**os.environ, "HOME": str(project.home)},
             stdout=subprocess.DEVNULL,
@@ -244,7 +244,7 @@ def test_a_prune_that_was_killed_goes_on_where_it_was(project: Project, tmp_path
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    assert project.run("prune", "--older-than", "180d", "--yes").code == 0
+    assert project.run("forget", "--older-than", "180d", "--yes").code == 0
     assert project.export() == []
     assert OLD.encode() not in project.archive.read_bytes()
     with closing(sqlite3.connect(project.archive)) as connection:
@@ -255,11 +255,11 @@ def test_a_prune_that_was_killed_goes_on_where_it_was(project: Project, tmp_path
 
 def test_a_session_goes_on_while_it_is_pruned(archived: Project, tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        pruned = pool.submit(archived.run, "prune", "--older-than", "2026-01-01", "--yes")
+        pruned = pool.submit(archived.run, "forget", "--older-than", "2026-01-01", "--yes")
         paths = [
             write_transcript(tmp_path / f"n{n}.jsonl", prompt(100 + n, f"new{n}", session=f"n{n}")) for n in range(6)
         ]
-        others = [pool.submit(archived.run, "ingest", str(path)) for path in paths]
+        others = [pool.submit(archived.run, "import", str(path)) for path in paths]
         assert [done.result().code for done in (pruned, *others)] == [0] * 7
     assert all(f"new{n}" in texts(archived) for n in range(6))
     assert OLD not in texts(archived)

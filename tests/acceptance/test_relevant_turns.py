@@ -200,23 +200,23 @@ def test_what_was_forgotten_is_not_given(session: Compacted) -> None:
 
 def test_restore_adds_the_turns_that_a_prompt_is_about_within_its_size(session: Compacted) -> None:
     session.project.keep(session.written, session.path)
-    without, about = (session.project.ask("restore", *more) for more in ((), ("--prompt", ABOUT)))
+    without, about = (session.project.ask("preview", *more) for more in ((), ("--prompt", ABOUT)))
     assert [part["part"] for part in about["parts"]] == [*(part["part"] for part in without["parts"]), "relevant"]
     assert "plutonium" in about["parts"][-1]["text"]
     assert about["tokens"] <= 2_000
     for tokens in (20, 100, 300):
-        assert session.project.ask("restore", "--prompt", ABOUT, "--tokens", str(tokens))["tokens"] <= tokens
+        assert session.project.ask("preview", "--prompt", ABOUT, "--tokens", str(tokens))["tokens"] <= tokens
 
 
 def test_restore_tells_no_turn_twice(session: Compacted) -> None:
     session.project.keep(session.written, session.path)
-    about = session.project.ask("restore", "--prompt", "which gizmo61 of the sprocket61 is loose?")
+    about = session.project.ask("preview", "--prompt", "which gizmo61 of the sprocket61 is loose?")
     assert "relevant" not in [part["part"] for part in about["parts"]]
 
 
 def test_restore_takes_any_prompt_and_any_transcript(project: Project, session: Compacted) -> None:
     path = str(session.written.write(session.path))
-    assert "plutonium" in project.ask("restore", "--transcript", path, "--prompt", ABOUT)["parts"][-1]["text"]
+    assert "plutonium" in project.ask("preview", "--transcript", path, "--prompt", ABOUT)["parts"][-1]["text"]
     for prompt in ("", "?!", '"NEAR(', "x" * 100_000):
-        parts = project.ask("restore", "--transcript", path, "--prompt", prompt)["parts"]
+        parts = project.ask("preview", "--transcript", path, "--prompt", prompt)["parts"]
         assert "relevant" not in [part["part"] for part in parts]

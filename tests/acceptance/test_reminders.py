@@ -148,7 +148,7 @@ class TestWhatIsTold:
         reminding.run("constraint", "add", "src/pool.py stays as it is", "--source", "the team")
         told = edit(reminding)
         assert "C1 (the user said): src/pool.py stays as it is" in told
-        assert told.endswith("Also about it: D1; `unified-state recall REF` prints one.")
+        assert told.endswith("Also about it: D1; `unified-state show REF` prints one.")
         assert edit(reminding) == ""
 
     def test_what_was_only_said_is_marked_and_comes_after_what_is_recorded(

@@ -59,7 +59,7 @@ def test_every_ref_in_a_restore_can_be_recalled(project: Project, tmp_path: Path
     words = [line.split()[0] for text in told.values() for line in text.splitlines() if line.strip()]
     refs = [word for word in words if word[0] in "DTK" and word[1:].isdecimal()]
     assert {"D1", "T12"} <= set(refs)
-    assert [ref for ref in refs if project.run("recall", ref).code] == []
+    assert [ref for ref in refs if project.run("show", ref).code] == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_restore_of_anything_stays_within_the_limits_of_the_client(
     assert [text for text in told.values() if not is_text(text)] == []
     assert told["brief"], "what binds comes back, even if there is no room for anything else"
     assert all(len(text.encode("utf-16-le")) // 2 <= MOST_UNITS for text in told.values())
-    assert project.ask("restore", "--session", "s")["tokens"] <= MOST_TOKENS
+    assert project.ask("preview", "--session", "s")["tokens"] <= MOST_TOKENS
 
 
 def test_the_keep_list_names_what_binds_and_the_newest_not_the_oldest(project: Project) -> None:

@@ -31,7 +31,7 @@ def archived(project: Project, tmp_path: Path) -> Project:
     written.prompt("the login page is broken")
     for number in range(TURNS):
         written.turn(number)
-    project.ask("ingest", str(written.write(tmp_path / "s.jsonl")))
+    project.ask("import", str(written.write(tmp_path / "s.jsonl")))
     return project
 
 

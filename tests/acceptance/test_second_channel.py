@@ -206,7 +206,7 @@ def test_the_pointer_comes_and_goes_and_every_other_byte_stays(project: Project,
         assert project.run("install", "--agents-md").code == 0
     content = path.read_bytes()
     assert content.startswith(text.encode())
-    assert content.count(b"unified-state load") == 1
+    assert content.count(b"unified-state preview --startup") == 1
     assert project.run("uninstall").code == 0
     assert path.read_bytes() == text.encode()
 
@@ -223,7 +223,7 @@ def test_a_link_within_the_project_is_followed_and_stays_a_link(project: Project
     (project.folder / "AGENTS.md").symlink_to("CLAUDE.md")
     assert project.run("install", "--agents-md").code == 0
     assert (project.folder / "AGENTS.md").is_symlink()
-    assert "unified-state load" in (project.folder / "CLAUDE.md").read_text()
+    assert "unified-state preview --startup" in (project.folder / "CLAUDE.md").read_text()
     assert project.run("uninstall").code == 0
     assert (project.folder / "CLAUDE.md").read_text() == "# Rules\n"
 

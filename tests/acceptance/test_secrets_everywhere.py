@@ -89,7 +89,7 @@ def _ids(project: Project, tokens: Tokens, path: Path) -> None:
     lines = (json.dumps({"timestamp": "2026-11-21T09:00:00Z", **line}) for line in rollout)
     path = path.with_name("rollout.jsonl")
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-    assert project.run("ingest", str(path)).code == 0
+    assert project.run("import", str(path)).code == 0
     told = project.hook("SessionStart", "brief", source="startup")
     assert not readable_in(told.out.encode() + told.err.encode(), set(tokens.fields))
 

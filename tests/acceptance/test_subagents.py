@@ -209,6 +209,6 @@ def test_what_it_was_given_is_nobodys_word(project: Project, written: Transcript
     )
     assert (done.code, done.out, project.log()) == (0, GO_ON, "")
     assert [item["id"] for item in project.ask("constraint", "list")] == ["C1"]
-    assert "Always" not in project.run("proposed").out
+    assert "Always" not in project.run("inbox").out
     assert [line["agent"] for line in project.export() if "agent" in line] == [AGENT]
-    assert f"subagent {AGENT}" in project.run("recall", "T2").out
+    assert f"subagent {AGENT}" in project.run("show", "T2").out

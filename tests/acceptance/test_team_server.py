@@ -414,7 +414,7 @@ def test_what_was_pruned_here_is_found_on_the_server(project: Project, tmp_path:
     configure()
     speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
     project.ask("sync")
-    project.ask("prune", "--older-than", "0d", "--yes")
+    project.ask("forget", "--older-than", "0d", "--yes")
     assert project.ask("search", "flux") == []
     (found,) = project.ask("search", "--team", "flux")
     assert (found["said_by"], found["text"]) == ("ada", "the flux capacitor needs cooling")
@@ -492,16 +492,16 @@ def speak_at_length(project: Project, path: Path) -> None:
         boundary(4),
         summary(5, "The login page was begun."),
     ]
-    assert project.run("ingest", str(write_transcript(path, *written))).code == 0
+    assert project.run("import", str(write_transcript(path, *written))).code == 0
     forked = [{**entry, "sessionId": FORK} for entry in (*written[:2], prompt(8, "Another way"))]
-    assert project.run("ingest", str(write_transcript(path.with_name("fork.jsonl"), *forked))).code == 0
+    assert project.run("import", str(write_transcript(path.with_name("fork.jsonl"), *forked))).code == 0
     project.ask("decision", "supersede", project.decide("Use JWT"), "--by", project.decide("Use sessions"))
     project.ask("question", "add", "Which port?", "--context", "c")
     project.ask("sync")
     project.decide("Serve on port 8443")
     project.ask("question", "resolve", "Q1", "8443")
     project.ask("forget", "S2", "--yes")
-    assert project.run("ingest", str(write_transcript(path, *written, prompt(6, "Go on")))).code == 0
+    assert project.run("import", str(write_transcript(path, *written, prompt(6, "Go on")))).code == 0
     assert project.ask("sync")["complete"]
 
 
@@ -543,7 +543,7 @@ def test_a_new_machine_gets_its_history_from_the_server(
     there = tmp_path / "there.jsonl"
     assert history(bob, there, "--from", "server") == history(project, tmp_path / "here.jsonl")
     bob.ask("import", str(there))
-    assert bob.run("recall", "D2").out.startswith("D2  proposed, observed")  # whose it is has to be said
+    assert bob.run("show", "D2").out.startswith("D2  proposed, observed")  # whose it is has to be said
 
 
 def test_what_others_have_on_the_server_is_not_exported(
@@ -565,7 +565,7 @@ def test_a_history_is_imported_straight_into_the_server(
     configure()
     elsewhere.decide("Use JWT")
     path = write_transcript(tmp_path / "s1.jsonl", prompt(1, "Add the login page"), boundary(4), summary(5, "Begun."))
-    assert elsewhere.run("ingest", str(path)).code == 0
+    assert elsewhere.run("import", str(path)).code == 0
     whole = history(elsewhere, tmp_path / "here.jsonl")
     (first,) = project.ask("import", "--own", "--into", "server", str(tmp_path / "here.jsonl"))
     (second,) = project.ask("import", "--own", "--into", "server", str(tmp_path / "here.jsonl"))

@@ -71,7 +71,7 @@ def test_what_codex_did_is_found_and_recalled(project: Project) -> None:
     claude_start(project, "c1")
     hits = project.ask("search", "small tenant starves")
     assert hits[0]["session_id"] == "codex:0a1b"
-    assert "next I look at the refill" in project.run("recall", "T1").out
+    assert "next I look at the refill" in project.run("show", "T1").out
     assert [hit["ref"] for hit in project.ask("search", "new_rate", "--tool", "apply_patch")] == ["S2"]
 
 

@@ -46,13 +46,13 @@ def commands(path: str) -> list[tuple[str, ...]]:
         ("load",),
         ("age",),
         ("validate",),
-        ("ingest", path),
+        ("import", path),
         ("export",),
         ("search", "cache"),
         ("embed", "--model", "static"),
         ("embed", "--model", "minilm"),
-        ("recall", "T1"),
-        ("restore", "--transcript", path),
+        ("show", "T1"),
+        ("preview", "--transcript", path),
         ("status",),
         ("doctor",),
         ("config",),
@@ -80,7 +80,7 @@ def test_a_search_by_meaning_works_where_there_is_no_network_and_asks_for_no_soc
 ) -> None:
     cut_off = Project(project.folder, project.home, without_network())
     main = REFUSE + "from unified_state.interfaces.cli.main import main\nmain(sys.argv[1:])"
-    for arguments in (("ingest", path), ("embed",), ("search", "cache")):
+    for arguments in (("import", path), ("embed",), ("search", "cache")):
         done = cut_off.execute(
             (sys.executable, "-c", main, *arguments), "", {"UNIFIED_STATE_SEARCH_VECTORS": model, "HF_HUB_OFFLINE": "0"}
         )

@@ -87,7 +87,7 @@ def test_the_last_turns_come_back_with_refs_that_can_be_recalled(work: Work) -> 
     work.written.text("It is the regular expression.")
     line = line_of(work.told(), "T1 (")
     assert "Make the parser faster, see #482." in line
-    assert "Make the parser faster" in work.project.run("recall", "T1").out
+    assert "Make the parser faster" in work.project.run("show", "T1").out
 
 
 def test_what_the_summary_says_is_left_out_and_the_room_goes_to_what_it_lost(work: Work) -> None:
@@ -98,7 +98,7 @@ def test_what_the_summary_says_is_left_out_and_the_room_goes_to_what_it_lost(wor
     work.project.keep(work.written, work.path)
 
     def told(*arguments: str) -> tuple[int, int]:
-        text = work.project.ask("restore", "--session", "s", "--tokens", "500", *arguments)["text"]
+        text = work.project.ask("preview", "--session", "s", "--tokens", "500", *arguments)["text"]
         return sum(f"f{number}.py" in text for number in said), sum(f"f{number}.py" in text for number in lost)
 
     path = work.path.with_name("summary")
@@ -171,7 +171,7 @@ def test_a_restore_of_so_many_tokens_has_at_most_so_many(work: Work) -> None:
         work.run(f"make t{number}", f"error: t{number} failed", error=True)
     work.project.keep(work.written, work.path)
     for tokens in (50, 1000, 9000):
-        preview = work.project.ask("restore", "--session", "s", "--tokens", str(tokens))
+        preview = work.project.ask("preview", "--session", "s", "--tokens", str(tokens))
         assert count_tokens([preview["text"]])[0] == preview["tokens"] <= tokens
         assert preview["tokens"] > min(tokens, 4000) / 2 or tokens == 50
 

@@ -23,7 +23,7 @@ def test_the_memory_survives_a_compaction_of_codex(world: HostWorld, codex: Code
     assert "the first answer" in after  # from the turns that the compaction took away
     assert world.said("prompt") == ["the first prompt", "the second prompt"]
     assert world.said("text") == ["the first answer", "ok"]
-    assert "MOCK-SUMMARY" in world.product("recall", "K1")
+    assert "MOCK-SUMMARY" in world.product("show", "K1")
     assert world.log() == ""
 
 
@@ -47,7 +47,7 @@ def test_what_the_agent_of_codex_records_belongs_to_its_session(world: HostWorld
     world.api.script(Say(tool="exec_command", fields={"cmd": command}), "noted")
     codex.prompt("decide where to keep it")
     codex.prompt("go on", goes_on=True)
-    found = json.loads(world.product("why", "D1", "--json"))
+    found = json.loads(world.product("show", "--source", "D1", "--json"))
     assert found["turn"]["prompt"]["text"] == "decide where to keep it"
     assert "[ELSEWHERE]" not in world.api.of("main")[-1].text
 
@@ -62,7 +62,7 @@ def test_what_codex_patched_and_ran_is_known_with_its_outcome(world: HostWorld, 
     )
     codex.prompt("make it fair")
     assert (world.project / "limiter.py").read_text(encoding="utf-8").startswith("def take_fairly")
-    told = world.product("restore")
+    told = world.product("preview")
     assert "limiter.py: take_fairly" in told
     assert f"command: {failing} -> failed: tenant starved" in told
     assert world.log() == ""

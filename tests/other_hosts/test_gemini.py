@@ -20,5 +20,5 @@ def test_the_memory_survives_a_compression_of_gemini(world: HostWorld, gemini: G
     gemini.prompt("the fourth prompt", goes_on=True)
     assert "API v1 stays" in world.api.of("main")[-1].text.rpartition("the fourth prompt")[2]
     assert world.said("prompt") == [f"the {which} prompt" for which in ("first", "second", "third", "fourth")]
-    assert "MOCK-SUMMARY" in world.product("recall", "K1")
+    assert "MOCK-SUMMARY" in world.product("show", "K1")
     assert world.log() == ""

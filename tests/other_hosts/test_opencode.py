@@ -14,5 +14,5 @@ def test_the_memory_survives_a_compaction_of_opencode(world: HostWorld, opencode
     opencode.prompt("the second prompt", goes_on=True)
     assert world.api.of("compact")
     assert "API v1 stays" in world.api.of("main")[-1].text
-    assert "MOCK-SUMMARY" in world.product("recall", "K1")
+    assert "MOCK-SUMMARY" in world.product("show", "K1")
     assert world.log() == ""

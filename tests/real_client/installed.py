@@ -97,7 +97,7 @@ def restores(request: Request) -> list[str]:
 
 def compaction(product: Product, ref: str = "K1") -> Json:
     """What the archive knows of a compaction."""
-    found: Json = json.loads(product.run("recall", ref, "--json"))
+    found: Json = json.loads(product.run("show", ref, "--json"))
     return found
 
 

@@ -86,7 +86,7 @@ def test_a_compaction_is_steered_and_its_restore_arrives(scenario: Scenario) -> 
     assert "Use SQLite" in asked.last_user_text()
     last = scenario.api.of("main")[-1]
     assert len(last.find(BRIEF_MARK)) == 1
-    assert json.loads(product.run("recall", "K1", "--json"))["summary"]
+    assert json.loads(product.run("show", "K1", "--json"))["summary"]
     assert kept(product.export(seen["session_id"])) == spoken(scenario, seen["session_id"])
 
 
@@ -168,7 +168,7 @@ def test_the_tools_of_the_mcp_server_are_there_without_a_process_of_their_own(sc
     assert json.loads(recalled)["body"]["decision"] == "Use SQLite for the archive"
     assert json.loads(recorded)["id"] == "C1"
     assert "is no ref" in refused
-    made = json.loads(product.run("recall", "C1", "--json"))
+    made = json.loads(product.run("show", "C1", "--json"))
     assert (made["session_id"], made["origin"]) == (session_id, "user_said")
     assert product.log() == ""
 

@@ -84,7 +84,7 @@ def test_a_plan_approved_at_the_screen_is_a_decision_and_what_is_worked_on(scena
         terminal.leave()
     (decision,) = items(product, "decision")
     assert (decision["decision"], decision["origin"]) == ("Approved plan: Cache the prices", "user_said")
-    recalled = json.loads(product.run("recall", decision["id"], "--json"))
+    recalled = json.loads(product.run("show", decision["id"], "--json"))
     assert recalled["quote"] == PLAN
 
 
@@ -114,5 +114,5 @@ def test_a_failure_its_pass_a_commit_and_a_rule_are_captured(scenario: Scenario)
     error, commit = items(product, "evidence")
     assert (error["type"], error["status"]) == ("error", "resolved")
     assert (commit["type"], commit["content"].split(" ", 1)[1]) == ("commit", "Cache the prices")
-    (proposal,) = json.loads(product.run("proposed", "list", "--json"))
+    (proposal,) = json.loads(product.run("inbox", "list", "--json"))
     assert proposal["constraint"] == "From now on, ask before you push."

@@ -78,7 +78,7 @@ def test_the_model_reads_the_short_form_and_recall_gives_the_whole(scenario: Sce
     assert len(written) < len(LONG) / 2
     (kept,) = [line for line in product.export() if line["kind"] == "tool_result"]
     assert (kept["ref"], kept["result"]) == (ref, LONG.rstrip("\n"))
-    assert product.run("recall", ref).partition("\n")[2] == LONG
+    assert product.run("show", ref).partition("\n")[2] == LONG
 
 
 @MODELS
@@ -116,7 +116,7 @@ def test_the_client_takes_the_short_form_in_the_tools_own_shape(scenario: Scenar
     (written,) = results_of_transcript(scenario, run)
     ref = ref_in(written)
     assert f"[{ref}: {lines} lines, shown " in written
-    whole = product.run("recall", ref)
+    whole = product.run("show", ref)
     assert len(written) < len(whole) / 2
     assert len(whole.splitlines()) >= lines
     assert product.log() == ""

@@ -49,7 +49,7 @@ def test_an_item_added_by_mcp_is_restored_after_a_compaction(scenario: Scenario)
     request = scenario.api.of("main")[-1]
     (brief,) = [text for text in restores(request) if "[DECISIONS]" in text]
     assert "D1 (inferred): Use SQLite for the archive. Why: one file, no server" in brief
-    found = json.loads(product.run("why", "D1", "--json"))
+    found = json.loads(product.run("show", "--source", "D1", "--json"))
     assert (found["session_id"], found["turn"]["prompt"]["text"]) == (client.session_id, "decide where to keep it")
     assert_healthy(product)
 
@@ -67,7 +67,7 @@ def test_a_rule_that_quotes_the_prompt_of_this_very_turn_is_the_users(scenario: 
     assert (users["origin"], users["notes"]) == ("user_said", [])
     assert models["origin"] == "inferred"
     assert "recorded as inferred" in models["notes"][0]
-    assert json.loads(product.run("why", "C1", "--json"))["quote"] == RULE
+    assert json.loads(product.run("show", "--source", "C1", "--json"))["quote"] == RULE
     assert_healthy(product)
 
 
@@ -77,7 +77,7 @@ def test_after_a_clear_the_same_server_records_for_the_new_session(scenario: Sce
         client.ask("/clear")
         scenario.script(reply(SERVER.call("add_decision", decision="Use SQLite", rationale="one file")), "noted")
         client.ask("second")
-    assert json.loads(product.run("recall", "D1", "--json"))["session_id"] == client.session_id
+    assert json.loads(product.run("show", "D1", "--json"))["session_id"] == client.session_id
 
 
 def test_a_person_brings_the_hand_over_into_the_conversation(scenario: Scenario) -> None:

@@ -23,7 +23,7 @@ def test_the_agents_decision_is_inferred_and_belongs_to_its_session(scenario: Sc
     scenario.script(reply(bash(ADD_DECISION)), "noted")
     session_id = scenario.prompt("decide", *ALLOW_BASH).session_id
 
-    decision = json.loads(product.run("recall", "D1", "--json"))
+    decision = json.loads(product.run("show", "D1", "--json"))
     assert (decision["origin"], decision["session_id"]) == ("inferred", session_id)
     assert_archived(scenario, product, session_id)
 
@@ -32,7 +32,7 @@ def test_the_users_decision_in_his_own_terminal_is_said_by_the_user(scenario: Sc
     product = installed(scenario)
     scenario.prompt("first")
     product.run("decision", "add", "Use SQLite", "--rationale", "one file")
-    assert json.loads(product.run("recall", "D1", "--json"))["origin"] == "user_said"
+    assert json.loads(product.run("show", "D1", "--json"))["origin"] == "user_said"
 
 
 def test_the_agent_cannot_make_a_constraint_that_binds(scenario: Scenario) -> None:
@@ -42,7 +42,7 @@ def test_the_agent_cannot_make_a_constraint_that_binds(scenario: Scenario) -> No
     scenario.prompt("second")
     (brief,) = [text for _, text in scenario.api.of("main")[-1].find("Never test")]
     assert "the user said" not in brief
-    assert json.loads(product.run("recall", "C1", "--json"))["origin"] == "inferred"
+    assert json.loads(product.run("show", "C1", "--json"))["origin"] == "inferred"
 
 
 def test_the_work_item_that_the_agent_sets_is_its_sessions(scenario: Scenario) -> None:
@@ -62,4 +62,4 @@ def test_a_command_behind_an_exclamation_mark_counts_as_the_agents(scenario: Sce
         terminal.enter(ADD_DECISION)
         terminal.wait_for("the answer")
         terminal.leave()
-    assert json.loads(product.run("recall", "D1", "--json"))["origin"] == "inferred"
+    assert json.loads(product.run("show", "D1", "--json"))["origin"] == "inferred"

@@ -20,7 +20,7 @@ DECIDE = f"{PROGRAM} decision add 'Use SQLite for the archive' --rationale 'one 
 
 
 def why(product: Product, ref: str) -> Json:
-    found: Json = json.loads(product.run("why", ref, "--json"))
+    found: Json = json.loads(product.run("show", "--source", ref, "--json"))
     return found
 
 

@@ -46,7 +46,7 @@ def test_a_big_result_is_found_by_search_and_recalled(scenario: Scenario) -> Non
     scenario.prompt("first", *ALLOW_BASH)
     scenario.prompt("another session")
     ref = product.run("search", "needle-in-the-haystack", "--limit", "1").split()[0]
-    assert "needle-in-the-haystack" in product.run("recall", ref)
+    assert "needle-in-the-haystack" in product.run("show", ref)
 
 
 @MODELS

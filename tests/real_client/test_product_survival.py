@@ -64,7 +64,7 @@ def test_the_user_is_told_once_what_survived(scenario: Scenario) -> None:
             client.ask(prompt)
     shown = [event["content"] for event in client.events if event.get("subtype") == "informational"]
     assert shown == [f"SessionStart:compact says: {LINE}"]
-    assert json.loads(product.run("survival", "K1", "--json"))["line"] == LINE
+    assert json.loads(product.run("compactions", "K1", "--json"))["line"] == LINE
 
 
 def test_what_the_block_reports_is_recorded_once_and_what_imitates_it_not_at_all(scenario: Scenario) -> None:

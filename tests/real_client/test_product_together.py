@@ -44,7 +44,7 @@ def test_what_the_plugins_server_records_is_restored_by_the_plugins_hooks_and_to
         told = [text for text in restores(scenario.api.of("main")[-1]) if "[ELSEWHERE]" in text]
         assert len(told) == 1
         assert DECISION in told[0]
-    found = json.loads(product.run("why", "D1", "--json"))
+    found = json.loads(product.run("show", "--source", "D1", "--json"))
     assert (found["session_id"], found["turn"]["prompt"]["text"]) == (client.session_id, "decide where to keep it")
     assert_healthy(product)
 

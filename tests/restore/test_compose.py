@@ -245,14 +245,14 @@ def test_the_banner_looks_like_the_seeds() -> None:
         "[HIGHLIGHTS]",
         "  - It works",
         "[ALSO RECORDED] D9 D8 D7",
-        "[ARCHIVE] `unified-state recall REF` prints an item or turn, `unified-state search WORDS` finds more.",
+        "[ARCHIVE] `unified-state show REF` prints an item or turn, `unified-state search WORDS` finds more.",
         "[HEALTH] Stop failed",
     ]
 
 
 def test_a_start_without_a_compaction_tells_how_much_is_kept() -> None:
     brief = compose(known(turn_count=1234, last_turn_at=NOW - HOUR, elsewhere=3), 4000).brief
-    assert "[ARCHIVE] 1,234 turns are kept, the last one 1 h ago, 3 items more. `unified-state recall REF`" in brief
+    assert "[ARCHIVE] 1,234 turns are kept, the last one 1 h ago, 3 items more. `unified-state show REF`" in brief
 
 
 def test_nothing_known_gives_no_text() -> None:
@@ -309,7 +309,7 @@ def test_after_clear_comes_what_binds_and_one_pointer() -> None:
         "[CONSTRAINTS] 1 recorded",
         "  C1 (inferred): API v1 stays. Source: the user",
         (
-            "[ARCHIVE] 7 turns and 5 items are kept. `unified-state recall REF` prints an item or turn, "
+            "[ARCHIVE] 7 turns and 5 items are kept. `unified-state show REF` prints an item or turn, "
             "`unified-state search WORDS` finds more."
         ),
     ]

@@ -83,7 +83,7 @@ def test_a_command_that_only_shows_content_is_known_as_such() -> None:
     [
         bash("rm -rf x", "The user doesn't want to proceed with this tool use. STOP", failed=True),
         bash("make", "<tool_use_error>Sibling tool call errored", failed=True),
-        bash("unified-state recall D1", "D1"),
+        bash("unified-state show D1", "D1"),
         bash("cd /x && /opt/bin/unified-state search words", "T1"),
     ],
 )

@@ -16,7 +16,7 @@ from unified_state.memory.ledger.item_table import insert_item
 from unified_state.restore.relevant_turns import relevant_turns
 
 Keep = Callable[..., None]
-HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state recall REF` prints one whole"
+HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state show REF` prints one whole"
 ASKED = "where does the flux capacitor take its current from?"
 
 

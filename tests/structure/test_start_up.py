@@ -257,7 +257,7 @@ def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> 
         ("age",),
         ("load",),
         ("decision", "list", "--json"),
-        ("proposed",),
+        ("inbox",),
         ("context",),
         ("search", "SQLite"),
     ],

@@ -17,7 +17,7 @@ from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import stated_items
-from unified_state.model.hook_event import PARTS, Moment
+from unified_state.model.hook_event import BRIEF, PARTS, Moment
 from unified_state.model.item import STATUSES
 from unified_state.model.known import RELEVANT, Composition
 from unified_state.restore.compose_restore import gather, restored_text
@@ -145,12 +145,23 @@ def _within(known: Known, settings: Settings, relevant: str) -> Composition:
 _NO_LIMIT = 1_000_000
 
 
-def state_banner(workspace: Workspace, now: int) -> str:
-    """Return the state of a workspace as text."""
+def preview_startup(workspace: Workspace, now: int) -> Preview:
+    """Return the state as the start of a session gives it."""
+    text = startup_text(workspace, now)
+    if not text:
+        return Preview("", 0, [])
+    (tokens,) = count_tokens([text])
+    return Preview(text, tokens, [{"part": BRIEF, "text": text, "tokens": tokens}])
+
+
+def startup_text(workspace: Workspace, now: int) -> str:
+    """Return the text of the state as the start of a session gives it, without a limit."""
+    if workspace.is_empty:
+        return ""
 
     def action(archive: Archive) -> str:
         known = gather(archive, workspace.place, newest_session(archive), "startup", now)
-        return compose(known, _NO_LIMIT, _NO_LIMIT).brief or "the state is empty"
+        return compose(known, _NO_LIMIT, _NO_LIMIT).brief
 
     return workspace.use(action)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from unified_state.model.step import Hit
 
 _MOST_UNITS = 1_850  # 2,000 with the fence
-_HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state recall REF` prints one whole"
+_HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state show REF` prints one whole"
 _HITS, _TURNS = 16, 6
 _CANDIDATES = 60  # few, because the user waits
 _LEAST_WORDS, _LEAST_SHOWN = 2, 1 / 3  # fewest words, and the part of them that must be close together

@@ -87,7 +87,7 @@ def _check_answer(world: World, name: str, answer: dict[str, Any]) -> None:
         problems = [problem.message for problem in Draft202012Validator(schema).iter_errors(answer)]
         expect(not problems, f"{name} answers with what is not of its schema: {problems[:2]}")
     if name.startswith(("add_", "supersede_")) and isinstance(answer.get("id"), str):
-        done = world.run("recall", answer["id"])
+        done = world.run("show", answer["id"])
         expect(done.code == 0, f"{name} recorded {answer['id']}, and it is not there: {done}")
 
 

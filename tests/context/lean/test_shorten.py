@@ -50,19 +50,19 @@ def test_an_error_far_from_both_ends_of_a_huge_output_stays() -> None:
 def test_the_handle_tells_how_much_is_shown_and_how_to_see_the_rest() -> None:
     short = Shortened("log", "a\n[… 2,960 lines]\nb\n", ((1, 20), (2_981, 3_000)), (), 3_000, 90_000)
     first, _, rest = with_handle(short, "S1234").partition("\n")
-    assert first == "[S1234: 3,000 lines, shown 40; recall S1234 --lines 21:80 | --grep REGEX]"
+    assert first == "[S1234: 3,000 lines, shown 40; show S1234 --lines 21:80 | --grep REGEX]"
     assert rest == short.text
 
 
 def test_the_handle_proposes_the_longest_cut_to_its_end_at_most() -> None:
     short = Shortened("log", "", ((1, 5), (9, 10), (30, 40)), (7,), 40, 4_000)
-    assert with_handle(short, "S1").startswith("[S1: 40 lines, shown 18 and parts of 1; recall S1 --lines 11:29 |")
+    assert with_handle(short, "S1").startswith("[S1: 40 lines, shown 18 and parts of 1; show S1 --lines 11:29 |")
 
 
 def test_of_one_long_line_the_handle_proposes_no_lines() -> None:
     short = short_of("./run.sh", "word " * 20_000)
     assert (short.lines, short.shown, short.parts) == (1, (), (1,))
-    assert with_handle(short, "S9").startswith("[S9: 1 line, shown 0 and parts of 1; recall S9 --grep REGEX]\n")
+    assert with_handle(short, "S9").startswith("[S9: 1 line, shown 0 and parts of 1; show S9 --grep REGEX]\n")
 
 
 @pytest.mark.parametrize(

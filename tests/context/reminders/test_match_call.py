@@ -97,5 +97,5 @@ def test_the_line_has_the_first_in_full_and_at_most_six_refs_more() -> None:
     found = [Reminder(f"D{number}", f"text {number}.") for number in range(9)]
     assert reminder_line(found[:1]) == "[BEFORE THIS CALL] text 0."
     assert reminder_line(found) == (
-        "[BEFORE THIS CALL] text 0. Also about it: D1, D2, D3, D4, D5, D6; `unified-state recall REF` prints one."
+        "[BEFORE THIS CALL] text 0. Also about it: D1, D2, D3, D4, D5, D6; `unified-state show REF` prints one."
     )

@@ -50,7 +50,7 @@ def test_a_contradicting_decision_is_linked_and_the_way_to_settle_it_told(record
 def test_a_decision_against_a_constraint_is_told(record: Recorder) -> None:
     record(CONSTRAINT, "Never push to main")
     assert record(DECISION, "Push to main") == [
-        "D1 may contradict C1: `unified-state why C1` shows where that comes from"
+        "D1 may contradict C1: `unified-state show C1 --source` shows where that comes from"
     ]
 
 

@@ -36,7 +36,7 @@ def test_a_damaged_archive_is_set_aside_said_and_begun_anew(workspace: Workspace
     assert reports == [
         (
             f"the archive {path} is damaged: file is not a database; it was set aside as {aside}; "
-            "`unified-state ingest` reads the transcripts again"
+            "`unified-state import` reads the transcripts again"
         )
     ]
 

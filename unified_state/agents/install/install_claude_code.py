@@ -49,10 +49,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 SCOPES = ("local", "project", "user")
-_READING = ("recall", "search", "why", "status", "load", "age", "restore", "context", "survival")
+_READING = ("show", "search", "status", "preview", "context", "compactions", "age")
+_FORMER_READING = ("recall", "why", "load", "restore", "survival")  # old names, which work for one more version
+_INBOX = ("inbox", "proposed")  # with words behind it, it accepts and rejects
 READ_ONLY_RULES = (
-    *(f"Bash(unified-state {verb}:*)" for verb in _READING),
-    "Bash(unified-state proposed)",  # with words behind it, it accepts and dismisses
+    *(f"Bash(unified-state {verb}:*)" for verb in (*_READING, *_FORMER_READING)),
+    *(f"Bash(unified-state {verb})" for verb in _INBOX),
     *(f"Bash(unified-state {kind} list:*)" for kind in ALIAS_LETTERS),
 )
 COMMAND_FILE = "context-compact.md"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 EVENT = "PostToolUse"
 _HOW_TO = (
     "[LEAN CONTEXT] Long tool outputs are shortened from here on. The first line of such an output has its ref: "
-    "`{program} recall {ref} --lines 200:260` or `--grep REGEX` prints parts of the whole, without either all of it. "
+    "`{program} show {ref} --lines 200:260` or `--grep REGEX` prints parts of the whole, without either all of it. "
     "The same call with the same output again gives it whole, too."
 )
 

@@ -10,7 +10,7 @@ import sys
 from argparse import SUPPRESS
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
-from unified_state.errors import NotFoundError
+from unified_state.errors import NothingArchivedError
 from unified_state.lib.fence import visible, visible_json
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
@@ -21,9 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Any
 
+    from unified_state.interfaces.cli.terminal import Style
     from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.settings import Settings
@@ -33,16 +33,19 @@ if TYPE_CHECKING:
     Action = Callable[["Context", Namespace], int | None]
 
 SERVER = "server"  # the name in arguments
-_WORTH_A_BAR = 5_000  # fewer quick steps finish before a bar is drawn
 
 
 class Command:
     """A command, or a verb of one: the function that runs it, and its arguments."""
 
-    def __init__(self, action: Action, *arguments: Add, about: str = "", has_json: bool = True) -> None:
-        """`about` is the help of a verb. `action` returns the exit code, or None for 0."""
+    def __init__(
+        self, action: Action, *arguments: Add, about: str = "", has_json: bool = True, empty: Any = None
+    ) -> None:
+        """`about` is the help of a verb. `action` returns the exit code, or None for 0. `empty` is what a command that
+        reads prints as JSON where nothing is archived yet.
+        """
         self.about = about
-        self._action, self._arguments, self._has_json = action, arguments, has_json
+        self._action, self._arguments, self._has_json, self._empty = action, arguments, has_json, empty
 
     def fill(self, parser: ArgumentParser) -> None:
         """Add the arguments to a parser."""
@@ -53,7 +56,14 @@ class Command:
     def run(self, arguments: Namespace) -> int:
         """Run the command, and return its exit code."""
         as_json, session_id = getattr(arguments, "json", False), getattr(arguments, "session_id", None)
-        return self._action(Context(as_json=as_json, session_id=session_id), arguments) or 0
+        context = Context(as_json=as_json, session_id=session_id)
+        try:
+            return self._action(context, arguments) or 0
+        except NothingArchivedError as error:
+            if self._empty is None:
+                raise
+            context.nothing(self._empty, str(error))
+            return 0
 
 
 def argument(*names: str, **options: Any) -> Add:
@@ -104,6 +114,7 @@ class Context:
         self.as_json = as_json
         self.session_id = session_id
         self.folder = os.getcwd()
+        self._has_said = False
 
     def workspace(self, *, create: bool) -> Workspace:
         """Open the workspace of the current folder. A command that only reads creates nothing, and waits only a little
@@ -123,15 +134,21 @@ class Context:
         )
 
     def reading(self) -> Workspace:
-        """Open the workspace for a command that reads the archive. Raises NotFoundError if there is no archive."""
+        """Open the workspace for a command that reads the archive. Raises NothingArchivedError if there is no
+        archive.
+        """
         workspace = self.workspace(create=False)
         if workspace.is_empty:
             message = "nothing is archived here yet"
-            raise NotFoundError(message, "run `unified-state install`, or `unified-state ingest` for old sessions")
+            raise NothingArchivedError(
+                message, "run `unified-state install`, or `unified-state import` for old sessions"
+            )
         return workspace
 
     def changing(self) -> Workspace:
-        """Open the workspace for a command that changes what is archived. Raises NotFoundError without an archive."""
+        """Open the workspace for a command that changes what is archived. Raises NothingArchivedError without
+        an archive.
+        """
         from unified_state.memory.workspace.workspace import WRITER_SECONDS
 
         return self.reading().replace(seconds=WRITER_SECONDS)
@@ -156,12 +173,28 @@ class Context:
         )
         check_may_take_away(workspace, deed)
 
-    def show(self, value: Any, text: str, *, is_visible: bool = False) -> None:
-        """Print a result: the value with --json, or else the text. Without `is_visible` it is made visible."""
+    def show(self, value: Any, text: str, *, is_visible: bool = False, style: Style | None = None) -> None:
+        """Print a result: the value with --json, or else the text. Without `is_visible` it is made visible. On a
+        terminal it has a style, and long text goes through a pager.
+        """
         if self.as_json:
             self.write(visible_json(dump_ascii_json(value)))
         elif text:
-            self.write(text if is_visible else visible(text))
+            shown = well_formed(text if is_visible else visible(text))
+            if sys.stdout.isatty():
+                from unified_state.interfaces.cli.terminal import print_to_person
+
+                print_to_person(shown, style)
+            else:
+                sys.stdout.write(shown + "\n")
+
+    def nothing(self, value: Any, line: str) -> None:
+        """Print the result where there is nothing: the empty value with --json, and one line for people, if no line
+        told the reason already.
+        """
+        self.show(value, "")
+        if not self._has_said:
+            self.say(line)
 
     def write(self, text: str) -> None:
         """Print to stdout what is visible already."""
@@ -174,6 +207,7 @@ class Context:
 
     def say(self, line: str) -> None:
         """Print a message for people, on stderr."""
+        self._has_said = True
         sys.stderr.write(f"unified-state: {visible(well_formed(line))}\n")
 
 
@@ -187,31 +221,3 @@ def own_on_server(workspace: Workspace) -> Server:
 def origin_of(environ: Any) -> str:
     """Return the origin of a command: an agent, if one started the command, or else the user."""
     return INFERRED if any(map(environ.get, AGENT_VARIABLES)) else USER_SAID
-
-
-class progress_bar:  # noqa: N801  # used like the functions of contextlib, whose import would cost a millisecond
-    """Show a bar on stderr for a person: `with progress_bar("archiving", total) as advance: … advance(done)`.
-
-    A total below `least` gets no bar.
-    """
-
-    def __init__(self, title: str, total: int, least: int = _WORTH_A_BAR) -> None:
-        self._title, self._total, self._least = title, total, least
-        self._bar: Any = None
-
-    def __enter__(self) -> Callable[[int], None]:
-        if self._total < self._least or not sys.stderr.isatty():
-            return lambda _count: None
-        from rich.console import Console
-        from rich.progress import Progress
-
-        self._bar = Progress(console=Console(stderr=True), transient=True)
-        self._bar.start()
-        task = self._bar.add_task(self._title, total=self._total)
-        return lambda count: self._bar.advance(task, count)
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()

@@ -14,70 +14,40 @@ import os
 import sys
 
 from unified_state.errors import UnifiedStateError
+from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, FORMER, PROGRAM, RENAMED
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
 from unified_state.lib.processes import absolute_folders
-from unified_state.model.item import ITEM_KINDS
 from unified_state.settings import environment, set_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
-PROGRAM = "unified-state"
 _ALLOCATIONS = 100_000  # between garbage collections; most commands end before one pays off
 BUG, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 
-# Each subcommand, its module in `commands`, and its help.
-COMMANDS = {
-    "demo": ("demo", "the main job end to end on a bundled session, offline"),
-    "install": ("install", "put the hooks into the client's settings"),
-    "uninstall": ("install", "take the hooks out again; what was recorded stays"),
-    "doctor": ("doctor", "check hooks, archive, settings and space"),
-    "config": ("doctor", "show every setting, its value and where it comes from"),
-    "link": ("doctor", "use the archive of another clone of this repository"),
-    "status": ("state", "what is recorded here, in a few lines"),
-    "context": ("compaction", "how full the context is, how it grew, and when the client will compact it"),
-    "save": ("state", "save the state with git as it stands now"),
-    "load": ("state", "show the state"),
-    "age": ("state", "how long ago the state was saved, and which items still hold"),
-    "validate": ("state", "check a state file against the schema and the archive"),
-    "work": ("state", "say what this session works on"),
-    **{name: ("items", kind.about) for name, kind in ITEM_KINDS.items()},
-    "inbox": ("items", "what was captured or proposed and waits for you; accept or reject it"),
-    "edit": ("items", "change the text or a field of an item"),
-    "drop": ("items", "drop an item; it is not restored any more, and `reopen` brings it back"),
-    "close": ("items", "close an open question, evidence or an attempt"),
-    "reopen": ("items", "reopen what was closed, lifted, dropped or rejected"),
-    "undo": ("items", "take the last edit, drop, closing, lift or decision in the inbox back"),
-    "ingest": ("transfer", "archive sessions from transcript files or folders"),
-    "import": ("transfer", "take in what other programs, machines or people kept"),
-    "export": ("transfer", "print the archive as JSON Lines, one step (or item) a line"),
-    "embed": ("embed", "make vectors of what steps mean, for searches by meaning"),
-    "search": ("lookup", "find turns, steps and items"),
-    "recall": ("lookup", "print an item, a turn, a step or a compaction whole"),
-    "why": ("lookup", "where an item comes from: the words, the turn around them, what became of it"),
-    "restore": ("compaction", "show what a session start would give back; changes nothing"),
-    "survival": ("compaction", "what the summaries of compactions kept of the state, and what was told again"),
-    "sync": ("sync", "bring the team's server up to date with what is archived here"),
-    "forget": ("remove", "remove for good"),
-    "prune": ("remove", "let go of old steps to have room; only when you ask"),
-    "scan": ("remove", "look for secrets in what is archived"),
-    "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
-    "statusline": ("machine_commands", "print the status line, the client's JSON on stdin"),
-    "mcp": ("machine_commands", "serve an agent's client by the model context protocol, on stdin and stdout"),
-    "completion": ("machine_commands", "print the completion script for a shell"),
-}
-FORMER = {"proposed": ("items", "the same as `inbox`, by its former name")}  # not shown
-
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that reports an error in one line."""
+    """An argument parser that reports an error in one line, with the names that may be meant."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with 2."""
-        self.exit(2, f"{PROGRAM}: {visible(message)}; see `{self.prog} --help`\n")
+        from unified_state.interfaces.cli.suggestions import with_suggestion
+
+        told = with_suggestion(message, self)
+        more = f" See `{self.prog} --help`" if told.endswith("?") else f"; see `{self.prog} --help`"
+        self.exit(2, f"{PROGRAM}: {visible(told)}{more}\n")
+
+    def format_help(self) -> str:
+        """Return the help, with bold headings on a terminal."""
+        from unified_state.interfaces.cli.terminal import painted
+
+        return painted(super().format_help(), "headings", sys.stdout)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -93,7 +63,11 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # escape characters that the terminal lacks
     try:
-        parsed = _parse(arguments)
+        if not arguments or arguments[0] in {"-h", "--help"}:
+            from unified_state.interfaces.cli.first_page import print_first_page
+
+            return print_first_page(with_state=not arguments)
+        parsed = _parse(_current(arguments))
         return int(parsed.run(parsed))
     except UnifiedStateError as error:
         from unified_state.memory.secrets.rules.mask import hide_secrets  # a message may quote a foreign file
@@ -113,33 +87,37 @@ def run(arguments: Sequence[str]) -> int:
         return BUG
 
 
-def build_parser(names: Sequence[str]) -> argparse.ArgumentParser:
+def build_parser(names: Sequence[str]) -> Parser:
     """Return the parser with the named subcommands complete, and the others with name and help only."""
-    parser = Parser(
-        prog=PROGRAM, description="The working memory of a coding agent that survives compaction.", allow_abbrev=False
-    )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser = Parser(prog=PROGRAM, description=ABOUT)
+    parser.add_argument("-V", "--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (_, about) in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=about, description=_sentence(about), allow_abbrev=False)
+    for name, (module, about) in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=about, description=_sentence(about))
         if name in names:
-            _fill(subparser, name)
+            _fill(subparser, name, module)
     return parser
 
 
-def _fill(parser: argparse.ArgumentParser, name: str) -> None:
+def _fill(parser: Parser, name: str, module: str) -> None:
     """Add the arguments of a command, and its verbs."""
     from importlib import import_module
 
-    commands = import_module(f"unified_state.interfaces.cli.commands.{(COMMANDS | FORMER)[name][0]}").COMMANDS
+    commands = import_module(f"unified_state.interfaces.cli.commands.{module}").COMMANDS
     verbs = [words for words in commands if words.startswith(f"{name} ")]
+    parser.epilog = _example(name)
     if name in commands:
         commands[name].fill(parser)
     if verbs:
         subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=name not in commands)
         for words in verbs:
             command = commands[words]
-            command.fill(subparsers.add_parser(words.split()[1], help=command.about, allow_abbrev=False))
+            about = {"help": command.about, "description": _sentence(command.about), "epilog": _example(words)}
+            command.fill(subparsers.add_parser(words.split()[1], **about))
+
+
+def _example(words: str) -> str | None:
+    return f"example:\n  {EXAMPLES[words]}" if words in EXAMPLES else None
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -151,15 +129,28 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         raise
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """Return a parser with only the subcommands that this command line needs."""
-    name = next((word for word in arguments if not word.startswith("-")), "")
-    if name not in COMMANDS | FORMER:
+def _parser(arguments: Sequence[str]) -> Parser:
+    """Return a parser with only the subcommand that this command line needs."""
+    name = arguments[0] if arguments else ""
+    if name in FORMER:
+        module, about = FORMER[name][0], f"the old name of `{FORMER[name][1]}`"
+    elif name in COMMANDS:
+        module, about = COMMANDS[name]
+    else:
         return build_parser([])
-    parser = Parser(prog=PROGRAM, allow_abbrev=False)
+    parser = Parser(prog=PROGRAM)
     subparsers = parser.add_subparsers(dest="command", required=True)
-    _fill(subparsers.add_parser(name, description=_sentence((COMMANDS | FORMER)[name][1]), allow_abbrev=False), name)
+    _fill(subparsers.add_parser(name, description=_sentence(about)), name, module)
     return parser
+
+
+def _current(arguments: Sequence[str]) -> list[str]:
+    """Return a command line with the present name of a command in place of an old one."""
+    first, *rest = arguments
+    if (first in RENAMED or first in FORMER) and sys.stderr.isatty():
+        new = " ".join(RENAMED[first]) if first in RENAMED else FORMER[first][1]
+        sys.stderr.write(f"{PROGRAM}: `{first}` is `{new}` now; the old name goes with the next version\n")
+    return [*RENAMED.get(first, (first,)), *rest]
 
 
 def _sentence(about: str) -> str:

@@ -58,7 +58,7 @@ class Turn(TypedDict):
 
 
 class Recalled(TypedDict):
-    """An item, a turn, a step or a compaction, as `unified-state recall --json` prints it."""
+    """An item, a turn, a step or a compaction, as `unified-state show --json` prints it."""
 
     ref: str
     kind: str
@@ -105,7 +105,7 @@ class Hits(TypedDict):
 
 
 class Explained(TypedDict):
-    """The source of an item, as `unified-state why --json` prints it."""
+    """The source of an item, as `unified-state show --json --source` prints it."""
 
     ref: str
     uuid: str
@@ -128,7 +128,7 @@ class Explained(TypedDict):
 
 
 class StatePage(State):
-    """The state, as `unified-state load --json` prints it, with a page of its items. `leftOut` names fields that are
+    """The state, as `unified-state save --json` prints it, with a page of its items. `leftOut` names fields that are
     too long to be shown with them.
     """
 

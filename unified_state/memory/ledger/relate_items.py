@@ -49,7 +49,7 @@ def _hint(ref: str, link: Link) -> str:
         return f"{ref} repeats {link.ref}; both are kept"
     if ref[0] == link.ref[0] == ALIAS_LETTERS[DECISION]:
         return f"{ref} may contradict {link.ref}: `unified-state decision supersede {link.ref} --by {ref}` settles it"
-    return f"{ref} may contradict {link.ref}: `unified-state why {link.ref}` shows where that comes from"
+    return f"{ref} may contradict {link.ref}: `unified-state show {link.ref} --source` shows where that comes from"
 
 
 def _relation(kind: str, said: str, statement: Statement, other_kind: str, other: str) -> str | None:

@@ -52,7 +52,7 @@ def begin_anew(
         message = f"{error.message}, and it cannot be set aside: {getattr(reason, 'message', reason)}"
         raise ArchiveUnavailableError(message, "make its folder writable") from reason
     if aside is not None:
-        told = f"{error.message}; it was set aside as {aside}; `unified-state ingest` reads the transcripts again"
+        told = f"{error.message}; it was set aside as {aside}; `unified-state import` reads the transcripts again"
         _tell_next_sessions(place, told, report)
         report(told)
 

@@ -97,5 +97,5 @@ def _against_ledger(state: State, archive: Archive) -> Iterator[Finding]:
     for section, position, _, alias in _sections(state):
         if alias not in known:
             yield Finding(
-                f"$.{section}[{position}].id", f"the archive has no item {alias!r}; `unified-state load` adopts it"
+                f"$.{section}[{position}].id", f"the archive has no item {alias!r}; `unified-state save` adopts it"
             )

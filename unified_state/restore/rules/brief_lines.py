@@ -170,7 +170,7 @@ def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
     return known.replace(items=tuple(item for item in known.items if item.alias not in distorted | kept))
 
 
-_HOW_TO = "`unified-state recall REF` prints an item or turn, `unified-state search WORDS` finds more."
+_HOW_TO = "`unified-state show REF` prints an item or turn, `unified-state search WORDS` finds more."
 
 
 def pointer(known: Known) -> Iterator[str]:

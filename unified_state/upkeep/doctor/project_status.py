@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 
+from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import Record
+from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
 from unified_state.memory.journal.journal import HISTORY
 from unified_state.memory.repository.health import health_line
+from unified_state.memory.state_file.state_file import StateFile
 from unified_state.team.sync_server import ServerState, server_states
 from unified_state.team.team_server import server_problem
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
 
 
@@ -60,7 +64,6 @@ def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> S
     def action(archive: Archive) -> Status:
         # Empty rows of forgotten, pruned or damaged steps do not count.
         steps, turns = archive.row("SELECT count(*), count(DISTINCT turn) FROM step WHERE kind NOT NULL")
-        saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
         return Status(
             repository=place.id or "",
             worktree=place.repository.worktree,
@@ -75,7 +78,7 @@ def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> S
             items=_item_counts(archive),
             paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
             newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
-            saved_at=saved[0] if saved else None,
+            saved_at=read_saved_at(archive, place),
             health=health_line(place.folder, now),
             lean=read_savings(archive),
             vectors=vector_counts(archive),
@@ -86,6 +89,27 @@ def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> S
         )
 
     return workspace.use(action)
+
+
+def read_saved_at(archive: Archive, place: Place) -> str | None:
+    """Return when the state was saved: the last save, or what the state file says if only items were recorded. None if
+    there is no such file. The file is not changed.
+    """
+    saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
+    if saved is not None:
+        return str(saved[0])
+    try:
+        content = StateFile(place.state_path, place.digest_path).load()
+    except UnifiedStateError:
+        return None
+    said = (content.json or {}).get("timestamp")
+    return said if to_milliseconds(said) is not None else None
+
+
+def minutes_since(saved_at: str | None, now: int) -> float | None:
+    """Return the age of a time in minutes. A time that is still to come is now."""
+    saved = to_milliseconds(saved_at)
+    return None if saved is None else round(max(0, now - saved) / 60_000, 2)
 
 
 def _item_counts(archive: Archive) -> dict[str, dict[str, int]]:

@@ -191,7 +191,7 @@ class _Merge:
             if captured is None:
                 self._workspace.advise(
                     f"{item.alias}, recorded while the archive could not be used, is now {kept.alias}: the archive has "
-                    f"another {item.alias}; `unified-state recall {item.alias}` shows both"
+                    f"another {item.alias}; `unified-state show {item.alias}` shows both"
                 )
         place = self._workspace.place
         for path in filter(os.path.exists, written_state_files(self._folder)):

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from unified_state.model.step import Shortened
 
 MARK = "[\u2026 "  # beginning of every mark
-_HANDLE = "; recall S"  # part of every handle
-_RECALLED = "--- S"  # beginning of a step that `recall` prints, before the step's number
+_HANDLES = ("; show S", "; recall S")  # part of every handle; the second one is of earlier versions
+_RECALLED = "--- S"  # beginning of a step that `show` prints, before the step's number
 _NEXT_LINES = 60  # of a cut, in the range that the handle proposes
 
 
 def holds_marks(text: str) -> bool:
     """Return whether an output contains text that looks like our mark or handle."""
-    return MARK in text or _HANDLE in text
+    return MARK in text or any(handle in text for handle in _HANDLES)
 
 
 def is_recalled(text: str) -> bool:
-    """Return whether `recall` printed the text, for any command line that ran it."""
+    """Return whether `show` printed the text, for any command line that ran it."""
     return text.startswith(_RECALLED) and text[len(_RECALLED) : len(_RECALLED) + 1].isdigit()
 
 
@@ -45,7 +45,7 @@ def with_handle(short: Shortened, ref: str) -> str:
     shown = f"shown {short.lines_shown:,}" + (f" and parts of {len(short.parts):,}" if short.parts else "")
     ways = "" if short.lines == 1 else f" --lines {_worth_a_look(short)} |"
     about = f"[{short.about}]\n" if short.about else ""
-    return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; recall {ref}{ways} --grep REGEX]\n{about}{short.text}"
+    return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; show {ref}{ways} --grep REGEX]\n{about}{short.text}"
 
 
 def _worth_a_look(short: Shortened) -> str:

@@ -44,5 +44,5 @@ def about_file(
 def reminder_line(found: Sequence[Reminder]) -> str:
     """Return the one line for the model: the first reminder in full, and the refs of the others."""
     others = ", ".join(one.ref for one in found[1 : 1 + _MOST_REFS])
-    more = f" Also about it: {others}; `unified-state recall REF` prints one." if others else ""
+    more = f" Also about it: {others}; `unified-state show REF` prints one." if others else ""
     return f"[BEFORE THIS CALL] {found[0].text}{more}"

@@ -1,9 +1,11 @@
-"""`context`, `restore`, `survival`: how full the context is, and what a compaction kept, lost and restored."""
+"""`context`, `preview`, `compactions`: how full the context is, and what a compaction kept, lost and restored."""
 
 from __future__ import annotations
 
-from unified_state.errors import NotFoundError
-from unified_state.interfaces.cli.command_context import Command, argument, count, either, option
+import sys
+
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.state import savings_line
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.times import current_time
@@ -24,6 +26,10 @@ _KNOWN_FROM = {
     FROM_DEFAULT: "by its documentation",
 }
 _SESSION = option("--session ID", "default: the session that runs this command, else the newest", dest="session_id")
+_COLUMNS = (
+    "kept: the summary says it; bare: without its reason; missing: not at all; distorted: otherwise than recorded; "
+    "stale: as it was before; restored: told again; tokens: what that took"
+)
 _COUNTED = ("kept", "bare", "missing", "distorted", "stale", "restored")
 
 
@@ -33,9 +39,9 @@ def _context(context: Context, _arguments: Namespace) -> None:
     workspace = context.workspace(create=False)
     report = None if workspace.is_empty else report_context(workspace, environment())
     if report is None:
-        context.show(None, "no session is known here yet; the hooks of `unified-state install` watch the context")
+        context.nothing(None, "no session is known here yet; the hooks of `unified-state install` watch the context")
     else:
-        context.show(_fields(report), "\n".join(_lines(report)))
+        context.show(_fields(report), "\n".join(_lines(report)), style="labels")
 
 
 def _fields(report: ContextReport) -> dict[str, Any]:
@@ -80,18 +86,39 @@ def _lines(report: ContextReport) -> list[str]:
     return lines
 
 
-def _restore(context: Context, arguments: Namespace) -> None:
-    from unified_state.restore.preview import preview_restore
+def _preview(context: Context, arguments: Namespace) -> None:
+    from unified_state.restore.preview import preview_restore, preview_startup, startup_text
 
-    preview = preview_restore(
-        context.workspace(create=False),
-        current_time(),
-        transcript=arguments.transcript,
-        summary=_read_file(arguments.summary) if arguments.summary else None,
-        prompt=arguments.prompt,
-        tokens=arguments.tokens,
-    )
-    context.show(preview.as_dict(), preview.text)
+    _check_startup(arguments)
+    workspace = context.workspace(create=False)
+    if arguments.startup and not context.as_json:  # counting tokens costs more than all the rest
+        return _show_preview(context, None, startup_text(workspace, current_time()))
+    if arguments.startup:
+        preview = preview_startup(workspace, current_time())
+    else:
+        preview = preview_restore(
+            workspace,
+            current_time(),
+            transcript=arguments.transcript,
+            summary=_read_file(arguments.summary) if arguments.summary else None,
+            prompt=arguments.prompt,
+            tokens=arguments.tokens,
+        )
+    return _show_preview(context, preview.as_dict(), preview.text)
+
+
+def _check_startup(arguments: Namespace) -> None:
+    """Raise UsageError if an option is given that the start of a session has no use for."""
+    given = [name for name in ("summary", "prompt", "tokens") if getattr(arguments, name) is not None]
+    if arguments.startup and given:
+        message = f"--startup takes no --{given[0]}"
+        raise UsageError(message, f"leave out --startup, or --{given[0]}")
+
+
+def _show_preview(context: Context, value: Any, text: str) -> None:
+    if not text:
+        return context.nothing(value, "nothing would be given back: nothing is recorded here yet")
+    return context.show(value, text, style="headings")
 
 
 def _read_file(path: str) -> str:
@@ -102,18 +129,18 @@ def _read_file(path: str) -> str:
         raise NotFoundError(message, "name an existing file") from error
 
 
-def _survival(context: Context, arguments: Namespace) -> None:
+def _compactions(context: Context, arguments: Namespace) -> None:
     from unified_state.restore.note_survival import survival_of, survivals
 
     workspace = context.workspace(create=False)
     if arguments.ref:
         found = workspace.use(lambda archive: survival_of(archive, arguments.ref))
-        return context.show(found, _of_one(found))
+        return context.show(found, _of_one(found), style="labels")
     table = [] if workspace.is_empty else workspace.use(survivals)
-    context.show(table, _table(table) if table else "")
     if not table:
-        context.say("no compaction with a summary is archived yet")
-    return None
+        return context.nothing(table, "no compaction with a summary is archived yet")
+    context.show(table, _table(table), style="labels")
+    return context.say(_COLUMNS) if not context.as_json and sys.stdout.isatty() else None
 
 
 def _of_one(found: dict[str, Any]) -> str:
@@ -141,15 +168,21 @@ def _table(table: list[dict[str, Any]]) -> str:
 
 COMMANDS = {
     "context": Command(_context, _SESSION),
-    "restore": Command(
-        _restore,
-        either(_SESSION, option("--transcript FILE", "a transcript that need not be archived")),
+    "preview": Command(
+        _preview,
+        either(
+            _SESSION,
+            option("--transcript FILE", "a transcript that need not be archived"),
+            flag("--startup", "at the start of a session in place of after a compaction"),
+        ),
         option("--summary FILE", "the client's summary, to leave out what it says"),
         option("--prompt TEXT", "add the turns that this prompt may be about"),
-        option("--tokens N", "the size of the whole (4500)", type=count),
+        option("--tokens N", "the size of the whole; default: the setting restore_tokens", type=count),
     ),
-    "survival": Command(
-        _survival,
-        argument("ref", nargs="?", metavar="K2", help="one compaction, item by item; default: a line for each"),
+    "compactions": Command(
+        _compactions,
+        argument(
+            "ref", nargs="?", metavar="REF", help="one compaction, such as K2, item by item; default: a line for each"
+        ),
     ),
 }

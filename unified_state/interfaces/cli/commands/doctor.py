@@ -11,8 +11,10 @@ from unified_state.settings import environment
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from typing import Any
 
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.upkeep.doctor.check_hooks import Check
 
 
 def _doctor(context: Context, _arguments: Namespace) -> int:
@@ -25,8 +27,13 @@ def _doctor(context: Context, _arguments: Namespace) -> int:
         + ("" if check.ok or not check.hint else f" -> {check.hint}")
         for check in checks
     ]
-    context.show([check.as_dict() for check in checks], "\n".join(lines))
+    context.show([_told(check) for check in checks], "\n".join(lines), style="verdicts")
     return 0 if all(check.ok for check in checks) else 1
+
+
+def _told(check: Check) -> dict[str, Any]:
+    """Return the fields of a check. A hint is for one that found something."""
+    return {**check.as_dict(), "hint": "" if check.ok else check.hint}
 
 
 def _config(context: Context, _arguments: Namespace) -> int:
@@ -43,7 +50,7 @@ def _config(context: Context, _arguments: Namespace) -> int:
     ]
     width = max(len(setting.name) for setting in SETTINGS)
     lines = [f"{row['name']:{width}}  {row['value']!s:<12} {row['unit']:<12}  {row['origin']}" for row in rows]
-    context.show({"settings": rows, "problems": settings.problems}, "\n".join(lines))
+    context.show({"settings": rows, "problems": settings.problems}, "\n".join(lines), style="labels")
     for problem in settings.problems:
         context.say(problem)
     return 1 if settings.problems else 0
@@ -58,9 +65,10 @@ def _link(context: Context, arguments: Namespace) -> None:
         old = f"; what was recorded under its own id stays in {place.folder}" if has_other else ""
         return context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")
     found = candidates(place, settings.data_dir)
+    if not found:
+        return context.nothing([], "no other archive of this repository is known")
     lines = [f"{other.id}  {other.archive_bytes / 1e6:8.1f} MB  {other.worktree}" for other in found]
-    text = "\n".join(lines) or "no other archive of this repository is known"
-    return context.show([other.as_dict() for other in found], text)
+    return context.show([other.as_dict() for other in found], "\n".join(lines), style="labels")
 
 
 COMMANDS = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from unified_state.errors import UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, count, either, option, progress_bar
+from unified_state.interfaces.cli.command_context import Command, argument, count, either, option
+from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.setting_table import MODEL_NAMES, OFF
 
 TYPE_CHECKING = False
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.memory.workspace.workspace import Workspace
-
-_WORTH_A_BAR = 100  # steps: some seconds
 
 
 def _embed(context: Context, arguments: Namespace) -> None:
@@ -33,7 +32,7 @@ def _embed(context: Context, arguments: Namespace) -> None:
     with ExitStack() as stack:
 
         def begin(total: int) -> Callable[[int], None]:
-            return stack.enter_context(progress_bar("making vectors", total, _WORTH_A_BAR))
+            return stack.enter_context(progress_bar("making vectors", total))
 
         done = embed(workspace, name, arguments.limit, begin)
     unreadable = f"; {done.unreadable:,} hold no text that it can read" if done.unreadable else ""

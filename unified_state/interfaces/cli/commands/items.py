@@ -116,7 +116,9 @@ def _add_attempt(context: Context, arguments: Namespace) -> None:
 def _list(context: Context, arguments: Namespace) -> None:
     items = _items(context, arguments.command, () if arguments.all else (ACTIVE, PROPOSED))
     lines = [item_line(item, _LINE) + ("" if item.status == ACTIVE else f" [{item.status}]") for item in items]
-    context.show([disk_value(short_form(item)) for item in items], "\n".join(lines))
+    if not items:
+        return context.nothing([], f"no {arguments.command} is recorded here yet")
+    return context.show([disk_value(short_form(item)) for item in items], "\n".join(lines), style="labels")
 
 
 def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> list[LedgerItem]:
@@ -177,11 +179,10 @@ def _inbox(context: Context, _arguments: Namespace) -> None:
     workspace = context.workspace(create=False)
     waiting = [] if workspace.is_empty else workspace.use(read_inbox)
     now = current_time()
-    context.show(
-        [inbox_value(one) for one in waiting], "\n".join(line for one in waiting for line in inbox_lines(one, now))
-    )
     if not waiting:
-        context.say("nothing waits for you")
+        return context.nothing([], "nothing waits for you")
+    lines = [line for one in waiting for line in inbox_lines(one, now)]
+    return context.show([inbox_value(one) for one in waiting], "\n".join(lines), style="labels")
 
 
 def _decide(context: Context, arguments: Namespace) -> None:

@@ -1,8 +1,15 @@
-"""`search`, `recall`, `why`: find the contents of the archive, and print them."""
+"""`search`, `show`: find the contents of the archive, and print them."""
 
 from __future__ import annotations
 
-from unified_state.errors import MissingExtraError, NewerVersionError, NotFoundError, SettingError, StorageError
+from unified_state.errors import (
+    MissingExtraError,
+    NewerVersionError,
+    NotFoundError,
+    SettingError,
+    StorageError,
+    UsageError,
+)
 from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
@@ -39,9 +46,9 @@ def _search(context: Context, arguments: Namespace) -> None:
     )
     look = _everywhere if arguments.all_projects else _in_team if arguments.team else _here
     lines, shown = look(context, wanted)
-    context.show(shown, "\n".join(lines))
     if not lines:
-        context.say(f"no hits for {wanted.query[:80]!r}")
+        return context.nothing(shown, f"no hits for {wanted.query[:80]!r}")
+    return context.show(shown, "\n".join(lines), style="hits")
 
 
 def _here(context: Context, wanted: Wanted) -> Found:
@@ -92,16 +99,21 @@ def _team_line(hit: TeamHit) -> str:
     return f"{hit.said_by or 'another':>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}"
 
 
-def _recall(context: Context, arguments: Namespace) -> None:
+def _show(context: Context, arguments: Namespace) -> None:
     from unified_state.search.find import recall_and_note
     from unified_state.search.recall_ref import Part
 
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
+    if arguments.source:
+        if part is not None:
+            message = "--lines and --grep choose of the content of a step"
+            raise UsageError(message, "leave them out, or --source")
+        return _show_source(context, arguments.ref)
     found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
-    context.show(found, "" if context.as_json else _recall_text(found))
+    return context.show(found, "" if context.as_json else _content_text(found), style="headings")
 
 
-def _recall_text(found: dict[str, Any]) -> str:
+def _content_text(found: dict[str, Any]) -> str:
     """Return the whole content, with a heading above each part."""
     match found["kind"]:
         case "turn":
@@ -157,16 +169,16 @@ def _compaction(found: dict[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _why(context: Context, arguments: Namespace) -> None:
+def _show_source(context: Context, ref: str) -> None:
     from unified_state.memory.ledger.explain_item import explain
 
     workspace = context.workspace(create=False)
     if workspace.is_empty:
-        message = f"there is no item {arguments.ref}"
+        message = f"there is no item {ref}"
         raise NotFoundError(message, "nothing is recorded here yet")
-    found = workspace.use(lambda archive: explain(archive, workspace.place.repository, arguments.ref))
+    found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
     lines = (f"{name:<{_NAME_WIDTH}} {text}" if name else text for name, text in _reasons(found))
-    context.show(found, "" if context.as_json else "\n".join(lines))
+    context.show(found, "" if context.as_json else "\n".join(lines), style="labels")
 
 
 def _reasons(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -207,7 +219,7 @@ COMMANDS = {
     "search": Command(
         _search,
         argument("query", nargs="+", metavar="QUERY", help="words to look for"),
-        option("--limit N", "at most so many hits (10; 1,000)", type=count, default=10),
+        option("--limit N", "at most so many hits, up to 1,000; default: 10", type=count, default=10),
         option("--session ID", "only this session"),
         option("--since TIME", "only later ones: 2026-03-14, 3d, yesterday"),
         option("--tool NAME", "only calls of this tool and their results"),
@@ -217,12 +229,13 @@ COMMANDS = {
             flag("--all-projects", "in the archives of all repositories"),
             flag("--team", "also what others of the team archived, on the server"),
         ),
+        empty=[],
     ),
-    "recall": Command(
-        _recall,
-        argument("ref", metavar="REF", help="D7 C3 Q1 E12 (items), T41 (turn), S1234 (step), K2 (compaction)"),
+    "show": Command(
+        _show,
+        argument("ref", metavar="REF", help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction)"),
+        flag("--source", "of an item: where it comes from, the words that say it, and what became of it"),
         option("--lines FIRST:LAST", "only these lines of a step: 200:260, 200:, :60"),
         option("--grep REGEX", "only the lines of a step that match, numbered"),
     ),
-    "why": Command(_why, argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12")),
 }

@@ -35,7 +35,7 @@ def _mcp(_context: Context, _arguments: Namespace) -> int:
 def _completion(context: Context, arguments: Namespace) -> None:
     import shtab
 
-    from unified_state.interfaces.cli.main import COMMANDS as ALL
+    from unified_state.interfaces.cli.command_table import COMMANDS as ALL
     from unified_state.interfaces.cli.main import build_parser
 
     context.write(shtab.complete(build_parser(list(ALL)), shell=arguments.shell))
@@ -48,7 +48,7 @@ COMMANDS = {
         _completion,
         argument(
             "shell",
-            choices=("bash", "zsh", "tcsh"),
+            choices=("bash", "zsh", "fish", "tcsh"),
             help='bash: add `eval "$(unified-state completion bash)"` to ~/.bashrc',
         ),
         has_json=False,

@@ -1,8 +1,9 @@
-"""`forget`, `scan`, `prune`: remove steps, items and secrets from the archive."""
+"""`forget`, `scan`: remove steps, items and secrets from the archive."""
 
 from __future__ import annotations
 
-from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option, progress_bar
+from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option
+from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time, to_text
 
 TYPE_CHECKING = False
@@ -16,6 +17,11 @@ _SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"
 
 
 def _forget(context: Context, arguments: Namespace) -> None:
+    is_by_age = arguments.older_than is not None or arguments.policy
+    return _prune(context, arguments) if is_by_age else _forget_what_is_named(context, arguments)
+
+
+def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.ledger.gate import confirm
     from unified_state.upkeep.forget.forget_refs import Found, Wanted, find_to_forget, forget
 
@@ -110,20 +116,12 @@ COMMANDS = {
             argument("ref", nargs="?", metavar="REF", help="an item, turn, step or compaction"),
             option("--session ID", "all of a session"),
             option("--match TEXT", "everything that holds this text"),
+            option("--older-than AGE", "steps older than this, but for what items need: 180d, 2026-01-01"),
+            flag("--policy", "the least used steps, down to retention_megabytes of your settings"),
             required=True,
         ),
         flag("--dry-run", "only print what would be removed"),
         flag("--yes", "do not ask, but about constraints"),
     ),
-    "scan": Command(_scan, flag("--fix", "mask what is found")),
-    "prune": Command(
-        _prune,
-        either(
-            option("--older-than AGE", "steps older than this: 180d, 2026-01-01"),
-            flag("--policy", "the least used steps, down to retention_megabytes of your settings"),
-            required=True,
-        ),
-        flag("--dry-run", "only print what would be removed"),
-        flag("--yes", "do not ask"),
-    ),
+    "scan": Command(_scan, flag("--fix", "mask what is found"), empty={"looked_at": 0, "refs": []}),
 }

@@ -1,4 +1,4 @@
-"""`status`, `save`, `load`, `age`, `validate`, `work`: a summary of the archive, and the state file."""
+"""`status`, `save`, `age`, `validate`, `work`: a summary of the archive, and the state file."""
 
 from __future__ import annotations
 
@@ -41,9 +41,42 @@ def _status(context: Context, _arguments: Namespace) -> None:
 
     workspace = context.workspace(create=False)
     if workspace.is_empty:
-        return context.show({"recorded": False}, _NOTHING)
-    status = read_status(workspace, current_time(), environment())
-    return context.show({"recorded": True, **disk_value(status)}, "\n".join(_status_lines(status, current_time())))
+        return context.nothing({"recorded": False}, _NOTHING)
+    now = current_time()
+    status = read_status(workspace, now, environment())
+    value = {"recorded": True, **disk_value(status), "recent": _is_recent(status, workspace, now)}
+    return context.show(value, "\n".join(_status_lines(status, now)), style="labels")
+
+
+def _is_recent(status: Status, workspace: Workspace, now: int) -> bool:
+    from unified_state.upkeep.doctor.project_status import minutes_since
+
+    minutes = minutes_since(status.saved_at, now)
+    return minutes is not None and minutes <= workspace.settings.recent_minutes
+
+
+def short_status(context: Context) -> list[str]:
+    """Return what is recorded here in two lines."""
+    workspace = context.workspace(create=False)
+    if workspace.is_empty:
+        return [_NOTHING]
+    from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
+    from unified_state.upkeep.doctor.project_status import read_status
+
+    now = current_time()
+    status = read_status(workspace, now, environment())
+    active = sum(states.get(ACTIVE, 0) for states in status.items.values())
+    waiting = sum(states.get(PROPOSED, 0) for states in status.items.values())
+    waits = f", {waiting:,} {'waits' if waiting == 1 else 'wait'} for you (`unified-state inbox`)" if waiting else ""
+    return [
+        f"{status.turns:,} turns and {active:,} items are kept of {status.worktree}{waits}",
+        f"the state was {_saved_text(status, now)}; health {status.health or 'good'}; `unified-state status` has more",
+    ]
+
+
+def _saved_text(status: Status, now: int) -> str:
+    saved = to_milliseconds(status.saved_at)
+    return "never saved" if saved is None else f"saved {age_text(max(0, now - saved))}"
 
 
 def _status_lines(status: Status, now: int) -> list[str]:
@@ -53,7 +86,6 @@ def _status_lines(status: Status, now: int) -> list[str]:
         for state, count in states.items()
     )
     newest = f", last active {age_text(now - status.newest_step_at)}" if status.newest_step_at else ""
-    saved = to_milliseconds(status.saved_at)
     tier = " (tier json)" if status.tier == "json" else ""
     lines = [
         f"repository {status.repository} in {status.worktree}",
@@ -61,7 +93,7 @@ def _status_lines(status: Status, now: int) -> list[str]:
         f"           of {status.sessions:,} sessions",
         f"           {status.archive_bytes / 1e6:.1f} MB in {status.archive_path}{tier}",
         f"state      {items or 'no items'}{f'; {status.paged_out} only in the archive' if status.paged_out else ''}",
-        f"           {'saved ' + age_text(now - saved) if saved else 'never saved'}: {status.state_path}",
+        f"           {_saved_text(status, now)}: {status.state_path}",
     ]
     if status.archive_not_shown:
         lines.append(
@@ -127,7 +159,8 @@ def _compact_line(workspace: Workspace, state: State) -> str:
 
 
 def _load(context: Context, _arguments: Namespace) -> None:
-    from unified_state.restore.preview import state_banner
+    """Print the state and update the state file: the old name of `preview --startup`, for one more version."""
+    from unified_state.restore.preview import startup_text
 
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
@@ -135,8 +168,8 @@ def _load(context: Context, _arguments: Namespace) -> None:
     if not context.as_json:
         _check_archive(workspace)
     state = _manager(context, reads=True).load_state()
-    text = "" if context.as_json else state_banner(context.workspace(create=False), current_time())
-    context.show(disk_value(state), text)
+    text = "" if context.as_json else startup_text(context.workspace(create=False), current_time())
+    context.show(disk_value(state), text or "the state is empty", style="headings")
 
 
 def _check_archive(workspace: Workspace) -> None:
@@ -146,9 +179,11 @@ def _check_archive(workspace: Workspace) -> None:
 
 
 def _age(context: Context, arguments: Namespace) -> int:
+    from unified_state.upkeep.doctor.project_status import minutes_since, read_saved_at
+
     workspace = context.workspace(create=False)
-    _check_archive(workspace)
-    age = None if workspace.is_empty else _manager(context, reads=True).state_age()
+    saved_at = None if workspace.is_empty else workspace.use(lambda archive: read_saved_at(archive, workspace.place))
+    age = minutes_since(saved_at, current_time())
     items, lines = ({"valid": 0, "others": []}, []) if workspace.is_empty else _standing(workspace)
     if age is None:
         never = {"ageMinutes": None, "recent": False, "items": items}

@@ -1,4 +1,4 @@
-"""`ingest`, `import`, `export`: add history to the archive, and write it to files."""
+"""`import`, `export`: add history to the archive, and write it to files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from unified_state.interfaces.cli.command_context import (
     flag,
     option,
     own_on_server,
-    progress_bar,
 )
+from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 def _ingest(context: Context, arguments: Namespace) -> None:
+    """Archive transcripts: the old name of `import` for them, for one more version."""
     files = _find(arguments.paths)
     done, text = _archive(context, context.workspace(create=True), files)
     context.show(done.as_dict(), text)
@@ -41,7 +42,7 @@ def _find(paths: list[str]) -> list[tuple[str, bool]]:
     files = find_transcripts(paths)
     if not files:
         message = f"there is no transcript in {', '.join(paths)}"
-        raise NotFoundError(message, "transcripts end in .jsonl; `unified-state import` takes files of other programs")
+        raise NotFoundError(message, "transcripts end in .jsonl")
     return files
 
 
@@ -161,5 +162,6 @@ COMMANDS = {
         ),
         argument("--from", dest="source", choices=(SERVER,), help="with --full: your own history on the server"),
         has_json=False,
+        empty=[],
     ),
 }

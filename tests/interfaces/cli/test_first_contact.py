@@ -1,0 +1,218 @@
+"""What somebody meets who types the name of the program for the first time."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.cli.screen import run
+from unified_state.interfaces.cli.command_table import (
+    COMMANDS,
+    DATA,
+    EVERYDAY,
+    EXAMPLES,
+    FIRST_EXAMPLES,
+    FORMER,
+    GROUPS,
+    PLUMBING,
+    RENAMED,
+    SET_UP,
+)
+from unified_state.lib.package import __version__
+
+SHORT = 40  # lines
+
+
+def test_alone_it_prints_a_short_grouped_help_with_examples(empty: Path) -> None:
+    done = run(cwd=empty)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert len(lines) < SHORT
+    assert [title for title in GROUPS if title in lines] == [title for title in GROUPS if title != PLUMBING]
+    assert [f"  {EXAMPLES[name]}" in lines for name in FIRST_EXAMPLES] == [True] * len(FIRST_EXAMPLES)
+
+
+def test_alone_it_prints_the_state_of_this_project(recorded: Path) -> None:
+    told = run(cwd=recorded).stdout.partition("This project\n")[2]
+    assert told.startswith(f"  2 turns and 5 items are kept of {recorded}\n  the state was saved just now; health good")
+
+
+def test_alone_it_tells_a_project_without_anything_how_to_begin(empty: Path) -> None:
+    told = run(cwd=empty).stdout.partition("This project\n")[2]
+    assert told.startswith("  nothing is recorded here yet; `unified-state install` begins")
+    assert not (empty / ".claude").exists()
+
+
+@pytest.mark.parametrize("option", ["help", "--help", "-h"])
+def test_help_is_the_same_page_without_the_project(empty: Path, option: str) -> None:
+    page, _, more = run(cwd=empty).stdout.partition("\nThis project\n")
+    done = run(option, cwd=empty)
+    assert (done.returncode, done.stdout) == (0, f"{page}\n{more.splitlines()[-1]}\n")
+
+
+def test_help_explains_a_command_and_a_verb(empty: Path) -> None:
+    for words in (("search",), ("decision", "add")):
+        told = run("help", *words, cwd=empty).stdout
+        assert told == run(*words, "--help", cwd=empty).stdout
+        assert told.startswith(f"usage: unified-state {' '.join(words)} ")
+    assert run("help", "nonsense", cwd=empty).returncode == 2
+
+
+def test_help_all_lists_every_command_plumbing_too(empty: Path) -> None:
+    lines = run("help", "--all", cwd=empty).stdout.splitlines()
+    named = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert named == list(COMMANDS)
+
+
+@pytest.mark.parametrize("words", ["version", "-V", "--version"])
+def test_version_works(empty: Path, words: str) -> None:
+    done = run(words, cwd=empty)
+    assert (done.returncode, done.stdout) == (0, f"unified-state {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("decison", "list"), "`decision`"),
+        (("serach", "x"), "`search`"),
+        (("statsu",), "`status`"),
+        (("decision", "lst"), "`list`"),
+        (("search", "x", "--limt", "3"), "`--limit`"),
+        (("recal", "D1"), "`show`"),  # an old name
+        (("surviva",), "`compactions`"),
+        (("ls",), "`status`"),  # what other programs call it
+        (("delete", "D1"), "`forget`"),
+    ],
+)
+def test_a_typo_gets_a_suggestion(empty: Path, typed: tuple[str, ...], meant: str) -> None:
+    done = run(*typed, cwd=empty)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert f"did you mean {meant}" in line
+
+
+def test_what_means_nothing_here_gets_no_suggestion_and_no_list(empty: Path) -> None:
+    (line,) = run("xyzzy", cwd=empty).stderr.splitlines()
+    assert line == "unified-state: there is no command 'xyzzy'; see `unified-state --help`"
+
+
+# Commands that other changes bring are listed in their group as soon as they exist.
+PLACES = {
+    EVERYDAY: ["status", "search", "show", "inbox", "view"],
+    "Record": [
+        "decision",
+        "constraint",
+        "question",
+        "evidence",
+        "attempt",
+        "work",
+        "edit",
+        "drop",
+        "undo",
+        "close",
+        "reopen",
+    ],
+    "Compaction": ["context", "preview", "save", "compactions"],
+    DATA: ["import", "export", "forget", "scan", "embed", "sync"],
+    SET_UP: ["install", "uninstall", "doctor", "config", "link", "completion", "demo"],
+}
+
+
+@pytest.mark.parametrize("title", PLACES)
+def test_each_command_is_in_the_group_where_people_look_for_it(title: str) -> None:
+    assert [name for name in PLACES[title] if name in COMMANDS and name not in GROUPS[title]] == []
+
+
+def test_plumbing_is_hidden_from_the_first_page(empty: Path) -> None:
+    told = run(cwd=empty).stdout.partition("Examples")[0]
+    assert [name for name in GROUPS[PLUMBING] if re.search(rf"(?<![\w-]){name}(?![\w-])", told)] == []
+
+
+def test_every_example_of_the_help_is_a_command_line_that_can_be_parsed() -> None:
+    import shlex
+
+    from unified_state.interfaces.cli.main import _parse
+
+    for words, example in EXAMPLES.items():
+        program, *arguments = shlex.split(example.partition(" > ")[0])
+        assert program == "unified-state"
+        assert arguments[: len(words.split())] == words.split()
+        _parse(arguments)
+
+
+def test_a_verb_that_records_or_lists_has_a_description_and_an_example(empty: Path) -> None:
+    for kind in ("decision", "constraint", "question", "evidence", "attempt"):
+        for verb in ("add", "list"):
+            told = run("help", kind, verb, cwd=empty).stdout
+            assert f"example:\n  unified-state {kind} {verb}" in told
+            assert re.search(r"\n\n[A-Z].*\.\n\npositional|\n\n[A-Z].*\.\n\noptions", told), told
+
+
+def test_the_names_of_the_users_card_stay(recorded: Path) -> None:
+    assert {"validate", "age", "hook"} <= COMMANDS.keys()
+    assert run("validate", cwd=recorded).returncode == 0
+    assert run("age", "--max-age", "60", cwd=recorded).returncode == 0
+    assert (Path(__file__).parents[3] / "commands" / "context-compact.md").exists()
+
+
+def test_the_old_names_are_listed_nowhere(empty: Path) -> None:
+    old = {*RENAMED, *FORMER}
+    assert old & COMMANDS.keys() == set()
+    for arguments in ((), ("help", "--all"), ("help", "--man"), ("completion", "bash"), ("completion", "fish")):
+        told = run(*arguments, cwd=empty).stdout
+        assert [
+            name for name in old if re.search(rf"unified[-_]state[ _.]{name}\b|^  {name} ", told, re.MULTILINE)
+        ] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (("recall", "D1"), ("show", "D1")),
+        (("recall", "S3", "--grep", "121", "--json"), ("show", "S3", "--grep", "121", "--json")),
+        (("why", "C1"), ("show", "C1", "--source")),
+        (("why", "C1", "--json"), ("show", "--source", "C1", "--json")),
+        (("restore", "--prompt", "the burst"), ("preview", "--prompt", "the burst")),
+        (("load",), ("preview", "--startup")),
+        (("survival",), ("compactions",)),
+        (("survival", "K9"), ("compactions", "K9")),
+        (("proposed",), ("inbox",)),
+        (("proposed", "accept", "C9"), ("inbox", "accept", "C9")),
+        (("proposed", "dismiss", "C9"), ("inbox", "reject", "C9")),
+        (("prune", "--older-than", "1d", "--dry-run"), ("forget", "--older-than", "1d", "--dry-run")),
+        (("prune", "--older-than", "2030-01-01"), ("forget", "--older-than", "2030-01-01")),
+    ],
+)
+def test_an_old_name_works_as_the_new_one(recorded: Path, old: tuple[str, ...], new: tuple[str, ...]) -> None:
+    one, other = run(*old, cwd=recorded), run(*new, cwd=recorded)
+    assert (one.returncode, one.stdout, one.stderr) == (other.returncode, other.stdout, other.stderr)
+    assert one.returncode in {0, 1 if old[-1].endswith("9") else 0, 2 if "prune" in old else 0}
+    assert one.stdout or one.stderr
+
+
+def test_the_old_name_of_import_still_answers_in_its_own_shape(recorded: Path, tmp_path: Path) -> None:
+    done = run("ingest", str(tmp_path / "t"), "--json", cwd=recorded)
+    assert done.stdout == '{"files":1,"added":0,"skipped":[]}\n'
+
+
+def test_the_old_name_of_a_preview_still_prints_the_state_for_programs(recorded: Path) -> None:
+    assert '"decisions":[{"id":"D1",' in run("load", "--json", cwd=recorded).stdout
+
+
+def test_status_and_age_agree(recorded: Path) -> None:
+    import json
+
+    def both() -> tuple[str, str]:
+        return run("status", cwd=recorded).stdout, run("age", cwd=recorded).stdout
+
+    status, age = both()
+    assert age.startswith("saved just now (recent)\n")
+    assert "\n           saved just now: " in status
+    told = json.loads(run("status", "--json", cwd=recorded).stdout)
+    assert told["recent"]
+    (recorded / ".claude" / "unified-session-state.json").unlink()
+    status, age = both()
+    assert age.startswith("the state was never saved\n")
+    assert "\n           never saved: " in status

@@ -1,0 +1,256 @@
+"""What a person sees on a terminal, and what a program gets from a pipe."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.cli.screen import on_screen, run
+
+ESCAPE = "\033["
+COLOURED = [
+    (),
+    ("--help",),
+    ("status",),
+    ("search", "bucket"),
+    ("show", "T1"),
+    ("show", "D1", "--source"),
+    ("decision", "list"),
+    ("preview",),
+    ("preview", "--startup"),
+    ("context",),
+    ("doctor",),
+    ("config",),
+    ("search", "--help"),
+]
+
+
+@pytest.mark.parametrize("arguments", COLOURED, ids=" ".join)
+def test_a_terminal_shows_colour_and_bold_and_a_pipe_the_same_text_plain(
+    recorded: Path, arguments: tuple[str, ...]
+) -> None:
+    shown = on_screen(*arguments, cwd=recorded, rows=500, variables={"COLUMNS": "80"})
+    assert ESCAPE in shown
+    plain = run(*arguments, cwd=recorded, COLUMNS="80")
+    assert ESCAPE not in plain.stdout
+    for variable in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert ESCAPE not in on_screen(*arguments, cwd=recorded, rows=500, variables={"COLUMNS": "80", **variable})
+
+
+def test_an_agent_at_a_terminal_gets_plain_text(recorded: Path) -> None:
+    assert ESCAPE not in on_screen("search", "bucket", cwd=recorded, variables={"CLAUDECODE": "1"})
+
+
+def test_found_words_are_bold_on_a_terminal_and_marked_in_a_pipe(recorded: Path) -> None:
+    assert f"Token {ESCAPE}1;33mbucket{ESCAPE}0m in Redis" in on_screen("search", "bucket", cwd=recorded)
+    assert "Token **bucket** in Redis" in run("search", "bucket", cwd=recorded).stdout
+
+
+def test_recorded_text_sets_no_colour_itself(recorded: Path) -> None:
+    run("decision", "add", f"Red {ESCAPE}31mtext", "--rationale", "x", cwd=recorded)
+    shown = on_screen("decision", "list", cwd=recorded, variables={"NO_COLOR": "1"})
+    assert "Red" in shown
+    assert ESCAPE not in shown
+
+
+def pager(folder: Path) -> str:
+    """A pager that shows what it got between two lines."""
+    path = folder / "pager.sh"
+    path.write_text("#!/bin/sh\necho BEGIN\ncat\necho END\n", encoding="utf-8")
+    path.chmod(0o700)
+    return str(path)
+
+
+def test_long_output_goes_through_the_pager(recorded: Path, tmp_path: Path) -> None:
+    shown = on_screen("config", cwd=recorded, rows=10, variables={"PAGER": pager(tmp_path)})
+    assert shown.startswith("BEGIN\n")
+    assert shown.endswith("END\n")
+    assert f"{ESCAPE}1mdata_dir{ESCAPE}0m" in shown
+
+
+def test_less_is_the_pager_where_none_is_chosen(recorded: Path, tmp_path: Path) -> None:
+    (tmp_path / "less").symlink_to(pager(tmp_path))
+    shown = on_screen("config", cwd=recorded, rows=10, variables={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert shown.startswith("BEGIN\n")
+
+
+@pytest.mark.parametrize(
+    "variables", [{"PAGER": "cat"}, {"PAGER": ""}, {"PAGER": "no-such-program"}, {"PAGER": "'"}, {"CLAUDECODE": "1"}]
+)
+def test_no_pager_is_started_where_none_is_wanted_or_there(recorded: Path, variables: dict[str, str]) -> None:
+    shown = on_screen("config", cwd=recorded, rows=10, variables=variables)
+    assert "data_dir" in shown.split("\n", 2)[0] + shown
+    assert "BEGIN" not in shown
+
+
+def test_short_output_and_piped_output_go_through_no_pager(recorded: Path, tmp_path: Path) -> None:
+    assert "BEGIN" not in on_screen("status", cwd=recorded, rows=50, variables={"PAGER": pager(tmp_path)})
+    assert "BEGIN" not in on_screen("config", cwd=recorded, rows=10, piped=True, variables={"PAGER": pager(tmp_path)})
+    assert "BEGIN" not in run("config", cwd=recorded, PAGER=pager(tmp_path)).stdout
+    assert "BEGIN" not in on_screen("config", "--json", cwd=recorded, rows=3, variables={"PAGER": pager(tmp_path)})
+
+
+LOADED = """
+import atexit, sys
+atexit.register(lambda: open(sys.argv.pop(1), "w").write(",".join(sys.modules)))
+from unified_state.interfaces.cli.main import main
+arguments = sys.argv[2:]
+main(arguments)
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("status",), ("search", "bucket"), ("config",), ("show", "T1"), ("help",)])
+def test_rich_is_loaded_neither_for_short_output_nor_in_a_pipe(
+    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    told = tmp_path / "modules"
+    monkeypatch.setattr("tests.interfaces.cli.screen.PROGRAM", (sys.executable, "-c", LOADED, str(told)))
+    on_screen(*arguments, cwd=recorded, rows=500)
+    on_terminal = told.read_text(encoding="utf-8").split(",")
+    run(*arguments, cwd=recorded)
+    piped = told.read_text(encoding="utf-8").split(",")
+    for loaded in (on_terminal, piped):
+        assert "unified_state.interfaces.cli.main" in loaded
+        assert [name for name in loaded if name.split(".")[0] == "rich"] == []
+
+
+BAR = """
+import sys, time
+from unified_state.interfaces.cli.progress import progress_bar
+bar = progress_bar("archiving", 10)
+with bar as advance:
+    advance(3)
+    while sys.argv[1] == "slow" and bar._bar is None:
+        time.sleep(0.05)
+    advance(7)
+print("rich" in sys.modules)
+"""
+
+
+def bar(folder: Path, work: str, *, terminal: bool, monkeypatch: pytest.MonkeyPatch, **variables: str) -> str:
+    """What is shown of quick or slow work."""
+    monkeypatch.setattr("tests.interfaces.cli.screen.PROGRAM", (sys.executable, "-c", BAR))
+    if terminal:
+        return on_screen(work, cwd=folder, variables=variables)
+    done = run(work, cwd=folder, **variables)
+    return done.stdout + done.stderr
+
+
+def test_work_that_takes_longer_than_a_moment_shows_a_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = bar(tmp_path, "slow", terminal=True, monkeypatch=monkeypatch)
+    assert "archiving" in shown
+    assert shown.endswith("True\n")
+
+
+@pytest.mark.parametrize(("terminal", "variables"), [(True, {}), (False, {}), (True, {"CLAUDECODE": "1"})])
+def test_quick_work_a_pipe_and_an_agent_get_no_bar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool, variables: dict[str, str]
+) -> None:
+    assert bar(tmp_path, "quick", terminal=terminal, monkeypatch=monkeypatch, **variables) == "False\n"
+
+
+READS = [
+    ("status",),
+    ("search", "bucket"),
+    ("search", "bucket", "--all-projects"),
+    ("show", "D1"),
+    ("show", "T1"),
+    ("show", "D1", "--source"),
+    ("decision", "list"),
+    ("constraint", "list"),
+    ("question", "list"),
+    ("evidence", "list"),
+    ("attempt", "list"),
+    ("inbox",),
+    ("inbox", "list"),
+    ("context",),
+    ("preview",),
+    ("preview", "--startup"),
+    ("compactions",),
+    ("scan",),
+    ("doctor",),
+    ("config",),
+    ("link",),
+    ("age",),
+    ("validate",),
+    ("version",),
+    ("forget", "--older-than", "1d", "--dry-run"),
+]
+
+
+@pytest.mark.parametrize("arguments", READS, ids=" ".join)
+def test_all_that_reads_takes_json(recorded: Path, arguments: tuple[str, ...]) -> None:
+    done = run(*arguments, "--json", cwd=recorded)
+    json.loads(done.stdout)
+    assert done.returncode in {0, 1}
+
+
+def test_a_command_that_lists_takes_json_before_its_verb_too(recorded: Path) -> None:
+    assert json.loads(run("inbox", "--json", "list", cwd=recorded).stdout) == []
+
+
+NOTHING = [
+    (("status",), {"recorded": False}),
+    (("search", "x"), []),
+    (("search", "x", "--all-projects"), []),
+    (("decision", "list"), []),
+    (("attempt", "list", "--all"), []),
+    (("inbox",), []),
+    (("context",), None),
+    (("preview",), {"text": "", "tokens": 0, "parts": []}),
+    (("preview", "--startup"), {"text": "", "tokens": 0, "parts": []}),
+    (("compactions",), []),
+    (("scan",), {"looked_at": 0, "refs": []}),
+    (("link",), []),
+]
+
+
+@pytest.mark.parametrize(("arguments", "value"), NOTHING)
+def test_nothing_there_is_exit_0_an_empty_result_and_one_line_on_stderr(
+    empty: Path, arguments: tuple[str, ...], value: object
+) -> None:
+    done = run(*arguments, cwd=empty)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (0, "", 1)
+    done = run(*arguments, "--json", cwd=empty)
+    assert (done.returncode, json.loads(done.stdout), len(done.stderr.splitlines())) == (0, value, 1)
+
+
+def test_an_export_of_nothing_is_empty(empty: Path) -> None:
+    done = run("export", cwd=empty)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (0, "", 1)
+
+
+def test_no_hit_is_nothing_there_too(recorded: Path) -> None:
+    done = run("search", "xyzzy", "--json", cwd=recorded)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "unified-state: no hits for 'xyzzy'\n")
+
+
+def test_what_is_named_and_is_not_there_is_an_error(recorded: Path) -> None:
+    for arguments in (("show", "D9"), ("show", "D9", "--source"), ("compactions", "K9"), ("forget", "D9")):
+        assert run(*arguments, cwd=recorded).returncode == 1
+
+
+def test_validate_and_age_keep_their_meaning_where_nothing_is(empty: Path) -> None:
+    age = run("age", cwd=empty)
+    assert (age.returncode, age.stdout) == (1, "the state was never saved\n")
+    assert run("age", "--max-age", "60", cwd=empty).returncode == 1
+
+
+def test_doctor_gives_a_hint_only_where_something_is_wrong(recorded: Path) -> None:
+    checks = json.loads(run("doctor", "--json", cwd=recorded).stdout)
+    assert [check["name"] for check in checks if check["ok"] and check["hint"]] == []
+
+
+def test_an_output_that_is_read_by_a_program_stays_as_it_was(recorded: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "unified_state.interfaces.cli.main", "export"],
+        cwd=recorded,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [json.loads(line)["ref"] for line in done.stdout.splitlines()] == ["S1", "S2", "S3", "S4", "S5"]
