@@ -50,7 +50,7 @@ def test_bash_takes_the_completion(empty: Path) -> None:
     assert done.stdout.splitlines()[-1].split() == ["status", "statusline"]
 
 
-def test_the_manual_page_that_is_checked_in_is_the_present_one(empty: Path) -> None:
+def test_help_prints_the_manual_page(empty: Path) -> None:
     assert run("help", "--man", cwd=empty).stdout == PAGE.read_text(encoding="utf-8")
 
 
