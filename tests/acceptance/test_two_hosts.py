@@ -82,7 +82,7 @@ def test_the_next_session_of_the_same_host_is_told_the_state_alone(project: Proj
     project.keep(written, project.home / "c1.jsonl")
     told = claude_start(project, "c2")
     assert "Refill buckets lazily" in told
-    assert "[LAST SESSION]" not in told
+    assert "[LAST SESSION] in " not in told
 
 
 def test_codex_continues_what_claude_code_did(project: Project) -> None:

@@ -5,7 +5,7 @@ import pytest
 from unified_state.lib.stdlib import dump_json
 from unified_state.model.known import Recent, Run
 from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT, Step
-from unified_state.restore.rules.recent_work import recent_work
+from unified_state.restore.rules.recent_work import recent_work, uncommitted
 
 ROOT = "/home/ada/proj"
 
@@ -135,3 +135,11 @@ def test_a_file_that_was_written_again_is_not_gone() -> None:
 
 def test_a_file_that_could_not_be_removed_is_not_gone() -> None:
     assert recent(bash("rm docs/old.md", "rm: cannot remove: Permission denied", failed=True)).gone == ()
+
+
+def test_uncommitted_files_are_those_edited_after_the_last_commit() -> None:
+    commit = bash("git commit -m one", "[main 1a2b3c4] One")
+    failed = bash("git commit -m two", "nothing to commit", failed=True)
+    found = uncommitted(steps("first", edit("a.py"), commit, "then", edit("b.py"), failed), ROOT)
+    assert found == Recent(texts=(("then", 0), ("first", 0)), edits=(("b.py", 1),))
+    assert uncommitted(steps(edit("a.py"), failed), ROOT).edits == (("a.py", 1),)

@@ -28,7 +28,7 @@ def test_it_tells_the_last_prompt_the_last_answer_the_next_step_and_uncommitted_
             "  last prompt: Add retries to the client",
             "  last answer: Retries work. Next: honour `Retry-After`.",
             "  next: Honour Retry-After",
-            "  not committed (no commit seen): src/client.py",
+            "  edited since the last commit: src/client.py",
         ],
     )
 

@@ -12,17 +12,16 @@ from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.session_notes import open_notes, pending_actions
 from unified_state.memory.archive.sessions import LOCAL_SESSION, read_work, session_id_of, session_number
-from unified_state.memory.archive.steps import find_step, last_turns, newest_steps, recent_steps, steps_of_turn
+from unified_state.memory.archive.steps import find_step, last_turns, newest_prompts, recent_steps, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.known import Composition, Known, TurnOutline
 from unified_state.model.session_state import GitState, WorkItem
-from unified_state.model.step import PROMPT
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
-from unified_state.restore.rules.recent_work import recent_work
+from unified_state.restore.rules.recent_work import recent_work, uncommitted
 from unified_state.restore.rules.working_set_lines import is_own, outline
 from unified_state.restore.said_rules import said_rules
 
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 _TURNS, _PENDING, _STEPS = 8, 20, 300
-_LAST_PROMPTS, _LAST_STEPS = 3, 60
+_LAST_STEPS = 60
 
 
 def gather(
@@ -151,9 +150,10 @@ def _end_of(archive: Archive, session: int | None, reason: Reason) -> dict[str, 
     """Return the last prompt of the session before and its newest steps, for a session that begins anew."""
     if session is None or reason not in {"startup", "clear"}:
         return {}
-    found = (find_step(archive, number) for number in newest_steps(archive, session, PROMPT, _LAST_PROMPTS))
+    found = (find_step(archive, number) for number in newest_prompts(archive, session, _TURNS))
     prompt = next((step for step in found if step is not None and not is_own(step.text)), None)
     if prompt is None:
         return {}
     turn = TurnOutline(number=0, at=prompt.at, prompt=prompt.text)
-    return {"turns": (turn,), "recent": recent_work(recent_steps(archive, session, _LAST_STEPS), "")}
+    root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
+    return {"turns": (turn,), "recent": uncommitted(recent_steps(archive, session, _LAST_STEPS), root)}

@@ -22,7 +22,7 @@ from unified_state.memory.repository.find_repository import CHECKOUTS
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import has_other_archives, has_reminders
 from unified_state.memory.repository.rejoin import remember
-from unified_state.model.hook_event import BRIEF
+from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.restore.ready_restore import drop_ready, ready_restore
 
 TYPE_CHECKING = False
@@ -41,6 +41,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     if call.event.agent_id:
         return ""
     reason = _reason(call)
+    if call.part == WORKING_SET and reason != "compact" and not _is_whole_clear(call, reason):
+        return ""
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     if reason == "compact":
@@ -67,7 +69,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         reason,
         call.now,
         since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
-        with_turns=handed_over is not None or (reason == "clear" and call.settings.restore_on_clear == "full"),
+        with_turns=handed_over is not None or _is_whole_clear(call, reason),
     )
     text = _composed(
         call, archive, session, known.replace(health=health, handed_over=handed_over[1] if handed_over else "")
@@ -82,6 +84,11 @@ def _tell_waiting(call: HookCall, archive: Archive, session: int) -> None:
         from unified_state.restore.tell_inbox import tell_waiting  # in most sessions nothing waits
 
         call.message = "\n".join(filter(None, (call.message, tell_waiting(archive, session))))
+
+
+def _is_whole_clear(call: HookCall, reason: Reason) -> bool:
+    """Return whether a /clear gets all that a compaction gets: the user enabled that."""
+    return reason == "clear" and call.settings.restore_on_clear == "full"
 
 
 def _tidy(call: HookCall, archive: Archive) -> str | None:

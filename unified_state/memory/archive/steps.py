@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import escape_surrogates, index_text, parts_of_names, strings_of, unpack
-from unified_state.model.step import KINDS, TEXT, TOOL_CALL, TOOL_RESULT, Step
+from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,6 +131,17 @@ def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[
         session,
         KIND_NUMBERS[kind],
         limit,
+    )
+
+
+def newest_prompts(archive: Archive, session: int, turns: int) -> list[int]:
+    """Return the numbers of the prompts in a session's newest turns, the newest first."""
+    return archive.column(
+        "SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ? AND agent IS NULL "
+        "ORDER BY id DESC LIMIT ?) AND kind = ? ORDER BY id DESC",
+        session,
+        turns,
+        KIND_NUMBERS[PROMPT],
     )
 
 

@@ -29,6 +29,7 @@ _END = 6_000  # characters at the end of an output that are looked at
 _OUTCOME = 160
 _SAYS_NOTHING = ("<", "exit status ", "Exit code ")  # the client's wrappers, and codes
 _NO_CALL = "<tool_use_error>"
+_COMMITS, _CHANGING = "git commit", ("_string", "content", "edits", "new_source", "*** Begin Patch")
 _MOST_RUNS = 60  # distinct commands
 _LOOKED_AT = 20_000  # characters of a result in which a removed name may come back
 _DEFINES, _GO_METHOD = ("func", "class", "const", "def", "fn", "function", "interface", "struct", "type"), "func ("
@@ -48,6 +49,25 @@ def recent_work(steps: Sequence[Step], root: str) -> Recent:
                 reader.read(step, result)
             reader.age += 1
     return reader.found()
+
+
+def uncommitted(steps: Sequence[Step], root: str) -> Recent:
+    """Return the texts of some steps, which are in order, and the files that were edited after the last commit in them.
+
+    It takes a fraction of the time of `recent_work`: a command is not parsed, only searched for `git commit`.
+    """
+    failed = {step.tool_use_id for step in steps if step.kind == TOOL_RESULT and step.is_error}
+    edits: dict[str, int] = {}
+    for age, step in enumerate(reversed([step for step in steps if step.kind == TOOL_CALL])):
+        if step.tool_use_id in failed:
+            continue
+        if _COMMITS in step.text:
+            break
+        if any(field in step.text for field in _CHANGING):
+            for change in read_call(step).changes:
+                edits.setdefault(relative_path(change.path, root), age)
+    texts = tuple((step.text, 0) for step in reversed(steps) if step.kind == TEXT)
+    return Recent(texts=texts, edits=tuple(edits.items()))
 
 
 class _Reader:

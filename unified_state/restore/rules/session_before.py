@@ -5,7 +5,6 @@ from __future__ import annotations
 from unified_state.lib.text import cut, estimate_tokens, one_line
 from unified_state.lib.times import age_text
 from unified_state.memory.ledger.rules.item_lines import harmless
-from unified_state.restore.rules.hand_over_lines import now_lines
 from unified_state.restore.rules.summary_guidance import COMPACT
 
 TYPE_CHECKING = False
@@ -33,7 +32,9 @@ def last_session(known: Known) -> tuple[str, list[str]] | None:
         lines.append(f"  last answer: {_both_ends(one_line(answer))}")
     if known.pending_actions:
         lines.append(f"  next: {_within(known.pending_actions[0], _NEXT)}")
-    lines += [f"  {_within(line.strip(), _WORK)}" for line in list(now_lines(known.recent))[:1]]
+    if known.recent.edits:
+        files = ", ".join(path for path, _ in known.recent.edits)
+        lines.append(f"  edited since the last commit: {_within(files, _WORK)}")
     return f"[LAST SESSION] {age_text(known.now - turn.at)}", lines
 
 
