@@ -316,6 +316,9 @@ def test_the_mcp_server_has_no_tool_that_takes_a_rule_away(ruled: Project) -> No
         arguments = {"id": "C1", "decision": "Push as you like", "rationale": "r"}
         answer = client.ask("tools/call", name="supersede_decision", arguments=arguments)["result"]
         assert answer["isError"]
+        for changes in ({"mode": "warn"}, {"scope": None}, {"constraint": "Push as you like"}, {}):
+            for ref in ("C1", "C2"):
+                client.ask("tools/call", name="edit_item", arguments={"id": ref, "changes": changes})
 
 
 def test_an_import_forgets_no_rule_that_is_in_force(project: Project, tmp_path: Path) -> None:

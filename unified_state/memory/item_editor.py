@@ -31,7 +31,7 @@ class ItemEditor:
 
     _workspace: Workspace
 
-    def edit(self, item_id: str, **changes: Unpack[Changes]) -> Entry:
+    def edit(self, item_id: str, /, **changes: Unpack[Changes]) -> Entry:
         """Change fields of an item, as in `edit("D1", rationale="…")`, and return the new item in its place.
 
         A change of a constraint, of a proposal, or of what the user said is only proposed: its status is "proposed",
@@ -72,9 +72,11 @@ class ItemEditor:
 
 def _check(name: str, value: Any) -> None:
     """Raise UsageError for a value that a field cannot have."""
-    if name in {"scope", "mode"}:
-        return  # checked together
-    if name in _CHOICES:
+    if name == "scope":
+        return  # checked with its mode
+    if name == "mode":
+        wanted = "" if value is None or isinstance(value, str) else "a text"
+    elif name in _CHOICES:
         wanted = f"one of {', '.join(_CHOICES[name])}" if value not in _CHOICES[name] else ""
     elif name in _FLAGS:
         wanted = "" if isinstance(value, bool) else "True or False"

@@ -34,7 +34,13 @@ def scope_of(texts: Iterable[str]) -> Scope:
 def checked_scope(patterns: Mapping[str, Iterable[str]]) -> Scope:
     """Return the scope for patterns by kind. Raises UsageError."""
     found: dict[str, tuple[str, ...]] = {}
+    if not hasattr(patterns, "items"):
+        message = f"a scope is {str(patterns)[:_LONGEST]!r}"
+        raise UsageError(message, f"it is patterns by kind: {', '.join(SCOPE_KINDS)}")
     for kind, given in patterns.items():
+        if not hasattr(given, "__iter__"):
+            message = f"{kind[:_LONGEST]} of a scope is {str(given)[:_LONGEST]!r}"
+            raise UsageError(message, "it is a list of patterns")
         if kind not in SCOPE_KINDS:
             message = f"a scope has no {kind[:_LONGEST]!r}"
             raise UsageError(message, f"it has {', '.join(SCOPE_KINDS)}")

@@ -33,6 +33,7 @@ _CALLS: dict[str, dict[str, object]] = {
     "add_evidence": {"type": "output", "content": "password=@TOKEN@", "source": "x"},
     "set_work_item": {"id": "I1", "title": "t @TOKEN@", "phase": "build", "progress": 0.5},
     "add_attempt": {"attempt": "x @TOKEN@", "outcome": "y"},
+    "edit_item": {"id": "C1", "changes": {"constraint": "x @TOKEN@", "scope": {"commands": ["git"]}, "mode": "ask"}},
 }
 _HELLO: tuple[dict[str, Any], ...] = (
     {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {

@@ -124,3 +124,54 @@ def test_a_call_that_goes_wrong_records_nothing(
     assert said in refused(repository, name, **arguments)
     workspace = open_workspace(str(repository), None, report=print)
     assert workspace.is_empty or workspace.use(lambda archive: archive.rows("SELECT 1 FROM item")) == []
+
+
+def test_an_item_of_a_model_is_edited_and_dropped(repository: Path) -> None:
+    answer(repository, "add_decision", decision="Use SQLite", rationale="one file")
+    edited = answer(repository, "edit_item", id="D1", changes={"rationale": "no server"})
+    assert edited == {"id": "D2", "status": "active", "notes": []}
+    assert answer(repository, "edit_item", id="D2", changes={}) == {"id": "D2", "status": "dismissed", "notes": []}
+    assert answer(repository, "state_get")["decisions"][-1]["status"] == "superseded"
+
+
+def test_a_change_of_a_rule_is_only_proposed(repository: Path) -> None:
+    answer(repository, "add_constraint", constraint="Never push", source="the user")
+    proposed = answer(repository, "edit_item", id="C1", changes={"constraint": "Push"})
+    assert (proposed["id"], proposed["status"]) == ("C2", "proposed")
+    assert "inbox accept D1" in refused(repository, "edit_item", id="C1", changes={})
+    assert [one["constraint"] for one in answer(repository, "state_get")["constraints"] if "status" not in one] == [
+        "Never push"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"nonsense": "x"}, "a decision has no"),
+        ({"self": "x"}, "a decision has no"),
+        ({"decision": 5}, "it is a text"),
+        ({"reversible": "no"}, "True or False"),
+    ],
+)
+def test_a_wrong_change_is_refused(repository: Path, changes: dict[str, object], told: str) -> None:
+    answer(repository, "add_decision", decision="Use SQLite", rationale="one file")
+    assert told in refused(repository, "edit_item", id="D1", changes=changes)
+
+
+WRONG_SCOPES: list[object] = ["x", 5, [], {}, {"commands": 5}, {"commands": None}, {"commands": [5]}]
+WRONG_MODES: list[object] = [{}, [], 5, "x"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"scope": wrong} for wrong in WRONG_SCOPES),
+        *({"scope": {"commands": ["git"]}, "mode": wrong} for wrong in WRONG_MODES),
+        {"mode": "deny"},
+        {"item_id": "D1"},
+    ],
+    ids=str,
+)
+def test_a_wrong_scope_or_mode_is_refused(repository: Path, changes: dict[str, object]) -> None:
+    answer(repository, "add_constraint", constraint="Never push", source="the user")
+    assert not refused(repository, "edit_item", id="C1", changes=changes).startswith("a bug")

@@ -21,7 +21,7 @@ DESCRIPTION_LIMIT = 2_048  # bytes that the client shows of a description, or of
 READS = {"state_get", "archive_search", "archive_get_turn", "recall", "why"}
 RECORDS = {
     *("add_decision", "supersede_decision", "add_constraint", "add_question", "resolve_question"),
-    *("add_evidence", "add_attempt", "set_work_item"),
+    *("add_evidence", "add_attempt", "set_work_item", "edit_item"),
 }
 
 

@@ -136,6 +136,14 @@ class StatePage(State):
     page: Page = Page(unit="entries", offset=0, shown=0, total=0, next_offset=None)
 
 
+class Edited(TypedDict):
+    """The item that holds now, or is proposed."""
+
+    id: str
+    status: str
+    notes: list[str]
+
+
 def recorded(entry: type[Record]) -> type[Record]:
     """Return the schema of an entry after a tool recorded it, with notes for the agent."""
     fields = {"__doc__": entry.__doc__, "__annotations__": {"notes": tuple[str, ...]}, "notes": ()}

@@ -19,6 +19,7 @@ from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.explain_item import explain
+from unified_state.memory.ledger.item_table import ACTIVE
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.writer.record_state import add_item, resolve_question
 from unified_state.model.item import (
@@ -78,9 +79,9 @@ class ReadingTools:
     @tool(shapes.StatePage, READS)
     def state_get(self, offset: Offset = 0) -> dict[str, Any]:
         """Return the current state: active constraints, decisions with their reasons, open questions, failed attempts,
-        errors, the work item, and git. Use it for the whole picture; after a compaction most of it was restored
-        already. Each item has an id such as D7: `recall` returns it whole, `why` returns its source. An item with the
-        origin `user_said` holds the user's own words and binds; a model wrote an `inferred` one.
+        errors, the work item, and git. After a compaction most of it was restored already. Each
+        item has an id such as D7, for `recall` and `why`. One with the origin `user_said` holds the
+        user's own words and binds; a model wrote an `inferred` one.
         """
         return state_page(self._project, offset)
 
@@ -211,8 +212,8 @@ Ref = Annotated[str, Field(description="its id, such as D7 or Q1")]
 Quote = Annotated[
     str | None,
     Field(
-        description="a whole sentence of the user's prompts that says this, verbatim; it is checked. Without it the "
-        "item does not count as the user's"
+        description="a whole sentence of the user's prompts that says this, verbatim (checked); without it the item "
+        "is not the user's"
     ),
 ]
 Reversible = Annotated[bool, Field(description="false if it cannot be changed later; the state then keeps it longest")]
@@ -246,7 +247,7 @@ class RecordingTools:
         reversible: Reversible = True,
         quote: Quote = None,
     ) -> dict[str, Any]:
-        """Record a decision that replaces an earlier one. The earlier one is kept and marked as superseded."""
+        """Record a decision that replaces an earlier one, which is kept as superseded."""
         body = {"decision": decision, "rationale": rationale, "reversible": reversible}
         return self._add(DECISION, body, quote, supersedes=id)
 
@@ -294,7 +295,7 @@ class RecordingTools:
         quote: Quote = None,
     ) -> dict[str, Any]:
         """Record text that is needed later and was hard to get, verbatim: an error, a working command, an output. The
-        archive keeps the whole text; the state shows its beginning.
+        archive keeps all of it.
         """
         return self._add(EVIDENCE, {"type": type, "content": content, "source": source}, quote)
 
@@ -323,6 +324,18 @@ class RecordingTools:
         notes: list[str] = []
         manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
         return {**disk_value(manager.set_work_item(id, title, phase, progress)), "notes": notes}
+
+    @tool(shapes.Edited, SETS)
+    def edit_item(
+        self,
+        id: Ref,  # noqa: A002  # the name in the answers
+        changes: Annotated[dict[str, Any], Field(description="new values by field name; empty drops the item")],
+    ) -> dict[str, Any]:
+        """Correct or drop an item. A change of a rule or of the user's words is proposed to them."""
+        notes: list[str] = []
+        manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
+        entry = manager.edit(id, **changes) if changes else manager.drop(id)
+        return {"id": entry.id, "status": entry.status or ACTIVE, "notes": notes}
 
     def _add(
         self, kind: str, body: dict[str, Any], quote: str | None, *, supersedes: str | None = None
