@@ -149,7 +149,8 @@ clean:
 
 $(VENV)/product: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --editable .
+	$(PIP) --no-compile --editable .
+	$(RUN)/python -m pip uninstall --quiet --yes setuptools  # 10 MB that older Pythons bring, and nothing here uses
 	@touch $@
 
 $(VENV)/installed: $(VENV)/product
