@@ -201,6 +201,19 @@ def test_before_anything_is_known_it_says_so(project: Project) -> None:
     assert project.ask("context") is None
 
 
+def test_status_takes_in_the_context_in_one_line(session: Session) -> None:
+    session.turn(20_000)
+    told = session.context()
+    full = session.project.ask("status")["context"]
+    assert (full["tokens"], full["compactsAt"]) == (told["tokens"], told["compacts_at"])
+    assert full["phase"] == told["phase"]
+    line = f"context    20,000 tokens, {told['percent_of_limit']:.0f} % of the way to the compaction, phase ok\n"
+    assert line in session.project.run("status").out
+    session.compact()
+    session.turn(21_000)
+    assert session.project.ask("status")["context"]["tokens"] == 21_000
+
+
 def test_a_session_without_an_answer_has_no_phase(session: Session) -> None:
     session.turn(20_000)
     session.compact()

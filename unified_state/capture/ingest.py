@@ -44,11 +44,14 @@ class Transcript(Record):
 
 
 class Ingested(Record):
-    """What an ingestion did: files read, steps that were new, and transcripts whose folder is gone."""
+    """What an ingestion did: files read, steps that were new, transcripts whose folder is gone, and files and new steps
+    by the worktree that they went to.
+    """
 
     files: int
     added: int
-    skipped: tuple[str, ...] = ()
+    skipped: tuple[str, ...]
+    places: dict[str, tuple[int, int]]
 
 
 def find_transcripts(paths: Sequence[str]) -> list[tuple[str, bool]]:
@@ -72,17 +75,20 @@ def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, re
     anything is archived, where one cannot be read.
     """
     added, count, skipped = 0, 0, []
+    places: dict[str, tuple[int, int]] = {}
     for transcript, of_projects in [(_readable(path), of_projects) for path, of_projects in files]:
         path = transcript.path
         target = _target(workspace, transcript) if of_projects else workspace
         if target is None:
             skipped.append(path)
         else:
-            added += target.use(lambda archive: _ingest_one(archive, target, transcript, now)).added  # noqa: B023
-            count += 1
+            new = target.use(lambda archive: _ingest_one(archive, target, transcript, now)).added  # noqa: B023
+            before = places.get(target.place.repository.worktree, (0, 0))
+            places[target.place.repository.worktree] = (before[0] + 1, before[1] + new)
+            added, count = added + new, count + 1
         report(os.path.getsize(path))
     workspace.use(_give_back_space)
-    return Ingested(count, added, tuple(skipped))
+    return Ingested(count, added, tuple(skipped), places)
 
 
 def read_head(path: str) -> Transcript:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import prompt, write_transcript
 from tests.interfaces.cli.screen import on_screen, run
 
 ESCAPE = "\033["
@@ -254,3 +255,39 @@ def test_an_output_that_is_read_by_a_program_stays_as_it_was(recorded: Path) -> 
         check=True,
     )
     assert [json.loads(line)["ref"] for line in done.stdout.splitlines()] == ["S1", "S2", "S3", "S4", "S5"]
+
+
+def test_a_folder_of_projects_tells_where_each_session_went(recorded: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for number, place in enumerate((recorded, other)):
+        path = tmp_path / "projects" / str(number) / f"s{number}.jsonl"
+        write_transcript(path, prompt(10 + number, "hello", session=f"s{number}", cwd=str(place)))
+    done = run("import", str(tmp_path / "projects"), cwd=recorded)
+    assert done.stdout.splitlines() == [
+        "2 transcripts, 2 new steps",
+        f"  1 transcript, 1 new step in {recorded}",
+        f"  1 transcript, 1 new step in {other}",
+    ]
+    (value,) = json.loads(run("import", str(tmp_path / "projects"), "--json", cwd=recorded).stdout)
+    assert value["places"] == {str(place): {"files": 1, "added": 0} for place in (recorded, other)}
+
+
+def test_a_hit_without_the_words_says_why_it_is_there(recorded: Path) -> None:
+    shown = run("search", "bucket", cwd=recorded).stdout.splitlines()
+    for line in shown:
+        assert ("**" in line) != line.endswith("  (beside a hit, or alike)")
+
+
+def test_a_source_is_told_for_a_person_and_whole_for_a_program(recorded: Path) -> None:
+    told = run("show", "D1", "--source", cwd=recorded).stdout
+    whole = json.loads(run("show", "D1", "--source", "--json", cwd=recorded).stdout)
+    assert f"SHA-256 {whole['quote_hash'][:12]}…\n" in told
+    assert whole["quote_hash"] not in told
+
+
+def test_config_tells_the_files_and_shows_first_what_was_set(recorded: Path) -> None:
+    lines = run("config", cwd=recorded, UNIFIED_STATE_RESTORE_TOKENS="1000").stdout.splitlines()
+    assert lines[0].split()[:2] == ["restore_tokens", "1000"]
+    assert any(line.startswith("your settings    ") and "config.toml (not there yet)" in line for line in lines)
+    assert f"of this project  {recorded}/.claude/unified-state.toml (not there yet)" in lines

@@ -72,7 +72,8 @@ def _spelled(action: argparse.Action) -> str:
     value = str(action.metavar or choices or action.dest.upper())
     if not action.option_strings:
         return value
-    return action.option_strings[-1] if action.nargs == 0 else f"{action.option_strings[-1]} {value}"
+    names = ", ".join(name for name in action.option_strings if name.startswith("--"))
+    return names if action.nargs == 0 else f"{names} {value}"
 
 
 def _subparsers(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:

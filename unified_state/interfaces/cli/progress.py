@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import sys
 
-from unified_state.interfaces.cli.terminal import is_person
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +28,7 @@ class progress_bar:  # noqa: N801  # used like the functions of contextlib, whos
         self._bar: Any = None
 
     def __enter__(self) -> Callable[[int], None]:
-        if is_person(sys.stderr):
+        if sys.stderr.isatty() and self._is_wanted():
             from threading import Lock, Timer
 
             self._lock, self._is_over = Lock(), False
@@ -38,6 +36,11 @@ class progress_bar:  # noqa: N801  # used like the functions of contextlib, whos
             self._timer.daemon = True
             self._timer.start()
         return self._advance
+
+    def _is_wanted(self) -> bool:
+        from unified_state.interfaces.cli.terminal import is_person
+
+        return is_person(sys.stderr)
 
     def _show(self) -> None:
         with self._lock:

@@ -57,38 +57,40 @@ class Status(Record):
 
 def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
     """Return the status of a workspace whose archive exists."""
+    return workspace.use(lambda archive: status_of(archive, workspace, now, environ))
+
+
+def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
+    """Return the status that an archive and its place tell."""
     place = workspace.place
     problem = server_problem(workspace.settings, environ)
     hidden = place.archive_path if workspace.journal is not None and os.path.exists(place.archive_path) else None
 
-    def action(archive: Archive) -> Status:
-        # Empty rows of forgotten, pruned or damaged steps do not count.
-        steps, turns = archive.row("SELECT count(*), count(DISTINCT turn) FROM step WHERE kind NOT NULL")
-        return Status(
-            repository=place.id or "",
-            worktree=place.repository.worktree,
-            tier=workspace.settings.tier,
-            archive_path=_path(workspace),
-            state_path=place.state_path,
-            archive_bytes=archive.size(),
-            sessions=archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0],
-            turns=turns,
-            steps=steps,
-            compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
-            items=_item_counts(archive),
-            paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
-            newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
-            saved_at=read_saved_at(archive, place),
-            health=health_line(place.folder, now),
-            lean=read_savings(archive),
-            vectors=vector_counts(archive),
-            copied_from=place.copied_from,
-            servers=tuple(server_states(archive)),
-            server_problem=None if problem is None else str(problem),
-            archive_not_shown=hidden,
-        )
-
-    return workspace.use(action)
+    # Empty rows of forgotten, pruned or damaged steps do not count.
+    steps, turns = archive.row("SELECT count(*), count(DISTINCT turn) FROM step WHERE kind NOT NULL")
+    return Status(
+        repository=place.id or "",
+        worktree=place.repository.worktree,
+        tier=workspace.settings.tier,
+        archive_path=_path(workspace),
+        state_path=place.state_path,
+        archive_bytes=archive.size(),
+        sessions=archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0],
+        turns=turns,
+        steps=steps,
+        compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
+        items=_item_counts(archive),
+        paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
+        newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
+        saved_at=read_saved_at(archive, place),
+        health=health_line(place.folder, now),
+        lean=read_savings(archive),
+        vectors=vector_counts(archive),
+        copied_from=place.copied_from,
+        servers=tuple(server_states(archive)),
+        server_problem=None if problem is None else str(problem),
+        archive_not_shown=hidden,
+    )
 
 
 def read_saved_at(archive: Archive, place: Place) -> str | None:

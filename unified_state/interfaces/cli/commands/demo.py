@@ -13,6 +13,7 @@ import tempfile
 
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.interfaces.cli.command_context import Command
+from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.package import package_path
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
@@ -55,7 +56,7 @@ class Demonstration(Record):
 
 
 def _demo(context: Context, _arguments: Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder:
+    with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder, progress_bar("running a session"):
         done = _Demo(folder).run()
     context.show(disk_value(done), _story(done), is_visible=True)  # it has the fences themselves
     return 0 if all(fact.restored or fact.in_summary for fact in done.facts) else 1

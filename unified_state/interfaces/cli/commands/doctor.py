@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from unified_state.interfaces.cli.command_context import Command, argument
+from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time
 from unified_state.memory.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
-from unified_state.settings import environment
+from unified_state.settings import PROJECT_FILE, environment, user_file
+
+_DEFAULT = "default"  # the origin of a setting that nobody set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +25,8 @@ if TYPE_CHECKING:
 def _doctor(context: Context, _arguments: Namespace) -> int:
     from unified_state.upkeep.doctor.diagnose import diagnose
 
-    checks = diagnose(*context.here(create=False), environment(), current_time())
+    with progress_bar("checking"):
+        checks = diagnose(*context.here(create=False), environment(), current_time())
     width = max(len(check.name) for check in checks)
     lines = [
         f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}"
@@ -37,7 +43,7 @@ def _told(check: Check) -> dict[str, Any]:
 
 
 def _config(context: Context, _arguments: Namespace) -> int:
-    _, settings = context.here(create=False)
+    place, settings = context.here(create=False)
     rows = [
         {
             "name": setting.name,
@@ -48,12 +54,28 @@ def _config(context: Context, _arguments: Namespace) -> int:
         }
         for setting in SETTINGS
     ]
-    width = max(len(setting.name) for setting in SETTINGS)
-    lines = [f"{row['name']:{width}}  {row['value']!s:<12} {row['unit']:<12}  {row['origin']}" for row in rows]
-    context.show({"settings": rows, "problems": settings.problems}, "\n".join(lines), style="labels")
+    files = {"own": user_file(), "project": os.path.join(place.repository.worktree, PROJECT_FILE)}
+    text = "\n".join([*_setting_lines(rows), "", *_file_lines(files)])
+    context.show({"settings": rows, "problems": settings.problems, "files": files}, text, style="labels")
     for problem in settings.problems:
         context.say(problem)
     return 1 if settings.problems else 0
+
+
+def _setting_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """Return a line for each setting. Those that were set come first."""
+    width = max(len(row["name"]) for row in rows)
+    ordered = sorted(rows, key=lambda row: row["origin"] == _DEFAULT)
+    return [f"{row['name']:{width}}  {row['value']!s:<12} {row['unit']:<12}  {row['origin']}" for row in ordered]
+
+
+def _file_lines(files: dict[str, str]) -> list[str]:
+    """Return where to write settings: the user's file, and the project's."""
+    titles = {"own": "your settings", "project": "of this project"}
+    return [
+        f"{titles[name]:<15}  {path}{'' if os.path.exists(path) else ' (not there yet)'}"
+        for name, path in files.items()
+    ]
 
 
 def _link(context: Context, arguments: Namespace) -> None:

@@ -11,6 +11,7 @@ from unified_state.errors import (
     UsageError,
 )
 from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option
+from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
     Found = tuple[list[str], list[dict[str, Any]]]
 
+_MARK = "**"  # around each word that was found
 _ORIGINS = {"user_said": "the user said it", "observed": "it was observed", "inferred": "a model inferred it"}
 _CHARACTERS, _NAME_WIDTH = 300, 10
+_HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
 
 
 def _search(context: Context, arguments: Namespace) -> None:
@@ -45,7 +48,8 @@ def _search(context: Context, arguments: Namespace) -> None:
         kind=arguments.kind,
     )
     look = _everywhere if arguments.all_projects else _in_team if arguments.team else _here
-    lines, shown = look(context, wanted)
+    with progress_bar("searching"):
+        lines, shown = look(context, wanted)
     if not lines:
         return context.nothing(shown, f"no hits for {wanted.query[:80]!r}")
     return context.show(shown, "\n".join(lines), style="hits")
@@ -92,7 +96,8 @@ def _in_team(context: Context, wanted: Wanted) -> Found:
 
 def _hit_line(hit: Hit) -> str:
     status = f"  ({hit.status})" if hit.status not in {None, "active"} else ""
-    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}{status}"
+    beside = "" if _MARK in hit.snippet else "  (beside a hit, or alike)"
+    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}{status}{beside}"
 
 
 def _team_line(hit: TeamHit) -> str:
@@ -187,13 +192,13 @@ def _reasons(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from ((name, _short(str(value))) for name, value in found["body"].items())
     if found["quote"] is not None:
         yield "quote", f'"{_short(found["quote"])}"'
-        yield "", f"{'':<{_NAME_WIDTH}} SHA-256 {found['quote_hash']}"
+        yield "", f"{'':<{_NAME_WIDTH}} SHA-256 {found['quote_hash'][:_HASH]}…"
     yield "taken from", _source(found)
     turn = found["turn"]
     if turn:
         yield "turn", f"{turn['ref']} of session {found['session_id']}"
         steps = [step for step in (turn["prompt"], turn["step"]) if step]
-        yield from ((step["ref"], f"{step['kind']}: {_short(_content(step))}") for step in steps)
+        yield from ((step["ref"], f"{step['kind']}: {_short(_readable(step))}") for step in steps)
     for link in found["links"]:
         other = f"{link['ref']} ({link['status']})"
         yield "link", f"{link['relation']} {other}" if link["isFrom"] else f"{other} {link['relation']} it"
@@ -201,11 +206,18 @@ def _reasons(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from (("fault", fault) for fault in found["faults"])
 
 
+def _readable(step: dict[str, Any]) -> str:
+    """Return the content of a step for a person: of a call of the shell its command."""
+    given = step.get("input")
+    command = given.get("command") if isinstance(given, dict) else None
+    return command if isinstance(command, str) else _content(step)
+
+
 def _source(found: dict[str, Any]) -> str:
     by = f", captured by the rule {found['rule']}" if found["rule"] else ""
     by += f", read from the summary of {found['compaction']}" if found["compaction"] else ""
     if found["source_uuid"]:
-        return f"entry {found['source_uuid']}{by}"
+        return f"entry {found['source_uuid'][:_UUID]}…{by}"
     if found["origin"] == "user_said":
         return f"the user's own terminal{by}"
     return f"no archived entry{by}" if by else "a program; no archived entry has its words"

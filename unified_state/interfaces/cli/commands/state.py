@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
+    from unified_state.context.window.last_context import LastContext
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.memory.archive.cut_outputs import Savings
     from unified_state.memory.manager import UnifiedStateManager
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from unified_state.upkeep.doctor.project_status import Status
 
 _COMPACT_LINE = 1_500  # characters
+_CONTEXT_AT = 6  # behind the lines of the state
 _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
 
 
@@ -37,15 +39,31 @@ def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
 
 
 def _status(context: Context, _arguments: Namespace) -> None:
-    from unified_state.upkeep.doctor.project_status import read_status
+    from unified_state.context.window.last_context import last_context
+    from unified_state.upkeep.doctor.project_status import status_of
 
     workspace = context.workspace(create=False)
     if workspace.is_empty:
         return context.nothing({"recorded": False}, _NOTHING)
     now = current_time()
-    status = read_status(workspace, now, environment())
-    value = {"recorded": True, **disk_value(status), "recent": _is_recent(status, workspace, now)}
-    return context.show(value, "\n".join(_status_lines(status, now)), style="labels")
+    status, full = workspace.use(
+        lambda archive: (status_of(archive, workspace, now, environment()), last_context(archive))
+    )
+    value = {
+        "recorded": True,
+        **disk_value(status),
+        "recent": _is_recent(status, workspace, now),
+        "context": None if full is None else disk_value(full),
+    }
+    lines = _status_lines(status, now)
+    if full is not None:
+        lines.insert(_CONTEXT_AT, _context_line(full))
+    return context.show(value, "\n".join(lines), style="labels")
+
+
+def _context_line(full: LastContext) -> str:
+    share = full.tokens * 100 / full.compacts_at
+    return f"context    {full.tokens:,} tokens, {share:.0f} % of the way to the compaction, phase {full.phase}"
 
 
 def _is_recent(status: Status, workspace: Workspace, now: int) -> bool:

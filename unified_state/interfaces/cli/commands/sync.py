@@ -7,6 +7,7 @@ import time
 
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError
 from unified_state.interfaces.cli.command_context import Command, count, flag, option
+from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time
 from unified_state.settings import environment
 
@@ -28,7 +29,9 @@ def _sync(context: Context, arguments: Namespace) -> None:
     if arguments.background:
         return _sync_in_background(context)
     workspace = context.changing()
-    done = sync(workspace, _server(workspace), current_time, Limits(records=arguments.limit))
+    server = _server(workspace)
+    with progress_bar("sending"):
+        done = sync(workspace, server, current_time, Limits(records=arguments.limit))
     rest = "it has everything" if done.complete else "there is more; sync again"
     vectors = f", and {done.vectors:,} vectors" if done.vectors else ""
     again = "it lost records that it had confirmed, so all are sent again; " if done.again else ""

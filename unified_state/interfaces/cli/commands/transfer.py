@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import (
@@ -33,7 +34,7 @@ def _ingest(context: Context, arguments: Namespace) -> None:
     """Archive transcripts: the old name of `import` for them, for one more version."""
     files = _find(arguments.paths)
     done, text = _archive(context, context.workspace(create=True), files)
-    context.show(done.as_dict(), text)
+    context.show({"files": done.files, "added": done.added, "skipped": done.skipped}, text)
 
 
 def _find(paths: list[str]) -> list[tuple[str, bool]]:
@@ -54,7 +55,14 @@ def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool
         done = ingest(workspace, files, current_time(), advance)
     for path in done.skipped:
         context.say(f"skipped {path}: its project folder no longer exists (name the file itself to archive it here)")
-    return done, f"{done.files} transcripts, {done.added:,} new steps"
+    lines = [_amount(done.files, done.added)]
+    if set(done.places) - {workspace.place.repository.worktree}:  # a folder of projects
+        lines += [f"  {_amount(*numbers)} in {worktree}" for worktree, numbers in done.places.items()]
+    return done, "\n".join(lines)
+
+
+def _amount(files: int, steps: int) -> str:
+    return f"{files} transcript{'' if files == 1 else 's'}, {steps:,} new step{'' if steps == 1 else 's'}"
 
 
 def _import(context: Context, arguments: Namespace) -> None:
@@ -82,10 +90,15 @@ def _import(context: Context, arguments: Namespace) -> None:
             done.append((imported.as_dict(), _imported_text(imported)))
         if found:
             ingested, text = _archive(context, workspace, found)
-            done.append(({"format": TRANSCRIPT, "records": ingested.files, "added": ingested.added}, text))
+            done.append((_ingested_value(ingested), text))
     finally:  # print the imported files even if a later one fails
         if done:
             context.show([value for value, _ in done], "\n".join(text for _, text in done))
+
+
+def _ingested_value(done: Ingested) -> dict[str, Any]:
+    places = {worktree: {"files": files, "added": steps} for worktree, (files, steps) in done.places.items()}
+    return {"format": "transcript", "records": done.files, "added": done.added, "places": places}
 
 
 def _check_is_for_server(forms: dict[str, str], *, is_own: bool) -> None:
@@ -126,7 +139,11 @@ def _export(context: Context, arguments: Namespace) -> None:
                 context.write_line(line)
                 printed.add(key)
 
-    return context.reading().use(action)
+    workspace = context.reading()
+    if sys.stdout.isatty():  # the lines themselves show that it goes on
+        return workspace.use(action)
+    with progress_bar("exporting"):
+        return workspace.use(action)
 
 
 def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
@@ -134,7 +151,9 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
 
     workspace = context.workspace(create=False) if is_on_server else context.reading()
     server = own_on_server(workspace) if is_on_server else None
-    context.say(f"{export_history(workspace, path, server):,} records are in {path}")
+    with progress_bar("exporting"):
+        count = export_history(workspace, path, server)
+    context.say(f"{count:,} records are in {path}")
 
 
 COMMANDS = {
