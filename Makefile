@@ -161,7 +161,7 @@ $(VENV)/real-client: $(VENV)/installed
 	$(PIP) claude-agent-sdk==0.2.187
 	@touch $@
 
-$(VENV)/release: $(VENV)/installed
+$(VENV)/release: $(VENV)/product
 	$(PIP) --editable '.[release]'
 	@touch $@
 

@@ -151,6 +151,18 @@ def test_hooks_of_an_earlier_version_of_ours_are_known_and_replaced(
     assert json.loads(path.read_text()) == {}
 
 
+def test_a_skill_that_the_agent_has_twice_is_told_and_goes(
+    project: Project, checks: Callable[..., dict[str, Any]]
+) -> None:
+    assert project.run("install").code == 0
+    assert "skill" not in checks()
+    enable_plugin(project)
+    told = f"that of the plugin and that of {project.folder / '.claude' / 'skills'}"
+    assert told in checks()["skill"]["message"]
+    assert project.run("install").code == 0
+    assert "skill" not in checks()
+
+
 @pytest.mark.parametrize("damage", ["gone", "not executable", "its interpreter is gone"])
 def test_a_launcher_that_does_not_start_is_told(
     project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path, damage: str
