@@ -143,6 +143,7 @@ generate: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_reference
 	$(RUN)/python -m tests.tools.make_manual
 	$(RUN)/python -m tests.tools.make_demo_session
+	$(RUN)/python -m tests.tools.make_picture
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info

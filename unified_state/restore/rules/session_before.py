@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from unified_state.model.known import Known
 
 MOST_TOKENS = 150
-_PROMPT, _ANSWER, _NEXT, _WORK = 42, 54, 20, 22  # tokens
+_PROMPT, _ANSWER, _NEXT, _WORK = 36, 44, 14, 16  # tokens
 _SHORTER = 0.8
 _HEAD = 60  # characters in which the answer to /context-compact shows its line
 _END_SHARE = 0.4  # of an answer; its end often names the next step
