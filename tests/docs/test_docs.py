@@ -32,6 +32,7 @@ WITH_EXAMPLES = [
     for page in PAGES
     if any(block.kind in {"console", "python"} for block in blocks(page.read_text(encoding="utf-8")))
 ]
+LONGEST_START = 55  # words
 NEWCOMERS_COMMANDS = ["make demo", "make test"]
 USUAL_CHANGES = [
     "an item kind",
@@ -156,8 +157,18 @@ def test_the_names_of_the_plugins_tools_are_told(name: str) -> None:
     assert f"`mcp__plugin_{plugin}_{server}__" in read(ROOT / "docs" / "how-to" / f"{name}.md")
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=name_of)
+def test_a_how_to_begins_with_the_command(page: Path) -> None:
+    """Its reader sees a command, a setting or code without scrolling."""
+    shown = re.sub(r"<!--.*?-->", "", read(page), flags=re.DOTALL)
+    before, fence, _ = shown.partition("```")
+    assert fence
+    assert len(before.split()) <= LONGEST_START
+
+
 def test_a_newcomer_needs_two_commands() -> None:
-    first = next(block for block in blocks(read(README)) if block.kind == "sh")
+    _, _, section = read(README).partition("\n## From a clone\n")
+    first = next(block for block in blocks(section) if block.kind == "sh")
     assert first.text.splitlines() == NEWCOMERS_COMMANDS
 
 
