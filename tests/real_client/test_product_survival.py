@@ -38,6 +38,7 @@ next: write the changelog
 </summary>"""
 SAID = [said.text for said in labelled() if said.source == "the list of phrasings that capture missed"]
 LINE = "summary kept 1 of 3 items; restored C1, Q1; distorted C1"
+WAITS = '1 recorded item waits for confirmation: "No network in tests" (unified-state inbox)'
 
 
 @MODELS
@@ -56,14 +57,14 @@ def test_what_the_summary_lost_comes_back_and_the_rest_is_named(scenario: Scenar
 
 
 @MODELS
-def test_the_user_is_told_once_what_survived(scenario: Scenario) -> None:
+def test_the_user_is_told_once_what_survived_and_what_waits(scenario: Scenario) -> None:
     product = installed_with_items(scenario)
     scenario.api.script("compact", SUMMARY)
     with Conversation(scenario) as client:
         for prompt in ("first", "/compact", "second", "third"):
             client.ask(prompt)
     shown = [event["content"] for event in client.events if event.get("subtype") == "informational"]
-    assert shown == [f"SessionStart:compact says: {LINE}"]
+    assert shown == ["\n".join(f"SessionStart:compact says: {line}" for line in (LINE, WAITS))]
     assert json.loads(product.run("compactions", "K1", "--json"))["line"] == LINE
 
 
