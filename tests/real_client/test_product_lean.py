@@ -207,7 +207,7 @@ def test_what_the_user_runs_by_hand_is_given_whole(scenario: Scenario) -> None:
 
 def recalling() -> Callable[[Request], Reply]:
     """The agent recalls the last output, by its handle."""
-    return lambda request: reply(bash(f"{PROGRAM} recall {ref_of(results(request)[-1])}"))
+    return lambda request: reply(bash(f"{PROGRAM} show {ref_of(results(request)[-1])}"))
 
 
 def ref_of(given: str) -> str:

@@ -30,7 +30,7 @@ def _command(name: str, parser: argparse.ArgumentParser) -> str:
 
 def _actions(parser: argparse.ArgumentParser, verb: str) -> list[argparse.Action]:
     """The arguments of a parser, without those that the page describes once."""
-    once = {"help", "json", "session"} if verb else {"help", "json"}
+    once = {"help", "json", "session", "session_id"} if verb else {"help", "json"}
     return sorted((action for action in parser._actions if action.dest not in once), key=_position)
 
 

@@ -146,8 +146,8 @@ def part_of(found: dict[str, Any], part: Part) -> dict[str, Any]:
     """Return the value with only a part of its text, and `part`, which describes the part. Raises UsageError."""
     name = next((name for name in _TEXTS if isinstance(found.get(name), str)), None)
     if name is None:
-        message = f"{found['ref']} has no lines"
-        raise UsageError(message, "parts can be had of steps: S1234")
+        message = f"{found['ref']} is not one step"
+        raise UsageError(message, "--lines and --grep take a step, such as S1234")
     lines = lines_of(found[name])
     first, last = parse_range(part.lines, len(lines)) if part.lines else (1, len(lines))
     told: dict[str, Any] = {"lines": len(lines), "first": first, "last": last}

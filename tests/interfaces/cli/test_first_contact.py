@@ -22,7 +22,7 @@ from unified_state.interfaces.cli.command_table import (
 )
 from unified_state.lib.package import __version__
 
-SHORT = 40  # lines
+SHORT, NARROW = 40, 80  # lines, columns
 
 
 def test_alone_it_prints_a_short_grouped_help_with_examples(empty: Path) -> None:
@@ -30,6 +30,7 @@ def test_alone_it_prints_a_short_grouped_help_with_examples(empty: Path) -> None
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert len(lines) < SHORT
+    assert [line for line in lines if len(line) > NARROW and str(empty) not in line] == []
     assert [title for title in GROUPS if title in lines] == [title for title in GROUPS if title != PLUMBING]
     assert [f"  {EXAMPLES[name]}" in lines for name in FIRST_EXAMPLES] == [True] * len(FIRST_EXAMPLES)
 
@@ -49,7 +50,8 @@ def test_alone_it_tells_a_project_without_anything_how_to_begin(empty: Path) -> 
 def test_help_is_the_same_page_without_the_project(empty: Path, option: str) -> None:
     page, _, more = run(cwd=empty).stdout.partition("\nThis project\n")
     done = run(option, cwd=empty)
-    assert (done.returncode, done.stdout) == (0, f"{page}\n{more.splitlines()[-1]}\n")
+    end = more.partition("\n\n")[2]
+    assert (done.returncode, done.stdout) == (0, f"{page}\n{end}")
 
 
 def test_help_explains_a_command_and_a_verb(empty: Path) -> None:

@@ -15,10 +15,10 @@ EVERYDAY, RECORD, COMPACTION = "Everyday", "Record", "Compaction"
 DATA, SET_UP, PLUMBING = "Data", "Set-up", "Plumbing"
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     EVERYDAY: {
-        "status": ("state", "what is recorded here, how old it is, and how full the context is"),
+        "status": ("state", "what is recorded here, how old it is, how full the context is"),
         "search": ("lookup", "find turns, steps and items"),
-        "show": ("lookup", "print an item, a turn, a step or a compaction whole; --source: where an item comes from"),
-        "inbox": ("items", "what was captured or proposed and waits for you; accept or reject it"),
+        "show": ("lookup", "print an item, turn, step or compaction, or an item's source"),
+        "inbox": ("items", "what was captured or proposed, to accept or to reject"),
     },
     RECORD: {
         **{name: ("items", kind.about) for name, kind in ITEM_KINDS.items()},
@@ -83,7 +83,7 @@ EXAMPLES = {
     "status": "unified-state status",
     "search": 'unified-state search "retry after" --since 3d',
     "show": "unified-state show D1 --source",
-    "decision add": 'unified-state decision add "Cap the backoff at 8 s" --rationale "the provider asks for it"',
+    "decision add": 'unified-state decision add "Cap the backoff at 8 s" --rationale "the API asks"',
     "decision list": "unified-state decision list --all",
     "decision supersede": 'unified-state decision supersede D1 "No cap" --rationale "the provider has none now"',
     "constraint add": (

@@ -21,27 +21,45 @@ from unified_state.interfaces.cli.command_table import (
 )
 from unified_state.lib.package import __version__
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_NARROW = 80  # columns
 _WIDTH = max(map(len, COMMANDS))
-_MORE = f"`{PROGRAM} help COMMAND` explains one, `{PROGRAM} help --all` lists all. What reads takes --json."
+_MORE = (
+    f"`{PROGRAM} help COMMAND` explains one, `{PROGRAM} help --all` lists all.",
+    "What reads takes --json.",
+)
 
 
 def print_first_page(*, with_state: bool) -> int:
     """Print the page, and return the exit code. `with_state` adds what is recorded in this project."""
     context = Context(as_json=False)
     state = ["", "This project", *(f"  {line}" for line in _state(context))] if with_state else []
-    context.show(None, "\n".join([*_page(), *state, "", _MORE]), style="lists")
+    context.show(None, "\n".join([*_page(), *state, "", *_MORE]), style="lists")
     sys.stdout.flush()
     return 0
 
 
 def _page() -> list[str]:
-    lines = [f"{PROGRAM} {__version__}. {ABOUT}"]
+    lines = [f"{PROGRAM} {__version__}", ABOUT]
     for title, rows in GROUPS.items():
         if title == EVERYDAY:
             lines += ["", title, *_described(rows)]
         elif title != PLUMBING:
-            lines += ["", title, f"  {'  '.join(rows)}"]
+            lines += ["", title, *_names(rows)]
     return [*lines, "", "Examples", *(f"  {EXAMPLES[name]}" for name in FIRST_EXAMPLES)]
+
+
+def _names(rows: Iterable[str]) -> list[str]:
+    """Return the names as lines that fit a narrow terminal."""
+    lines = [""]
+    for name in rows:
+        if len(lines[-1]) + len(name) + 2 > _NARROW:
+            lines.append("")
+        lines[-1] += f"  {name}"
+    return lines
 
 
 def all_commands() -> str:

@@ -58,7 +58,8 @@ def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
         if words != name:
             yield from (".PP", f".B {_text(words)}", ".br", _sentence(sub.description or ""))
         for action in sub._actions:  # noqa: SLF001  # argparse has no other way to its arguments
-            if action.dest != "help" and not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            is_shown = action.dest != "help" and action.help != argparse.SUPPRESS
+            if is_shown and not isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
                 yield from _term(_spelled(action), action.help or "")
 
 

@@ -12,7 +12,6 @@ from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
 from unified_state.memory.journal.journal import HISTORY
 from unified_state.memory.repository.health import health_line
-from unified_state.memory.state_file.state_file import StateFile
 from unified_state.team.sync_server import ServerState, server_states
 from unified_state.team.team_server import server_problem
 
@@ -100,6 +99,8 @@ def read_saved_at(archive: Archive, place: Place) -> str | None:
     saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
     if saved is not None:
         return str(saved[0])
+    from unified_state.memory.state_file.state_file import StateFile  # most often there was a save
+
     try:
         content = StateFile(place.state_path, place.digest_path).load()
     except UnifiedStateError:

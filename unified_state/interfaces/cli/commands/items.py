@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import SUPPRESS
 
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, argument, either, flag, option
@@ -200,6 +201,7 @@ def _decide(context: Context, arguments: Namespace) -> None:
 
 _TEXT = argument("text", metavar="TEXT", help="`-` reads it from stdin")
 _ID = argument("id", metavar="ID")
+_NO_SESSION = argument("--session", dest="session_id", help=SUPPRESS)  # taken for scripts; a list has no use for it
 _SOURCE = option("--source S", "where it comes from", required=True)
 _IRREVERSIBLE = flag("--irreversible", "it cannot be changed later")
 
@@ -222,8 +224,10 @@ def _rationale(*, required: bool) -> Add:
 
 def _verbs(kind: str, add: Command, **others: Command) -> dict[str, Command]:
     every = flag("--all", "also superseded, resolved and dismissed ones")
-    add.about = f"record: {kind} add TEXT"
-    listing = Command(_list, every, SESSION, about="list them, the newest last")
+    article = {"evidence": "", "attempt": "an attempt that failed"}.get(kind, f"a {kind}") or kind
+    several = kind if kind == "evidence" else f"{kind}s"
+    add.about = f"record {article}"
+    listing = Command(_list, every, _NO_SESSION, about=f"list the {several}, the newest last")
     return {f"{kind} {verb}": command for verb, command in {"add": add, **others, "list": listing}.items()}
 
 
@@ -265,7 +269,7 @@ COMMANDS = {
             argument("--mode", choices=MODES, help="what happens to such a call (default: ask)"),
             SESSION,
         ),
-        lift=Command(_lift, _ID, SESSION, about="constraint ID holds no more; only you can say so, not the agent"),
+        lift=Command(_lift, _ID, SESSION, about="end constraint ID; only you can, not the agent"),
     ),
     **_verbs(
         "question",
@@ -273,7 +277,7 @@ COMMANDS = {
             _add_question,
             _TEXT,
             option("--context TEXT", "why it matters", required=True),
-            argument("--priority", choices=PRIORITIES, default="medium"),
+            argument("--priority", choices=PRIORITIES, default="medium", help="default: medium"),
             SESSION,
         ),
         resolve=Command(

@@ -49,7 +49,7 @@ COMMANDS = {
         argument(
             "shell",
             choices=("bash", "zsh", "fish", "tcsh"),
-            help='bash: add `eval "$(unified-state completion bash)"` to ~/.bashrc',
+            help='bash: add `eval "$(unified-state completion bash)"` to ~/.bashrc; others: keep it in a file',
         ),
         has_json=False,
     ),

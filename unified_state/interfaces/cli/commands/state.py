@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from typing import Any
 
-    from unified_state.context.window.last_context import LastContext
+    from unified_state.context.window.last_context_table import LastContext
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.memory.archive.cut_outputs import Savings
     from unified_state.memory.manager import UnifiedStateManager
@@ -39,7 +39,7 @@ def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
 
 
 def _status(context: Context, _arguments: Namespace) -> None:
-    from unified_state.context.window.last_context import last_context
+    from unified_state.context.window.last_context_table import last_context
     from unified_state.upkeep.doctor.project_status import status_of
 
     workspace = context.workspace(create=False)
@@ -77,7 +77,7 @@ def short_status(context: Context) -> list[str]:
     """Return what is recorded here in two lines."""
     workspace = context.workspace(create=False)
     if workspace.is_empty:
-        return [_NOTHING]
+        return [_NOTHING.partition(",")[0]]
     from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
     from unified_state.upkeep.doctor.project_status import read_status
 
