@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,19 +11,30 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+def built_wheel(folder: Path) -> Path:
+    """The wheel of this checkout."""
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder / "dist")]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = (folder / "dist").iterdir()
+    return wheel
+
+
+def installed_program(place: Path, wheel: Path) -> None:
+    """Install a wheel into an environment of its own, with the packages of this one."""
+    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+    pip: list[str | Path] = [place / "bin" / "python", "-m", "pip", "install", "-q", "--no-index", "--no-deps", wheel]
+    subprocess.run(pip, check=True)
+    needed = [path for path in sys.path if path.endswith("site-packages")]
+    (next((place / "lib").glob("*/site-packages")) / "needed.pth").write_text("\n".join(needed), encoding="utf-8")
+
+
 def test_one_line_without_a_clone_works_from_a_built_wheel(tmp_path: Path) -> None:
     """The packages that it needs come from this environment, so that the test loads nothing."""
     place, project, home = tmp_path / "place", tmp_path / "project", tmp_path / "home"
     for folder in (project, home):
         folder.mkdir(exist_ok=True)
-    built = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path / "dist")]
-    subprocess.run(built, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = (tmp_path / "dist").iterdir()
-    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-    python, program = place / "bin" / "python", place / "bin" / "unified-state"
-    subprocess.run([python, "-m", "pip", "install", "-q", "--no-index", "--no-deps", str(wheel)], check=True)
-    needed = [path for path in sys.path if path.endswith("site-packages")]
-    (next((place / "lib").glob("*/site-packages")) / "needed.pth").write_text("\n".join(needed), encoding="utf-8")
+    installed_program(place, built_wheel(tmp_path))
+    program = place / "bin" / "unified-state"
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
     for words in (["install"], ["doctor"], ["demo"], ["uninstall"]):
         done = subprocess.run(
@@ -31,3 +43,33 @@ def test_one_line_without_a_clone_works_from_a_built_wheel(tmp_path: Path) -> No
         assert done.returncode == 0, done
         assert str(ROOT) not in done.stdout
     assert (place / "bin" / "unified-state-hook").exists()
+
+
+def test_hooks_go_on_after_an_update_of_the_program_and_go_with_it(tmp_path: Path) -> None:
+    """The installer replaces the launcher by its own script, which makes itself the launcher again."""
+    place, project, home, wheel = tmp_path / "place", tmp_path / "project", tmp_path / "home", built_wheel(tmp_path)
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    project.mkdir()
+    installed_program(place, wheel)
+    subprocess.run([place / "bin" / "unified-state", "install"], cwd=project, env=environment, check=True)
+    launcher = place / "bin" / "unified-state-hook"
+    fast = launcher.read_bytes()
+    assert fast.startswith(f"#!{place / 'bin' / 'python'} -IS\n".encode())
+    pip: list[str | Path] = [place / "bin" / "python", "-m", "pip", "-q"]
+    subprocess.run([*pip, "install", "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
+    assert launcher.read_bytes() != fast
+    doctor = subprocess.run(
+        [place / "bin" / "unified-state", "doctor"], cwd=project, env=environment, capture_output=True, check=True
+    )
+    assert b"ok  hooks (local)     9 handlers" in doctor.stdout
+    given = json.dumps({"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(project), "source": "startup"})
+    for _ in range(2):
+        done = subprocess.run(
+            [launcher, "SessionStart", "brief"], input=given, env=environment, cwd=project, text=True,
+            capture_output=True, check=True,
+        )  # fmt: skip
+        assert done.stderr == ""
+        assert launcher.read_bytes() == fast
+    assert not list(home.rglob("hook.log"))
+    subprocess.run([*pip, "uninstall", "-y", "unified-state"], check=True)
+    assert not launcher.exists()

@@ -5,7 +5,8 @@ executable beside `unified-state`, which starts the interpreter isolated (`-I -S
 system cannot start one, the hooks keep the long form: Windows, a folder that cannot be written to, an interpreter whose
 path is too long or has blanks.
 
-The file belongs to the installed program. It goes when the program's folder goes.
+The file takes the place of a script that installers write (`interfaces/hook_script.py`). So it goes when the program is
+uninstalled, and after an update the script is there until it has made itself the launcher again.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def write_launcher() -> str:
     path, content = _path(), _content()
     if not path or content is None:
         return ""
-    if not _holds(path, content):
+    if not _is_current(path):
         try:
             write_atomically(path, content, _EXECUTABLE)
         except StorageError:
@@ -56,13 +57,13 @@ def planned_launcher() -> str:
     path, content = _path(), _content()
     if not path or content is None:
         return ""
-    return path if _holds(path, content) or os.access(os.path.dirname(path), os.W_OK) else ""
+    return path if _is_current(path) or os.access(os.path.dirname(path), os.W_OK) else ""
 
 
 def launcher() -> str:
     """Return the path of the launcher of this program, or "" if there is none or it calls another program."""
-    path, content = _path(), _content()
-    return path if path and content is not None and _holds(path, content) else ""
+    path = _path()
+    return path if path and _is_current(path) else ""
 
 
 def _content() -> bytes | None:
@@ -96,7 +97,9 @@ def called_program(handler: Any) -> tuple[str, str] | None:
     """
     command = str(handler.get("command"))
     if is_launched(handler):
-        return _program_of_launcher(command)
+        known = _program_of_launcher(command)
+        is_own = known is None and command == _path()  # the installer's script, until a hook has run
+        return (hook_interpreter(), PACKAGE_ROOT) if is_own else known
     root = called_root(handler)
     return None if root is None else (command, root)
 
@@ -119,11 +122,17 @@ def _path() -> str:
     return os.path.join(folder, LAUNCHER) if os.path.isfile(os.path.join(folder, _PROGRAM)) else ""
 
 
-def _holds(path: str, content: bytes) -> bool:
-    try:
-        return os.access(path, os.X_OK) and read_regular(path, SMALL_FILE) == content
-    except OSError:
+def _is_current(path: str) -> bool:
+    """Return whether a launcher is there that calls this program. An environment has its interpreter by several
+    names.
+    """
+    program = _program_of_launcher(path) if os.access(path, os.X_OK) else None
+    if program is None:
         return False
+    interpreter, root = program
+    wanted = hook_interpreter()
+    is_same = os.path.dirname(interpreter) == os.path.dirname(wanted)
+    return is_same and os.path.realpath(interpreter) == os.path.realpath(wanted) and root == PACKAGE_ROOT
 
 
 def _is_script(interpreter: str) -> bool:

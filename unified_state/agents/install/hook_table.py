@@ -226,7 +226,7 @@ def launchers_interpreter(path: str) -> str:
         line = read_regular(path, SMALL_FILE).partition(b"\n")[0]
     except OSError:
         return ""
-    name = line.removeprefix(b"#!").rpartition(b" ")[0]
+    name = line.removeprefix(b"#!").partition(b" ")[0]
     return "" if b"\0" in name else os.fsdecode(name)
 
 
