@@ -309,7 +309,7 @@ def test_items_of_another_branch_and_of_an_import_can_be_corrected(recorded: Pro
     decision = next(ref for ref, item in waiting.items() if item.get("decision") == "Use Redis")
     newer = ends_well(other.run("edit", decision, "Use SQLite after all"))
     assert {ref: statuses(other)[ref] for ref in (decision, newer)} == {decision: "superseded", newer: "active"}
-    assert "Use SQLite after all" in other.run("restore").out
+    assert "Use SQLite after all" in other.run("preview").out
     ends_well(other.run("undo"))
     assert statuses(other)[decision] == "proposed"
     ends_well(other.run("drop", decision))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.cli.screen import run
+from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
 from unified_state.interfaces.cli.command_table import (
     COMMANDS,
     DATA,
@@ -218,3 +219,12 @@ def test_status_and_age_agree(recorded: Path) -> None:
     status, age = both()
     assert age.startswith("the state was never saved\n")
     assert "\n           never saved: " in status
+
+
+def test_the_rules_of_allow_reading_have_the_old_names_and_the_new_ones() -> None:
+    allowed = [rule.removeprefix("Bash(unified-state ").removesuffix(")") for rule in READ_ONLY_RULES]
+    names = {rule.split(":")[0].split()[0] for rule in allowed}
+    assert {"show", "preview", "compactions", "recall", "why", "restore", "load", "survival"} <= names
+    assert names <= {*COMMANDS, *RENAMED, *FORMER}
+    # With words behind them these decide, or remove.
+    assert [rule for rule in allowed if rule.split(":")[0] in {"inbox", "proposed", "forget"} and ":" in rule] == []

@@ -34,6 +34,7 @@ from unified_state.context.reminders.switch_reminders import turn_off, turn_on
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, argument, flag
 from unified_state.interfaces.cli.install_questions import choose, may_ask
+from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
@@ -88,7 +89,8 @@ def _install_into_claude(
     done = install(chosen, settings.data_dir, choices)
     if chosen.scope == _LOCAL:
         exclude_from_git(place, _EXCLUDED)
-    compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
+    with progress_bar("compiling"):
+        compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
     channels = _open_channels(arguments, context)
     reminds = _switch_reminders(arguments.reminders, context, place, settings)
     lines = [

@@ -79,7 +79,10 @@ def _import(context: Context, arguments: Namespace) -> None:
         _check_is_for_server(forms, is_own=arguments.own)
     server = None if arguments.into is None else own_on_server(workspace)
     # Every file is read to its end before anything is written.
-    readable = [examine(workspace, path, form, arguments.project) for path, form in forms.items() if form != TRANSCRIPT]
+    with progress_bar("reading"):
+        readable = [
+            examine(workspace, path, form, arguments.project) for path, form in forms.items() if form != TRANSCRIPT
+        ]
     transcripts = [path for path, form in forms.items() if form == TRANSCRIPT]
     found = _find(transcripts) if transcripts else []
     done: list[tuple[dict[str, Any], str]] = []
