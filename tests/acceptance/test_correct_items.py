@@ -169,7 +169,7 @@ def test_a_second_undo_takes_the_change_before_and_then_there_is_nothing(recorde
     for command in (("edit", "D1", "Use Redis"), ("drop", "D2"), ("close", "E1")):
         ends_well(recorded.run(*command))
     told = [ends_well(recorded.run("undo")).splitlines()[0].split(",")[0] for _ in range(3)]
-    assert told == ["undone: close", "undone: drop", "undone: replace"]
+    assert told == ["undone: closing", "undone: drop", "undone: replacement"]
     assert statuses(recorded) == {**before, "D2": "dismissed"}
     done = recorded.run("undo")
     assert (done.code, "there is nothing to undo" in done.err, done.err.count("\n")) == (2, True, 1)

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     Pair = tuple[LedgerItem | None, LedgerItem]
 
-# the verbs of changes
-REPLACES, DROPS, CLOSES, LIFTS, REOPENS, ACCEPTS, REJECTS = (
-    "replace", "drop", "close", "lift", "reopen", "accept", "reject",
-)  # fmt: skip
+# what a change is called
+REPLACES, DROPS, CLOSES, LIFTS = "replacement", "drop", "closing", "lift"
+REOPENS, ACCEPTS, REJECTS = "reopening", "acceptance", "rejection"
 _LOG = "changes"  # the name of the value in the archive
 _MOST = 50
 _FIELDS = ("status", "superseded_by", "origin", "paged_out_at")

@@ -183,7 +183,11 @@ def _inbox(context: Context, _arguments: Namespace) -> None:
     if not waiting:
         return context.nothing([], "nothing waits for you")
     lines = [line for one in waiting for line in inbox_lines(one, now)]
-    return context.show([inbox_value(one) for one in waiting], "\n".join(lines), style="labels")
+    context.show([inbox_value(one) for one in waiting], "\n".join(lines), style="labels")
+    if sys.stdout.isatty() and not context.as_json:
+        ref = waiting[-1].item.alias
+        context.say(f"decide with `unified-state inbox accept {ref} …` or `unified-state inbox reject {ref} …`")
+    return None
 
 
 def _decide(context: Context, arguments: Namespace) -> None:
@@ -192,8 +196,7 @@ def _decide(context: Context, arguments: Namespace) -> None:
     if arguments.all:
         refs = [waiting.item.alias for waiting in workspace.use(read_inbox)]
         if not refs:
-            context.say("nothing waits for you")
-            return context.show([], "")
+            return context.nothing([], "nothing waits for you")
     why = "" if accepted else arguments.why or ""
     entries = decide_proposals(workspace, refs, accepted=accepted, why=why)
     return context.show([disk_value(entry) for entry in entries], "\n".join(entry.id for entry in entries))
