@@ -179,12 +179,16 @@ def test_secrets_in_a_hand_edited_or_foreign_state_file_are_not_taken_over(proje
     assert readable_in(everything_we_wrote(project), {token}) == set()
 
 
-def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_report(project: Project) -> None:
+def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_report(
+    project: Project, tmp_path: Path
+) -> None:
     token = "ghp_" + "5uryx45JQro25G3Uk5KBaaEGIUe8lcaNMUo6"
+    project = Project(project.folder, tmp_path / token)  # the message names the file
+    project.home.mkdir()
     project.decide("so that there is an archive")
-    damaged = project.archive.parent / "pending" / f"{token}.json"
+    damaged = project.archive.parent / "pending" / "s.json"
     damaged.mkdir(parents=True)  # a folder in the place of a file is a problem, damage would be set aside
-    assert project.hook("Stop", session_id=token, last_assistant_message="done").code == 0
+    assert project.hook("Stop", last_assistant_message="done").code == 0
     restored = project.hook("SessionStart", "brief", source="startup").out
     bug = "import sys\nfrom unified_state.interfaces.cli import main as cli\n"
     bug += "def f(*_): raise ValueError(sys.argv[1])\ncli._parser = f\n"

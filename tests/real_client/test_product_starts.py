@@ -72,7 +72,9 @@ def test_a_setting_keeps_new_sessions_silent(scenario: Scenario) -> None:
 
 @MODELS
 @LATE
-def test_after_clear_constraints_work_item_and_one_pointer_are_left(scenario: Scenario, part: str) -> None:
+def test_after_clear_work_the_last_session_in_short_constraints_and_one_pointer_are_left(
+    scenario: Scenario, part: str
+) -> None:
     product = installed_with_items(scenario)
     product.run("work", "set", "--title", "The archive")
     change_handlers(scenario, late, "SessionStart", part)
@@ -83,7 +85,9 @@ def test_after_clear_constraints_work_item_and_one_pointer_are_left(scenario: Sc
         client.ask("second")
     (essentials,) = given_last(scenario)
     told = [line.strip() for line in essentials.splitlines()[3:-1]]
-    expected = ["[WORK] The archive", "[CONSTRAINTS] 1 recorded", "C1 (the user said, blocking): API v1", "[ARCHIVE]"]
+    last = ["[LAST SESSION]", "last prompt: first", "last answer: "]
+    rules = ["[CONSTRAINTS] 1 recorded", "C1 (the user said, blocking): API v1"]
+    expected = ["[WORK] The archive", *last, *rules, "[ARCHIVE]"]
     assert len(told) == len(expected)
     assert all(line.startswith(beginning) for line, beginning in zip(told, expected, strict=True))
     after = client.session_id
