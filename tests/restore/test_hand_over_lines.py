@@ -110,3 +110,9 @@ def test_what_names_a_thing_that_was_removed_later_is_not_told() -> None:
     before, after = "Added `is_trivial` with 36 test cases for it.", "Removed `is_trivial`, length alone is enough now."
     recent = Recent(texts=((after, 1), (before, 5)), gone=(("is_trivial", 3),))
     assert [line for line, _ in found_lines(recent, "")] == [f"  - {after}"]
+
+
+def test_commands_that_differ_only_in_their_numbers_and_end_alike_are_one_line() -> None:
+    many = [run(f"cc mod{number}.c", number, last="compiled") for number in range(13)]
+    assert told(*many) == ["command: cc mod0.c (and 12 alike) -> ended: compiled"]
+    assert len(told(*many[:3], run("cc mod9.c", 9, last="a warning"))) == 4

@@ -204,8 +204,8 @@ def test_after_a_compaction_a_path_alone_is_told_if_it_was_edited_or_seen_often(
 
 
 def test_of_a_file_that_nobody_edits_a_few_identifiers_are_told() -> None:
-    words = {f"name_{number}": 1.0 for number in range(50)}
-    others = {f"other_{number}": 1.0 for number in range(50)}
+    words = {f"name{'s' * number}": 1.0 for number in range(50)}
+    others = {f"other{'s' * number}": 1.0 for number in range(50)}
     files = (file("src/edited.py", 9.0, 5.0, **words), file("src/read.py", 1.0, **others))
     edited, read = lines_of(set_of(*files))
     assert (len(edited.split()), len(read.split())) == (51, 15)
@@ -283,3 +283,14 @@ def test_a_path_that_says_nothing_is_not_told(path: str) -> None:
 
 def test_an_empty_working_set_has_no_lines() -> None:
     assert lines_of(WorkingSet()) == []
+
+
+def test_files_that_differ_only_in_their_numbers_are_one_line() -> None:
+    many = [file(f"src/mod{number}.py", 9.0 - number) for number in range(5)]
+    assert lines_of(set_of(*many, file("src/a.py", 1.0))) == ["src/mod0.py (and 4 alike)", "src/a.py"]
+    assert len(lines_of(set_of(*many[:3]))) == 3
+
+
+def test_identifiers_that_differ_only_in_their_numbers_are_told_as_the_first_and_the_last() -> None:
+    words = {f"test_{number}": 5.0 for number in range(27)}
+    assert lines_of(set_of(file("test_a.py", 9.0, 1.0, run=9.0, **words))) == ["test_a.py: run test_0 … test_26"]

@@ -13,7 +13,10 @@ from zlib import error as ZlibError  # noqa: N812
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Hashable, Iterable
+    from typing import Any, TypeVar
+
+    Key = TypeVar("Key", bound=Hashable)
 
 CUT_MARK = "…"
 _JOINER = "\u200d"
@@ -28,6 +31,22 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return text[: boundary(text, max(0, limit - len(CUT_MARK)))] + CUT_MARK
+
+
+def without_digits(text: str) -> str:
+    """Return the text with each number in it replaced by `0`: what a family (`mod1`, `mod2`) has in common."""
+    kept = "".join("0" if character.isdigit() else character for character in text)
+    while "00" in kept:
+        kept = kept.replace("00", "0")
+    return kept
+
+
+def counted(keys: Iterable[Key]) -> dict[Key, int]:
+    """Return how often each key occurs. `collections.Counter` takes longer to load than a hook may."""
+    counts: dict[Key, int] = {}
+    for key in keys:
+        counts[key] = counts.get(key, 0) + 1
+    return counts
 
 
 def utf16_units(text: str) -> int:

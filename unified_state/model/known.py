@@ -109,7 +109,7 @@ class Run(Record):
 
     `age` counts the tool calls that followed. `failing` are the lines that report failures. `checks` tells whether it
     runs tests, a linter or a compiler, `shows` whether it only prints content. `lines` counts those of its output,
-    `times` its runs.
+    `times` its runs, `alike` the commands that differ only in their numbers and ended in the same way.
     """
 
     command: str
@@ -122,6 +122,7 @@ class Run(Record):
     shows: bool = False
     lines: int = 0
     times: int = 1
+    alike: int = 0
 
 
 class Recent(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log2
 
 from unified_state.lib.identifiers import stands_in
-from unified_state.lib.text import cut
+from unified_state.lib.text import counted, cut, without_digits
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.restore.rules.passages import chosen, passages
 
@@ -26,6 +26,7 @@ _IN_SUMMARY = 0.4  # factor on the worth of a command that the summary quotes
 _FOUND_WORTH = 4.0  # factor from the worth of a passage to that scale
 _TEXTS = 60  # newest texts that are searched for passages
 _ALIKE_WORDS = 3
+_FAMILY = 3  # others from which alike commands are one line
 # What the agent sees again with one command, and without effect.
 _SHOWN_AGAIN = (["git", "status"], ["git", "diff"], ["git", "log"], ["git", "add"])
 
@@ -91,12 +92,15 @@ def _current(recent: Recent) -> list[Run]:
     later line holds.
     """
     kept: dict[tuple[str, ...], Run] = {}
+    families = counted(map(_family, recent.runs))
     for run in recent.runs:
         is_told = any(run.parts and run.parts <= other.parts for other in kept.values())
         is_shown_again = all(_bare(part)[:2] in _SHOWN_AGAIN for part in run.parts)
         if not (is_told or is_shown_again or (run.failed and _is_passed(run, recent))):
-            alike = _alike(run)
-            kept[alike] = kept[alike].replace(times=kept[alike].times + run.times) if alike in kept else run
+            others = families[_family(run)] - 1
+            alike = _alike(run) if others < _FAMILY else _family(run)
+            first = kept.get(alike, run.replace(alike=others if others >= _FAMILY else 0, times=0))
+            kept[alike] = first.replace(times=first.times + run.times)
     return list(kept.values())
 
 
@@ -105,6 +109,11 @@ def _alike(run: Run) -> tuple[str, ...]:
     if run.failed or not run.shows:
         return (run.command,)
     return tuple(_bare(run.command)[:_ALIKE_WORDS])
+
+
+def _family(run: Run) -> tuple[str, ...]:
+    """Return what commands have in common that differ only in their numbers and ended in the same way."""
+    return (without_digits(run.command), run.last, str(run.failed))
 
 
 def _bare(command: str) -> list[str]:
@@ -134,6 +143,7 @@ def _name(part: str) -> str:
 
 def _line(run: Run) -> str:
     command = f"command: {cut(harmless(run.command), _COMMAND_CHARACTERS)}"
+    command += f" (and {run.alike} alike)" if run.alike else ""
     if run.shows and not run.failed and run.lines > 1:
         return command
     how = "failed" if run.failed else "ended"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.lib.identifiers import identifiers, stands_in
-from unified_state.lib.text import cut, estimate_tokens, one_line, utf16_units
+from unified_state.lib.text import counted, cut, estimate_tokens, one_line, utf16_units, without_digits
 from unified_state.memory.ledger.rules.item_lines import harmless, turn_lines
 from unified_state.model.hook_event import WORKING_SET
 from unified_state.model.known import TurnOutline
@@ -113,6 +113,7 @@ _MOST_WORDS, _MOST_READ_WORDS = 80, 14  # most offered identifiers of one file, 
 _EDITED = 0.05  # share of the heat of the hottest file
 _TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
 _LONGEST_PATH = 200
+_FAMILY = 3  # files or words; more that differ only in their numbers are told as one
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
 
 
@@ -127,6 +128,7 @@ class WorkingLines:
         self._gone = frozenset(gone)
         self._least = least
         self._worths: dict[str, float] = {}
+        self._alike: dict[str, tuple[str, int]] = {}  # the first file of a family and the number of the others
         self._hottest = max((file.hot for file in working_set.files), default=0.0) or 1.0
         self.groups: dict[str, Group] = {}
 
@@ -135,10 +137,24 @@ class WorkingLines:
         files = _merged(
             file for file in self._set.files if _is_tellable(file.path) and (file.gone or file.path not in self._gone)
         )
+        files = self._without_alike(files)
         for file in files:
             self._add_group(file)
         bare = (file for file in files if not self._least or file.hot > 0 or _says_bare(file))
         return [*((0.0, 0.0, 0, _FILE + file.path, "") for file in bare), *self._words(files)]
+
+    def _without_alike(self, files: list[WorkingFile]) -> list[WorkingFile]:
+        """Return the files; of those without identifiers or edits that differ only in their numbers the first one."""
+        sizes = counted(without_digits(file.path) for file in files if _is_bare(file))
+        kept = []
+        for file in files:
+            family = without_digits(file.path)
+            is_alike = _is_bare(file) and sizes[family] > _FAMILY
+            if not is_alike or family not in self._alike:
+                kept.append(file)
+            if is_alike:
+                self._alike.setdefault(family, (file.path, sizes[family] - 1))
+        return kept
 
     def lines(self) -> Iterator[str]:
         """Yield the chosen files as lines, each with its identifiers, the worthiest first."""
@@ -146,7 +162,7 @@ class WorkingLines:
             if group.texts:
                 path, words = self._titled(name.removeprefix(_FILE)), list(filter(None, group.texts))
                 words.sort(key=self._worths.__getitem__, reverse=True)
-                yield f"{path}: {' '.join(words)}" if words else path
+                yield f"{path}: {' '.join(_by_families(words))}" if words else path
 
     def _add_group(self, file: WorkingFile) -> None:
         """Add the group of a file, which has a worth of its own."""
@@ -159,7 +175,9 @@ class WorkingLines:
 
     def _titled(self, path: str) -> str:
         """Return the path for display, with what became of a file that is gone."""
-        return _shown(path) + (f" ({harmless(self._fates[path])})" if self._fates[path] else "")
+        first, others = self._alike.get(without_digits(path), ("", 0))
+        alike = f" (and {others} alike)" if path == first else ""
+        return _shown(path) + (f" ({harmless(self._fates[path])})" if self._fates[path] else alike)
 
     def _words(self, files: list[WorkingFile]) -> Iterator[Offer]:
         """Yield each identifier under the files where it matters most."""
@@ -179,6 +197,22 @@ class WorkingLines:
                 yield _offer(pair + (worth if position == 0 else 0), _FILE + path, word)
 
 
+def _by_families(words: list[str]) -> Iterator[str]:
+    """Yield the words; those that differ only in their numbers as the first and the last one: `test_0 … test_26`."""
+    sizes = counted(map(without_digits, words))
+    told = set()
+    for word in words:
+        family = without_digits(word)
+        if sizes[family] <= _FAMILY:
+            yield word
+        elif family not in told:
+            told.add(family)
+            alike = sorted(
+                (other for other in words if without_digits(other) == family), key=lambda one: (len(one), one)
+            )
+            yield f"{alike[0]} … {alike[-1]}"
+
+
 def _offer(worth: float, group: str, text: str) -> Offer:
     return (worth, _tokens(text) + 0.6, utf16_units(text) + 2, group, text)
 
@@ -190,6 +224,10 @@ def _tokens(text: str) -> float:
 def _says_bare(file: WorkingFile) -> bool:
     """Return whether a path without identifiers is worth telling."""
     return file.score >= _LEAST_BARE and "/" in file.path
+
+
+def _is_bare(file: WorkingFile) -> bool:
+    return not (file.words or file.hot or file.gone)
 
 
 def _is_tellable(path: str) -> bool:
