@@ -215,14 +215,14 @@ class World:
         given, printed = self.root / "stdin", self.root / "stdout"
         given.write_bytes(stdin)
         error = io.StringIO()
-        before = sys.stdin
+        before, writes_none = sys.stdin, sys.dont_write_bytecode
         with given.open(encoding="utf-8") as source, printed.open("w", encoding="utf-8") as out, _limits() as late:
-            sys.stdin = source
+            sys.stdin, sys.dont_write_bytecode = source, True  # Python's own files in a fresh checkout are not ours
             try:
                 with redirect_stdout(out), redirect_stderr(error), self._audit.watch(self.root):
                     code = action()
             finally:
-                sys.stdin = before
+                sys.stdin, sys.dont_write_bytecode = before, writes_none
         expect(not late, f"it takes longer than {CPU_SECONDS} s of the processor or {SECONDS} s")
         return self._noted(code, printed.read_bytes(), error.getvalue())
 

@@ -38,7 +38,7 @@ next: write the changelog
 </summary>"""
 SAID = [said.text for said in labelled() if said.source == "the list of phrasings that capture missed"]
 LINE = "summary kept 1 of 3 items; restored C1, Q1; distorted C1"
-WAITS = '1 recorded item waits for confirmation: "No network in tests" (unified-state inbox)'
+WAITS = "1 recorded item waits for confirmation (unified-state inbox)"
 
 
 @MODELS

@@ -289,8 +289,3 @@ def test_files_that_differ_only_in_their_numbers_are_one_line() -> None:
     many = [file(f"src/mod{number}.py", 9.0 - number) for number in range(5)]
     assert lines_of(set_of(*many, file("src/a.py", 1.0))) == ["src/mod0.py (and 4 alike)", "src/a.py"]
     assert len(lines_of(set_of(*many[:3]))) == 3
-
-
-def test_identifiers_that_differ_only_in_their_numbers_are_told_as_the_first_and_the_last() -> None:
-    words = {f"test_{number}": 5.0 for number in range(27)}
-    assert lines_of(set_of(file("test_a.py", 9.0, 1.0, run=9.0, **words))) == ["test_a.py: run test_0 … test_26"]

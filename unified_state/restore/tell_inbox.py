@@ -30,18 +30,21 @@ def tell_waiting(archive: Archive, session: int) -> str:
             return ""
         archive.set_meta(_TOLD, dump_json([*told, session][-_MOST_SESSIONS:]))
     rules = [item for item in waiting if item.kind == CONSTRAINT and item.origin == USER_SAID]
-    return waiting_line(len(rules or waiting), main_text(waiting[0]), is_rule=bool(rules))
+    return rules_line(len(rules), main_text(rules[0])) if rules else items_line(len(waiting))
 
 
-def waiting_line(count: int, newest: str, *, is_rule: bool) -> str:
+def rules_line(count: int, newest: str) -> str:
     """Return `1 rule of yours waits for confirmation: "Never push" (unified-state inbox)`."""
-    what = "rule of yours" if is_rule else "recorded item"
     named = f'"{cut(harmless(newest), _CHARACTERS)}" (unified-state inbox)'
     if count == 1:
-        return f"1 {what} waits for confirmation: {named}"
-    return (
-        f"{count:,} {what.replace('rule', 'rules').replace('item', 'items')} wait for confirmation, the newest: {named}"
-    )
+        return f"1 rule of yours waits for confirmation: {named}"
+    return f"{count:,} rules of yours wait for confirmation, the newest: {named}"
+
+
+def items_line(count: int) -> str:
+    """Return the line about items that the user did not say. None is quoted: a foreign file may have brought it."""
+    what = "1 recorded item waits" if count == 1 else f"{count:,} recorded items wait"
+    return f"{what} for confirmation (unified-state inbox)"
 
 
 def _told(archive: Archive) -> list[int]:

@@ -18,6 +18,7 @@ import pytest
 from tests.contracts.contract import step, steps_of
 from tests.postgres_server import PostgresServer, start_again, start_server, stop_server
 from unified_state.errors import MissingExtraError, NewerVersionError, SettingError, StorageError, UnifiedStateError
+from unified_state.lib.package import extra_line
 from unified_state.model.history_records import HistoryQuery, StoredStep
 from unified_state.team.postgres import migrate_server as migrating
 from unified_state.team.postgres.postgres_store import open_postgres
@@ -153,7 +154,7 @@ def test_without_the_extra_what_to_install_is_told(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "psycopg_pool", None)
     error = failure(postgres.dsn())
     assert isinstance(error, MissingExtraError)
-    assert "unified-state[postgres]" in error.hint
+    assert error.hint == extra_line("postgres")
 
 
 def test_a_server_that_only_reads_still_tells_what_it_has(postgres: PostgresServer, open_as: OpenAs) -> None:

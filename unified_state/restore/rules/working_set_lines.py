@@ -113,7 +113,7 @@ _MOST_WORDS, _MOST_READ_WORDS = 80, 14  # most offered identifiers of one file, 
 _EDITED = 0.05  # share of the heat of the hottest file
 _TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
 _LONGEST_PATH = 200
-_FAMILY = 3  # files or words; more that differ only in their numbers are told as one
+_FAMILY = 3  # files; more that differ only in their numbers are one line
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
 
 
@@ -162,7 +162,7 @@ class WorkingLines:
             if group.texts:
                 path, words = self._titled(name.removeprefix(_FILE)), list(filter(None, group.texts))
                 words.sort(key=self._worths.__getitem__, reverse=True)
-                yield f"{path}: {' '.join(_by_families(words))}" if words else path
+                yield f"{path}: {' '.join(words)}" if words else path
 
     def _add_group(self, file: WorkingFile) -> None:
         """Add the group of a file, which has a worth of its own."""
@@ -195,22 +195,6 @@ class WorkingLines:
             self._worths[word] = worth
             for position, (pair, path) in enumerate(found):
                 yield _offer(pair + (worth if position == 0 else 0), _FILE + path, word)
-
-
-def _by_families(words: list[str]) -> Iterator[str]:
-    """Yield the words; those that differ only in their numbers as the first and the last one: `test_0 … test_26`."""
-    sizes = counted(map(without_digits, words))
-    told = set()
-    for word in words:
-        family = without_digits(word)
-        if sizes[family] <= _FAMILY:
-            yield word
-        elif family not in told:
-            told.add(family)
-            alike = sorted(
-                (other for other in words if without_digits(other) == family), key=lambda one: (len(one), one)
-            )
-            yield f"{alike[0]} … {alike[-1]}"
 
 
 def _offer(worth: float, group: str, text: str) -> Offer:
