@@ -17,6 +17,7 @@ from tests.campaign.world import World
 
 CORPUS = Path(__file__).parent / "corpus"
 MOST_BYTES = 1_000_000
+EVERY_INPUT, EVERY_PLACE = amount(1, 4), amount(15, 401)  # read here, because a world has an environment of its own
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def inputs(kind: str) -> list[bytes]:
     """The seeds of a kind and the corpus of the repository: all in continuous integration, else every fourth."""
     folder = CORPUS / kind.lower().replace(" ", "-")
     kept = [path.read_bytes() for path in sorted(folder.glob("*"))]
-    return [*KINDS[kind].seeds(), *kept][:: amount(1, 4)]
+    return [*KINDS[kind].seeds(), *kept][::EVERY_INPUT]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -68,7 +69,7 @@ def test_an_input_meets_whole_processes_with_the_same_promises(world: World, kin
 def test_no_value_at_a_place_of_a_seed_breaks_a_promise(world: World, kind: str) -> None:
     """Each kind begins at another place, so that runs of one value do not always meet the same."""
     tried = list(dict.fromkeys(data for seed in KINDS[kind].seeds() for data in changed_everywhere(seed)))
-    for data in tried[len(kind) :: amount(3, 401)]:
+    for data in tried[len(kind) :: EVERY_PLACE]:
         world.meet(KINDS[kind].meet, data)
 
 
