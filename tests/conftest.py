@@ -27,7 +27,7 @@ settings.load_profile("untimed")
 
 pytest_plugins = ["tests.fixtures.workspaces"]
 
-_KEPT = ("PATH", "LANG", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT")
+_KEPT = ("PATH", "LANG", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT", "UNIFIED_STATE_TEST_FULL")
 _KEPT_PREFIXES = ("PYTEST", "UNIFIED_STATE_REQUIRE_")
 
 
