@@ -133,22 +133,22 @@ def test_a_launcher_is_known_by_the_name_behind_a_backslash() -> None:
 
 @pytest.mark.usefixtures("windows")
 def test_paths_of_windows_have_their_drive_and_backslashes() -> None:
-    place = target("local", "D:\\work\\shop", {})
-    assert place.settings_path == "D:\\work\\shop\\.claude\\settings.local.json"
-    place = target("user", "D:\\work\\shop", {"CLAUDE_CONFIG_DIR": "C:\\Users\\ada\\.claude"})
+    place = target("local", "D:\\code\\shop", {})
+    assert place.settings_path == "D:\\code\\shop\\.claude\\settings.local.json"
+    place = target("user", "D:\\code\\shop", {"CLAUDE_CONFIG_DIR": "C:\\Users\\ada\\.claude"})
     assert place.skills_folder == "C:\\Users\\ada\\.claude\\skills"
-    found = dict(settings_files("D:\\work\\shop", {"CLAUDE_CONFIG_DIR": "C:\\Users\\ada\\.claude"}))
+    found = dict(settings_files("D:\\code\\shop", {"CLAUDE_CONFIG_DIR": "C:\\Users\\ada\\.claude"}))
     assert found["user"] == "C:\\Users\\ada\\.claude\\settings.json"
 
 
 @pytest.mark.usefixtures("windows")
 def test_two_drives_are_two_places() -> None:
-    assert lies_in("D:\\work\\shop\\.claude", "d:\\WORK\\shop")
-    assert lies_in("D:/work/shop/.claude", "D:\\work\\shop")
-    assert not lies_in("C:\\work\\shop\\.claude", "D:\\work\\shop")
-    assert not lies_in("D:\\work\\shopping", "D:\\work\\shop")
+    assert lies_in("D:\\code\\shop\\.claude", "d:\\CODE\\shop")
+    assert lies_in("D:/code/shop/.claude", "D:\\code\\shop")
+    assert not lies_in("C:\\code\\shop\\.claude", "D:\\code\\shop")
+    assert not lies_in("D:\\code\\shopping", "D:\\code\\shop")
     assert lies_in("\\\\server\\share\\a", "\\\\SERVER\\share")
-    skill = plan_skill("C:\\elsewhere\\skills", "D:\\work\\shop", "unified-state", is_elsewhere="")
+    skill = plan_skill("C:\\elsewhere\\skills", "D:\\code\\shop", "unified-state", is_elsewhere="")
     assert (skill.content, "leads out of the project" in skill.told) == (None, True)
 
 

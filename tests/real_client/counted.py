@@ -19,7 +19,7 @@ HANDLING = "unified_state.interfaces.hook"
 
 
 class CountingInterpreter:
-    """A program that stands in for the interpreter, and keeps a file of each run; and a launcher that calls it."""
+    """A program in place of the interpreter, which keeps a file of each run, and a launcher that calls it."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._runs = scenario.folder / "runs"

@@ -70,7 +70,7 @@ def test_a_newcomers_path_from_a_wheel_to_nothing_left(scenario: Scenario) -> No
 
     with Conversation(scenario) as client:
         client.ask(f"Add a client for the payments API. {RULE}.")
-        assert scenario.api.of("main")[0].find("outlive a compaction of the conversation")  # it is told of its memory
+        assert scenario.api.of("main")[0].find("outlive a compaction of the conversation")  # from the skill
         newcomer.run("decision", "add", "Amounts are floats of euros", "--rationale", "the API sends them so")
         for number in range(COMPACTIONS):
             client.ask("/compact")

@@ -1,4 +1,4 @@
-"""What a new session is told of the one before: an answer to "what were we doing?" in at most 150 tokens."""
+"""The end of the session before, for a new session: it answers "what were we doing?" in at most 150 tokens."""
 
 from __future__ import annotations
 

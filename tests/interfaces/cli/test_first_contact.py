@@ -1,4 +1,4 @@
-"""What somebody meets who types the name of the program for the first time."""
+"""The first page, suggestions and help: what a new user sees first."""
 
 from __future__ import annotations
 

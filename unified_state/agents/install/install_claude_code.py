@@ -66,7 +66,7 @@ class Installed(Record):
 
     It has the settings file and whether it changed, the command file if that changed, whether the status line is ours
     now, the level at which long outputs are shortened, whether the client runs our read-only commands without asking,
-    the skill's file if it is ours, and what the user is told about it.
+    the skill's file if it is ours, and a message for the user about it.
     """
 
     settings_path: str
@@ -93,7 +93,7 @@ class Target(Record):
 
 
 class Choices(Record):
-    """What the user chose. None stands for what the settings have already; `LEAN_OFF` shortens no outputs.
+    """The user's choices. None keeps what the settings have already; `LEAN_OFF` shortens no outputs.
 
     `program` is the agent's name for our program. `skill_elsewhere` tells where the agent has the skill from already,
     or "".

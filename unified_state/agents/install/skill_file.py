@@ -23,7 +23,7 @@ _SHARED = 0o644
 
 
 class Skill(Record):
-    """What becomes of the skill: its file, the content to write (None: nothing), what the user is told about it, and
+    """What becomes of the skill: its file, the content to write (None: nothing), a message for the user, and
     whether a file of ours from before goes.
     """
 
@@ -39,7 +39,7 @@ def skill_path(skills_folder: str) -> str:
 
 
 def plan_skill(skills_folder: str, inside: str, program: str, *, is_elsewhere: str) -> Skill:
-    """Return what `install` does about the skill. It overwrites only a file that we wrote and nobody changed.
+    """Return what `install` does about the skill. It overwrites only a file that we wrote and that is unchanged.
 
     `inside` is the worktree that the file must not lead out of, or "". `program` is the agent's name for our program.
     `is_elsewhere` tells where the agent has the skill from already, or "".
@@ -54,7 +54,7 @@ def plan_skill(skills_folder: str, inside: str, program: str, *, is_elsewhere: s
 
 
 def write_skill(skill: Skill) -> Skill:
-    """Write the file, and return what became of it. A folder that cannot be written to is told, not raised."""
+    """Write the file, and return what became of it. A folder that cannot be written to is reported, not raised."""
     if skill.content is None or _read(skill.path) == skill.content:
         return skill
     try:
@@ -65,7 +65,7 @@ def write_skill(skill: Skill) -> Skill:
 
 
 def remove_skill(skills_folder: str) -> tuple[str | None, str]:
-    """Remove the file if it is ours and unchanged. Return its path if it is gone, and what the user is told."""
+    """Remove the file if it is ours and unchanged. Return its path if it is gone, and a message for the user."""
     path = skill_path(skills_folder)
     content = _read(path)
     if content is None or _MARK not in content:

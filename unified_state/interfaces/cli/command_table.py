@@ -64,7 +64,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 }
 COMMANDS = {name: row for rows in GROUPS.values() for name, row in rows.items()}
 
-# Old names, which work for one more version and are listed nowhere: the words that a name stands for.
+# Old names, which work for one more version and are listed nowhere, with the words that replace them.
 RENAMED = {
     "prune": ("forget",),
     "recall": ("show",),

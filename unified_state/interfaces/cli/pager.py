@@ -1,6 +1,6 @@
 """The pager of a person at a terminal: `$PAGER`, or else `less`.
 
-An agent's terminal gets none, because nobody would quit it.
+An agent's terminal gets none, because an agent cannot quit it.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from unified_state.model.item import LedgerItem
 
 _ENFORCEMENT = ("scope", "mode")
-# How a body tells that its item is over, and how it tells that it was. A dropped one is told from a rejected proposal.
+# How a body tells that its item is over, and how it tells that it was. A dropped item is no rejected proposal.
 _ENDS = {"resolution": "formerResolution", "resolvedAt": "formerResolvedAt", "dropped": "formerlyDropped"}
 
 

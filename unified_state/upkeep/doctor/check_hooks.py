@@ -102,7 +102,7 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
 
 
 def _check_skill(project: str, environ: Mapping[str, str], *, enabled: bool) -> Iterator[Check]:
-    """Check that the agent is told of the skill once: by the plugin, or by the file of one scope."""
+    """Check that the agent gets the skill once: by the plugin, or by the file of one scope."""
     worktree = find_repository(project, ".claude").worktree
     folders = dict.fromkeys(target(scope, worktree, environ).skills_folder for scope in SCOPES)
     having = [*["the plugin"] * enabled, *filter(has_skill, folders)]

@@ -11,7 +11,7 @@ from unified_state.memory.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import PROJECT_FILE, environment, user_file
 
-_DEFAULT = "default"  # the origin of a setting that nobody set
+_DEFAULT = "default"  # the origin of a setting without a value of the user's
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
