@@ -16,6 +16,23 @@ _TABLES = ("organisation", "member", "project", *DISTRIBUTED_TABLES)
 _COLUMNS = """
 SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
+# Takes back what version 6 brings.
+WITHOUT_SHARED_ITEMS = """
+DO $$
+DECLARE
+    changed text;
+BEGIN
+    FOREACH changed IN ARRAY ARRAY['item', 'item_alias', 'link'] LOOP
+        EXECUTE format('ALTER POLICY readable ON unified_state.%I USING (true)', changed);
+        EXECUTE format('ALTER TABLE unified_state.%I DROP COLUMN shared', changed);
+    END LOOP;
+END $$;
+ALTER TABLE unified_state.item DROP COLUMN words;
+ALTER TABLE unified_state.member DROP COLUMN shares_earlier;
+ALTER TABLE unified_state.version DROP COLUMN server;
+DROP FUNCTION unified_state.open_authors;
+DELETE FROM unified_state.version WHERE number > 5;
+"""
 
 
 def make_old(server: PostgresServer, new: str) -> str:

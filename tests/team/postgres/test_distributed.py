@@ -14,6 +14,7 @@ from tests.contracts import CONTRACTS, Contract
 from tests.contracts.contract import step, uuid
 from tests.postgres_server import PostgresServer
 from tests.team.postgres.distributed_server import make_distributed
+from tests.team.postgres.old_schema import WITHOUT_SHARED_ITEMS
 from tests.team.postgres.test_tenancy import SECRET, claim, count_all
 from unified_state.errors import StorageError
 from unified_state.memory.history.store_protocol import everything
@@ -84,6 +85,7 @@ def test_a_table_that_a_later_version_brings_is_distributed_too(postgres: Postgr
     database = make_distributed(postgres, postgres.database())
     open_as(dbname=database).append([step(1)])
     with postgres.admin(database) as connection:  # back to the third version
+        connection.execute(WITHOUT_SHARED_ITEMS)
         connection.execute("DELETE FROM laid_out WHERE relation = 'unified_state.replica'::regclass")
         connection.execute("DROP TABLE unified_state.replica; DELETE FROM unified_state.version WHERE number > 3")
         connection.execute("ALTER TABLE unified_state.step DROP COLUMN session_guessed")

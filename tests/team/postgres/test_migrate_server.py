@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contracts.contract import step, steps_of, texts
+from tests.team.postgres.old_schema import WITHOUT_SHARED_ITEMS
 from tests.team.postgres.test_tenancy import claim
 from unified_state.errors import StorageError
 from unified_state.model.history_records import HistoryQuery
@@ -76,7 +77,7 @@ def test_vectors_of_an_older_version_are_found_and_no_other_members_row_keeps_ne
     store.append([step(1, "about cats"), step(2, "about dogs")])
     assert store.vectors.add("model", [(step(1).uuid, 0, [1.0, 0.0])]) == 1
     with postgres.connect(database) as owner:
-        owner.execute(_OLD_VECTORS)
+        owner.execute(WITHOUT_SHARED_ITEMS + _OLD_VECTORS)
     with open_as("ada", dbname=database) as store:
         assert store.vectors.add("model", [(step(2).uuid, 0, [0.0, 1.0])]) == 1
         query = HistoryQuery("", vector=(0.9, 0.1), model="model")

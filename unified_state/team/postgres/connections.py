@@ -155,9 +155,13 @@ _MOST_NAME = 1_000_000  # numbers that the server assigns at a time
 
 
 class Asker:
-    """A member who works in a project, with the server's numbers for both."""
+    """A member who works in a project, with the server's numbers for both.
 
-    def __init__(self, organisation: str, project: str, member: str) -> None:
+    Colleagues do not read new items from before `items_since` (ISO 8601) unless the member agreed to that.
+    """
+
+    def __init__(self, organisation: str, project: str, member: str, items_since: str = "") -> None:
+        self.items_since = items_since
         self._names = [to_text(organisation), to_text(project), to_text(member)]
         self.organisation, self.member = organisation, member
         self.project = self.author = 0

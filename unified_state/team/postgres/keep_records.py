@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from unified_state.model.history_records import StoredCompaction, StoredItem, StoredSession, is_masked_later
+from unified_state.model.history_records import (
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    is_masked_later,
+)
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.team.postgres.connections import OWN
 from unified_state.team.postgres.postgres_values import (
@@ -13,6 +19,7 @@ from unified_state.team.postgres.postgres_values import (
     to_record,
     to_text,
 )
+from unified_state.team.postgres.team_items import item_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +43,16 @@ SELECT CASE WHEN coalesce(counted, 0) < 999999 THEN coalesce(counted, 0) + 1 ELS
     ) AS known (alias) WHERE alias ~ %(counted)s) AS numbers
 ) AS known
 """
+# A name is shared as its item is.
+_KEEP_ALIAS = f"""
+INSERT INTO unified_state.item_alias (project, author, alias, uuid, shared)
+SELECT project, author, %(alias)s, uuid, shared FROM unified_state.item WHERE {OWN} AND uuid = %(uuid)s
+ON CONFLICT DO NOTHING
+"""
+# Columns that follow from the whole record.
+_DERIVED: dict[type[Record], tuple[str, ...]] = {StoredSession: (), StoredItem: ("words",), StoredCompaction: ()}
+# How a value is written that is no plain one.
+_WRITTEN = {"words": "to_tsvector('unified_state.words', %(words)s::text)"}
 
 
 def keep_sessions(connection: Connection[Any], asker: Asker, forgetting: Forgetting) -> None:
@@ -67,9 +84,7 @@ def keep_items(connection: Connection[Any], asker: Asker, forgetting: Forgetting
     added = _keep(connection, asker, items, newer)
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO unified_state.item_alias VALUES (%(project)s, %(author)s, %(alias)s, %(uuid)s) "
-            "ON CONFLICT DO NOTHING",
-            [asker.given(alias=to_text(alias), uuid=to_text(uuid)) for alias, uuid in taken - before_batch],
+            _KEEP_ALIAS, [asker.given(alias=to_text(alias), uuid=to_text(uuid)) for alias, uuid in taken - before_batch]
         )
     return added
 
@@ -103,7 +118,8 @@ def _keep(connection: Connection[Any], asker: Asker, records: Sequence[R], merge
         kept[name] = merge(kept.get(name), record)
     changed = [record for name, record in kept.items() if record != known.get(name)]
     others: list[str] = [column.name for column in columns_of(kind)[1:]]
-    _insert(connection, asker, changed, f"(project, author, {key.name})", [*others, "record"])
+    others += ["record", *_DERIVED[type(records[0])]]
+    _insert(connection, asker, changed, f"(project, author, {key.name})", others)
     return len(kept) - len(known)
 
 
@@ -119,6 +135,7 @@ def _insert(
     values = [
         asker.given(number=number, **{column.name: column.encode(getattr(record, column.field)) for column in columns})
         | ({"record": to_record(record)} if replaced else {})
+        | _beside(asker, record)
         for number, record in enumerate(records, last + 1)
     ]
     names = list(values[0])
@@ -126,11 +143,18 @@ def _insert(
     with connection.cursor() as cursor:
         cursor.executemany(
             f"INSERT INTO unified_state.{TABLES[kind]} ({', '.join(names)}) "
-            f"VALUES ({', '.join(f'%({name})s' for name in names)}) "
+            f"VALUES ({', '.join(_WRITTEN.get(name, f'%({name})s') for name in names)}) "
             f"ON CONFLICT {unique} DO {f'UPDATE SET {change}' if change else 'NOTHING'}",
             values,
         )
         return cursor.rowcount
+
+
+def _beside(asker: Asker, record: Record) -> dict[str, Any]:
+    """Return the columns of an item or a link that no field of the record has."""
+    if isinstance(record, StoredItem):
+        return {"shared": record.created_at >= asker.items_since, "words": item_words(record)}
+    return {"shared": record.at >= asker.items_since} if isinstance(record, StoredLink) else {}
 
 
 def _learned(before: StoredSession | None, now: StoredSession) -> StoredSession:

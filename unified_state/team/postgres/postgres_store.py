@@ -307,8 +307,10 @@ def open_postgres(
     environ: Mapping[str, str] | None = None,
     trusts_environment: bool = False,
     own_only: bool = False,
+    items_since: str = "",
 ) -> PostgresStore:
     """Return the store of a project on the server of a DSN. With `own_only` the history of other members is not read.
+    Items from before `items_since` are stored as not shared.
 
     Raises MissingExtraError, SettingError, StorageError, NewerVersionError. Their texts contain no password.
     """
@@ -324,4 +326,4 @@ def open_postgres(
     if dsn.startswith(EMBEDDED):
         dsn = start_embedded(dsn.removeprefix(EMBEDDED))
     server = find_server(dsn, environ or {}, trusts_environment=trusts_environment)
-    return PostgresStore(server, Asker(organisation, project, member), own_only=own_only)
+    return PostgresStore(server, Asker(organisation, project, member, items_since), own_only=own_only)

@@ -36,9 +36,12 @@ _LONGEST_TEXT = 250_000  # searchable characters of a step; the server accepts a
 
 def searched_text(step: StoredStep) -> str:
     """Return the words of a step for the index, or "" for an image."""
-    if step.text.startswith(DATA_URL):
-        return ""
-    return " ".join(_words(readable(step)[:_LONGEST_TEXT]))[:_LONGEST_TEXT]
+    return "" if step.text.startswith(DATA_URL) else words_of(readable(step))
+
+
+def words_of(text: str) -> str:
+    """Return the words of a text for the index."""
+    return " ".join(_words(text[:_LONGEST_TEXT]))[:_LONGEST_TEXT]
 
 
 def searched_words(query: str) -> list[tuple[str, bool]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from re import sub
 
+from unified_state.team.postgres.schema.items_sql import shared_items
 from unified_state.team.postgres.schema.numbers_sql import NUMBERED_TABLES, TAKING, safe_numbers
 from unified_state.team.postgres.schema.search_sql import (
     INDEXED_DIMENSIONS,
@@ -67,6 +68,7 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
         + policies("replica", distributed=distributed)
         + AS_STEPS.replace("{table}", "replica"),
         safe_numbers("".join(map(_given_numbers, NUMBERED_TABLES)), distributed=distributed),
+        shared_items(distributed=distributed),
     )
 
 
@@ -107,7 +109,7 @@ def distribution(known: int) -> str:
             *map(_distribute, DISTRIBUTED_TABLES),
             *(
                 f"ALTER FUNCTION unified_state.{name} SET citus.allow_nested_distributed_execution TO on;\n"
-                for name in ("author", "may_write", "readable", "name_of", "project")
+                for name in ("author", "may_write", "readable", "open_authors", "name_of", "project")
             ),
         )
     )

@@ -193,6 +193,13 @@ CREATE OR REPLACE FUNCTION unified_state.share(whether boolean) RETURNS void LAN
     UPDATE unified_state.member SET shares = whether
     WHERE organisation = current_setting('unified_state.organisation', true) AND id = unified_state.author()
 $$;
+
+-- Whether they also read the items that one recorded before colleagues could find any.
+CREATE OR REPLACE FUNCTION unified_state.share_earlier(whether boolean) RETURNS void LANGUAGE sql SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE unified_state.member SET shares_earlier = whether
+    WHERE organisation = current_setting('unified_state.organisation', true) AND id = unified_state.author()
+$$;
 """
 
 # Only the owner and roles with access to the steps may call our functions. Run this after functions are created.
