@@ -28,6 +28,7 @@ MARKERS = {
 }
 # These take more than five seconds of one core.
 SLOW = {
+    "acceptance/test_forgetting_at_scale.py",
     "acceptance/test_killed.py",
     "acceptance/test_killed_upkeep.py",
     "acceptance/test_long_lines.py",

@@ -263,3 +263,23 @@ def test_a_session_goes_on_while_it_is_pruned(archived: Project, tmp_path: Path)
         assert [done.result().code for done in (pruned, *others)] == [0] * 7
     assert all(f"new{n}" in texts(archived) for n in range(6))
     assert OLD not in texts(archived)
+
+
+def test_the_space_of_what_was_pruned_is_free_and_a_vacuum_gives_it_to_the_disk(
+    project: Project, tmp_path: Path
+) -> None:
+    noise = [" ".join(f"{number}y{word * 7919 % 1000003:06d}" for word in range(20_000)) for number in range(20)]
+    entries = [prompt(number, text, session="old", at=NOW - 400 * 86_400_000) for number, text in enumerate(noise, 1)]
+    path = write_transcript(tmp_path / "old.jsonl", *entries)
+    assert project.run("import", str(path)).code == 0
+    assert project.run("vacuum").code == 0
+    before = project.archive.stat().st_size
+    pruned = project.run("forget", "--older-than", "2026-01-01", "--yes")
+    assert "are free: `unified-state vacuum` gives them to the disk" in pruned.out
+    after = project.archive.stat().st_size
+    done = project.ask("vacuum")
+    assert (done["before"], done["after"]) == (after, project.archive.stat().st_size)
+    assert done["after"] < before / 10
+    path = write_transcript(tmp_path / "new.jsonl", prompt(90, "found afterwards", session="new", at=NOW))
+    assert project.run("import", str(path)).code == 0
+    assert project.ask("search", "found afterwards")

@@ -40,6 +40,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "export": ("transfer", "print the archive as JSON Lines, one step (or item) a line"),
         "forget": ("remove", "remove for good: an item, a session, a text, or all old steps"),
         "scan": ("remove", "look for secrets in what is archived"),
+        "vacuum": ("remove", "give the space of what was removed back to the disk"),
         "embed": ("embed", "make vectors of what steps mean, for searches by meaning"),
         "sync": ("sync", "bring the team's server up to date with what is archived here"),
     },

@@ -42,6 +42,8 @@ class Archive:
     a missing archive is not created and an older one is not migrated.
     """
 
+    has_journal = False  # True where the archive is a replay of a journal
+
     def __init__(
         self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str, read_only: bool = False
     ) -> None:
@@ -130,7 +132,7 @@ class Archive:
         return os.path.getsize(self.path)
 
     def compact(self) -> None:
-        """Rewrite the archive, so that no bytes of deleted text remain."""
+        """Rewrite the archive without its free pages. Other processes wait meanwhile."""
         self.run("VACUUM")
 
     def meta(self, name: str) -> str | None:
@@ -231,6 +233,7 @@ def connect_archive(path: str, seconds: float, version: int | None = None) -> Co
 
             migrate(connection, path, version)
         connection.execute("PRAGMA journal_mode = TRUNCATE")  # it may write: not to a newer version's archive
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten; the default differs
     except BaseException:
         connection.close()
         raise

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
+from unified_state.memory.archive.small_steps import note_rewrite, rewrite_index
 from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, has_parts, searchable, was_unindexed
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP
 from unified_state.model.step import KINDS, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -117,6 +119,7 @@ def forget_step(archive: Archive, number: int) -> None:
         kind, tool, body = row
         step = Step(uuid="", block=0, kind=KINDS[kind], at=0, text=unpack(body), tool=tool)
         _take_out_of_index(archive, number, step)
+        note_rewrite(archive)
         forget_texts(archive, STEP, number)
 
 
@@ -137,15 +140,18 @@ def _take_out_of_index(archive: Archive, number: int, step: Step) -> None:
         archive.run(delete, number, searchable(step, with_parts=has_parts(archive, number)))
 
 
-def tidy(archive: Archive) -> None:
-    """Delete all remains of deleted text: remove files derived from deleted vectors, merge the index, rewrite the
-    archive without its free pages.
+def tidy(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
+    """Delete all remains of deleted text: remove files derived from deleted vectors, rewrite the index, and the journal
+    of the tier json. `report` gets numbers of pages of the index.
+
+    SQLite itself overwrites what it deletes in the archive. Only its free pages stay in the file.
     """
     from unified_state.memory.archive.derived_file import remove_stale
 
     remove_stale(archive)
-    archive.run("INSERT INTO step_text (step_text) VALUES ('optimize')")
-    archive.compact()
+    rewrite_index(archive, report)
+    if archive.has_journal:
+        archive.compact()
 
 
 class FreeText(Record):

@@ -7,6 +7,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from unified_state.lib.text import escape_surrogates, pack
+from unified_state.memory.archive.small_steps import note_rewrite
 from unified_state.memory.archive.steps import find_step, step_numbers, uuid_key, uuid_of_step
 from unified_state.memory.archive.text_columns import forget_session_texts, forget_step, forget_texts, replace_text
 from unified_state.memory.archive.write_steps import StepWriter
@@ -78,6 +79,7 @@ def _put_in_place(archive: Archive, masked: StoredStep) -> None:
         step = find_step(archive, number)
         if step is not None and is_masked_later(masked, carried(archive, STEP, number).get("masked_at")):
             replace_text(archive, number, step, masked.text)
+            note_rewrite(archive)
             _carry_step(archive, number, masked)
 
 

@@ -47,6 +47,8 @@ _LAST_CHANGE = "SELECT coalesce(max(rowid), 0) FROM journal_changed"
 class JournalledArchive(Archive):
     """The archive of the journal in a folder. It can be read even where nothing can be written."""
 
+    has_journal = True
+
     def __init__(
         self,
         folder: str,

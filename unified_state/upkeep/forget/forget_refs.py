@@ -1,8 +1,9 @@
 """Forget text: remove it from all our files, so that no later ingest restores it.
 
-Forgotten steps keep empty rows as tombstones. The index is merged and the archive rewritten, so that the bytes are gone
-too. Texts that sessions received since then are deleted, because they may quote the text. Facts captured from the steps
-are deleted with them. The state files of all worktrees are updated. The client's own transcript is not changed.
+Forgotten steps keep empty rows as tombstones. The bytes are gone too: SQLite overwrites what it deletes, and the index
+is rewritten in steps that let other writers in. Texts that sessions received since then are deleted, because they may
+quote the text. Facts captured from the steps are deleted with them. The state files of all worktrees are updated. The
+client's own transcript is not changed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.archive.pending_messages import forget_messages, write_pending
 from unified_state.memory.archive.session_notes import forget_todos
 from unified_state.memory.archive.sessions import change_work, session_number
+from unified_state.memory.archive.small_steps import in_small_steps
 from unified_state.memory.archive.steps import (
     find_step,
     sessions_of_step,
@@ -29,7 +31,6 @@ from unified_state.memory.archive.steps import (
 )
 from unified_state.memory.archive.text_columns import (
     FORGOTTEN,
-    FreeText,
     forget_free_text,
     forget_restores,
     forget_session_texts,
@@ -49,75 +50,27 @@ from unified_state.model.history_records import SESSION
 from unified_state.model.item import ATTEMPT
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.model.step import TEXT, TOOL_CALL
+from unified_state.upkeep.forget.found import Forgotten, Found
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.history_records import Tombstone
     from unified_state.model.item import LedgerItem
+    from unified_state.upkeep.forget.unfinished import Progress
 
     Holds = Callable[[str], bool]
     Confirm = Callable[["Found"], None]
 
 
-_MOST_REFS = 12
 _QUOTED = 60  # characters of a text that identify an attempt which repeats it
-
-
-class Forgotten(Record):
-    """The number of forgotten records. `others` are notes, work items, restored texts and git states."""
-
-    steps: int = 0
-    items: int = 0
-    summaries: int = 0
-    others: int = 0
-
-
-class Found(Record):
-    """What a forget takes: numbers of steps and of compactions with a summary, items, and further texts."""
-
-    steps: tuple[int, ...] = ()
-    items: tuple[LedgerItem, ...] = ()
-    summaries: tuple[int, ...] = ()
-    free: tuple[FreeText, ...] = ()
-
-    @property
-    def refs(self) -> list[str]:
-        """The refs of everything that has one."""
-        return [
-            *(item.alias for item in self.items),
-            *(f"S{number}" for number in self.steps),
-            *(f"K{number}" for number in self.summaries),
-        ]
-
-    @property
-    def text(self) -> str:
-        """What is taken, in a few words: `2 items (D1, E3), 3 steps (S1, S4, S9), 1 note or other text`."""
-        counts = self.counts()
-        kinds = {"item": counts.items, "step": counts.steps, "summary": counts.summaries}
-        refs = iter(self.refs)
-        parts = [_counted(kind, number, [next(refs) for _ in range(number)]) for kind, number in kinds.items()]
-        others = [f"{counts.others:,} notes and other texts"] if counts.others else []
-        return ", ".join([*filter(None, parts), *others]) or "nothing that is archived"
-
-    def counts(self) -> Forgotten:
-        """Return the numbers."""
-        others = sum(not found.is_summary for found in self.free)
-        return Forgotten(len(self.steps), len(self.items), len(self.summaries), others)
-
-
-def _counted(kind: str, number: int, refs: Sequence[str]) -> str:
-    """Return `2 steps (S1, S4)`, or "" for none. Of many refs, the first and the last are named."""
-    if not number:
-        return ""
-    kinds = kind if number == 1 else f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
-    named = ", ".join(refs) if number <= _MOST_REFS else f"{', '.join(refs[: _MOST_REFS - 1])} … {refs[-1]}"
-    return f"{number:,} {kinds} ({named})"
+_AT_ONCE, _MOST_AT_ONCE = 20, 500  # steps forgotten in the first transaction, and in any
+_READ = 500  # steps read at once: a process that reads for long makes writers wait
 
 
 class Wanted(Record):
@@ -141,11 +94,12 @@ def forget(
     session_id: str | None = None,
     text: str | None = None,
     confirm: Confirm | None = None,
+    progress: Progress | None = None,
 ) -> Forgotten:
     """Forget everything that contains a text, or else a session, or else the record of a ref.
 
     `confirm` is called with what it takes, and may raise. It is not asked about rules: the user confirms those at the
-    gate, whatever it says.
+    gate, whatever it says. `progress` shows how far the rewrite of the index is.
     """
     hidden = workspace.place.archive_path
     if workspace.journal is not None and os.path.exists(hidden):
@@ -153,7 +107,8 @@ def forget(
 
     def action(archive: Archive) -> tuple[Forgotten, set[str]]:
         before = _work_texts(archive)
-        done = forget_wanted(archive, Wanted(ref, session_id, text), now, workspace.origin, confirm)
+        wanted = Wanted(ref, session_id, text)
+        done = forget_wanted(archive, wanted, now, workspace.origin, confirm, progress)
         return done, before - _work_texts(archive)
 
     try:
@@ -186,7 +141,14 @@ def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) 
     return forget_wanted(archive, Wanted(text=text), now, origin)
 
 
-def forget_wanted(archive: Archive, wanted: Wanted, now: int, origin: str, confirm: Confirm | None = None) -> Forgotten:
+def forget_wanted(
+    archive: Archive,
+    wanted: Wanted,
+    now: int,
+    origin: str,
+    confirm: Confirm | None = None,
+    progress: Progress | None = None,
+) -> Forgotten:
     """Forget what is wanted, once the user confirmed it. Raises NotFoundError, and what the gate and `confirm` raise.
 
     Nothing was changed then.
@@ -206,7 +168,7 @@ def forget_wanted(archive: Archive, wanted: Wanted, now: int, origin: str, confi
     else:
         texts = {step.text.strip() for number in found.steps if (step := find_step(archive, number)) is not None}
         forget_messages(archive, lambda message: message.text.strip() in texts)
-    return _forget_found(archive, found, now)
+    return _forget_found(archive, found, now, progress)
 
 
 def _find(archive: Archive, wanted: Wanted) -> Found:
@@ -238,12 +200,21 @@ def _find_text(archive: Archive, text: str) -> Found:
         message = "the text to forget is empty"
         raise UsageError(message, "give a text that stands in what shall go")
     holds = _holds(text)
-    bodies = archive.execute("SELECT id, body FROM step WHERE kind NOT NULL")
-    steps = [number for number, body in bodies if holds(unpack(body))]
+    steps = [number for number, body in _bodies(archive) if holds(unpack(body))]
     items = [item for item in list_items(archive) if holds(dump_json(item.body)) or holds(item.quote or "")]
     free = [found for found in free_texts(archive) if holds(found.text)]
     summaries = [found.key for found in free if found.is_summary]
     return Found(tuple(steps), tuple(items), tuple(summaries), tuple(free))
+
+
+def _bodies(archive: Archive) -> Iterator[tuple[int, str | bytes]]:
+    """Yield the numbers and the packed texts of all steps. Between its reads, other processes can write."""
+    last = 0
+    while rows := archive.rows(
+        "SELECT id, body FROM step WHERE id > ? AND kind NOT NULL ORDER BY id LIMIT ?", last, _READ
+    ):
+        yield from rows
+        last = rows[-1][0]
 
 
 def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
@@ -287,17 +258,16 @@ def _holds(text: str) -> Holds:
     return lambda other: any(form in other.lower() for form in forms)
 
 
-def _forget_found(archive: Archive, found: Found, now: int = 0) -> Forgotten:
-    """Forget the given records, with everything derived from them."""
+def _forget_found(archive: Archive, found: Found, now: int = 0, progress: Progress | None = None) -> Forgotten:
+    """Forget the given records, with everything derived from them.
+
+    What is found by the steps goes first. So a process that is killed leaves only steps, which the next forget finds.
+    """
     times = [archive.row("SELECT at FROM step WHERE id = ?", number)[0] for number in found.steps]
     times += [to_milliseconds(item.created_at) or 0 for item in found.items]
     times += [archive.row("SELECT started_at FROM compaction WHERE id = ?", number)[0] for number in found.summaries]
     with archive.transaction():
-        _forget_list_entries(archive, found.steps)
         _forget_titles(archive, found.items)
-        for number in found.steps:
-            drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
-            forget_step(archive, number)
         for item in found.items:
             forget_item(archive, item.uuid)
         for number in found.summaries:
@@ -309,9 +279,29 @@ def _forget_found(archive: Archive, found: Found, now: int = 0) -> Forgotten:
                 note_masked(archive, *text.record, now)
         if times:
             forget_restores(archive, min(times))
-        note_unfinished(archive, empty_working_sets(archive, found.steps))
-    finish(archive)
+        note_unfinished(archive)
+    _forget_steps(archive, found.steps)
+    finish(archive, progress)
     return found.counts()
+
+
+def _forget_steps(archive: Archive, steps: Sequence[int]) -> None:
+    """Forget steps in transactions for which others hardly wait."""
+    left = list(reversed(steps))
+
+    def forget_some(size: int) -> int:
+        some = [left.pop() for _ in range(min(size, len(left)))]
+        if some:
+            with archive.transaction():
+                _forget_list_entries(archive, some)
+                for number in some:
+                    drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
+                    forget_step(archive, number)
+                note_unfinished(archive, empty_working_sets(archive, some))
+        return len(some)
+
+    for _ in in_small_steps(forget_some, _AT_ONCE, _MOST_AT_ONCE):
+        pass
 
 
 def _with_captured(archive: Archive, found: Found, origin: str | None) -> Found:

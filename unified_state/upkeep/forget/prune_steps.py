@@ -13,22 +13,23 @@ from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import strings_of, unpack
+from unified_state.memory.archive.small_steps import in_small_steps
 from unified_state.memory.archive.steps import uuid_key
 from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.model.refs import TURN, step_refs
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
+from unified_state.upkeep.forget.vacuum import free_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.upkeep.forget.unfinished import Progress
 
 _DAY, _MEGABYTE = 86_400_000, 1_000_000
-_AT_ONCE = 1_000  # steps in one transaction, for which a hook may have to wait
+_AT_ONCE, _MOST_AT_ONCE = 20, 1_000  # steps in the first transaction, and in any: a hook may have to wait for one
 _ALL = float("inf")
 _SIZE = "length(CAST(step.body AS BLOB))"
 _EVIDENCE = "step.id IN (SELECT step FROM temp.evidence)"
@@ -55,7 +56,7 @@ class Pruned(Record):
     """The steps of a prune: number, bytes, sessions, times, and the lowest and the highest ref.
 
     `kept` counts equally old steps that stay as evidence. `archive_bytes` is the current size of the archive's file, or
-    of the journal.
+    of the journal, and `free_bytes` how much of it new records fill.
     """
 
     steps: int
@@ -68,6 +69,7 @@ class Pruned(Record):
     archive_bytes: int
     first_step: int | None = None
     last_step: int | None = None
+    free_bytes: int = 0
 
 
 def older_than(age: str, now: int) -> Choice:
@@ -93,18 +95,24 @@ def preview(workspace: Workspace, choice: Choice) -> Pruned:
     return workspace.use(lambda archive: _choose(archive, choice))
 
 
-def prune(workspace: Workspace, choice: Choice, report: Callable[[int], None]) -> Pruned:
-    """Prune, and call `report` with each number of pruned steps. An interrupted prune keeps its progress."""
+def prune(workspace: Workspace, choice: Choice, pruning: Progress, rewriting: Progress) -> Pruned:
+    """Prune, and show how far it is, and then how far the rewrite of the index is.
+
+    An interrupted prune keeps its progress. Only a choice by size gives the space back to the disk.
+    """
     if not may_decide(workspace.origin):
         message = "only the user prunes"
         raise UsageError(message, "ask them to run this in a terminal of their own; --dry-run shows what would go")
 
     def action(archive: Archive) -> Pruned:
         chosen = _choose(archive, choice)
-        while done := prune_some(archive):
-            report(done)
-        finish(archive)
-        return chosen.replace(is_done=True, archive_bytes=archive.size())
+        with pruning(chosen.steps) as advance:
+            for done in in_small_steps(lambda size: prune_some(archive, size), _AT_ONCE, _MOST_AT_ONCE):
+                advance(done)
+        finish(archive, rewriting)
+        if choice.most_bytes is not None and archive.size() > choice.most_bytes:
+            archive.compact()
+        return chosen.replace(is_done=True, archive_bytes=archive.size(), free_bytes=free_bytes(archive))
 
     return workspace.use(action)
 
@@ -112,7 +120,7 @@ def prune(workspace: Workspace, choice: Choice, report: Callable[[int], None]) -
 def _choose(archive: Archive, choice: Choice) -> Pruned:
     if choice.most_bytes is None:
         return choose_steps(archive, choice.before)
-    size = archive.size()
+    size = archive.size() - free_bytes(archive)
     (content,) = archive.row(f"SELECT coalesce(sum({_SIZE}), 0) FROM step WHERE kind NOT NULL")
     # With the content of a step goes its share of the index: the file shrinks in proportion.
     return choose_steps(archive, choice.before, max(0, content * (size - choice.most_bytes) // max(1, size)))
@@ -140,15 +148,15 @@ def choose_steps(archive: Archive, before: int, least_bytes: float = _ALL) -> Pr
         "max(step.id) FROM temp.chosen JOIN step ON step.id = chosen.step JOIN turn ON turn.id = step.turn"
     )
     (kept,) = archive.row(f"SELECT count(*) FROM step WHERE {_OLD} AND {_EVIDENCE}", before)
-    values = (*found[:5], kept, False, archive.size(), *found[5:])
+    values = (*found[:5], kept, False, archive.size(), *found[5:], free_bytes(archive))
     return Pruned(**dict(zip(Pruned.names, values, strict=True)))
 
 
-def prune_some(archive: Archive) -> int:
+def prune_some(archive: Archive, most: int = _MOST_AT_ONCE) -> int:
     """Prune the oldest of the chosen steps. Return the number of processed steps, 0 if none is left."""
     with archive.transaction():
         _note_evidence(archive)  # there may be new items by now
-        numbers = archive.column("SELECT step FROM temp.chosen ORDER BY step LIMIT ?", _AT_ONCE)
+        numbers = archive.column("SELECT step FROM temp.chosen ORDER BY step LIMIT ?", most)
         for number in numbers:
             if archive.row(f"SELECT 1 FROM step WHERE id = ? AND kind NOT NULL AND NOT {_EVIDENCE}", number):
                 archive.run("INSERT INTO pruned VALUES (?)", number)  # first: a pruned step leaves no tombstone

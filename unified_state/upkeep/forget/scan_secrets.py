@@ -10,6 +10,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
+from unified_state.memory.archive.small_steps import note_rewrite
 from unified_state.memory.archive.steps import find_step
 from unified_state.memory.archive.text_columns import free_texts, replace_free_text, replace_text
 from unified_state.memory.history.archive_rows import note_masked
@@ -77,6 +78,7 @@ def _steps(
             if fix_at is not None:
                 with archive.transaction():
                     replace_text(archive, number, step, masked)
+                    note_rewrite(archive)
                     note_masked(archive, STEP, number, fix_at)
                     requote(archive, step.uuid, masker)
                     note_unfinished(archive, empty_working_sets(archive, [number]))

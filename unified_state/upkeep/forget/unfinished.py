@@ -1,4 +1,4 @@
-"""The work that follows a deletion: rebuild working sets and rewrite the archive without remains of the text.
+"""The work that follows a deletion: rebuild working sets and remove what remains of the text.
 
 The transaction that deletes text notes this work in the archive. If the process is killed before the work is done, the
 next `forget`, `prune` or `scan --fix` does it.
@@ -7,14 +7,19 @@ next `forget`, `prune` or `scan --fix` does it.
 from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.small_steps import pages_to_rewrite
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
     from unified_state.memory.archive.archive import Archive
+
+    # Shows how far a rewrite of the index is: called with the number of its pages.
+    Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 _UNFINISHED = "unfinished_deletion"
 
@@ -25,12 +30,17 @@ def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
     archive.set_meta(_UNFINISHED, dump_json(sorted({*known, *sessions})))
 
 
-def finish(archive: Archive) -> bool:
+def finish(archive: Archive, progress: Progress | None = None) -> bool:
     """Do the noted work, and return False if there is none."""
     sessions = archive.meta(_UNFINISHED)
     if sessions is None:
         return False
     rebuild_working_sets(archive, parse_json(sessions))
-    tidy(archive)
+    pages = pages_to_rewrite(archive)
+    if progress is None or not pages:
+        tidy(archive)
+    else:
+        with progress(pages) as advance:
+            tidy(archive, advance)
     archive.run("DELETE FROM meta WHERE name = ?", _UNFINISHED)
     return True

@@ -1,4 +1,4 @@
-"""`forget`, `scan`: remove steps, items and secrets from the archive."""
+"""`forget`, `scan`, `vacuum`: remove steps, items, secrets and free space from the archive."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.upkeep.forget.found import Found
     from unified_state.upkeep.forget.prune_steps import Pruned
 
+_MANY_PAGES = 10_000  # of the index, rewritten in a second and a half
+_SHARE = 10  # a free part of an archive that is worth a word
 _SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"
 
 
@@ -23,7 +26,7 @@ def _forget(context: Context, arguments: Namespace) -> None:
 
 def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.ledger.gate import confirm
-    from unified_state.upkeep.forget.forget_refs import Found, Wanted, find_to_forget, forget
+    from unified_state.upkeep.forget.forget_refs import Wanted, find_to_forget, forget
 
     def ask(found: Found) -> None:
         confirm(f"forgets {found.text}", _SCRIPTS)
@@ -40,11 +43,21 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
         session_id=wanted.session_id,
         text=wanted.text,
         confirm=None if arguments.yes else ask,
+        progress=lambda pages: _rewriting(context, pages),
     )
     others = f", {done.others} notes and other texts" if done.others else ""
     text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries{others}"
+    if done.steps:
+        text += "; the search index has none of their words any more"
     context.show(done.as_dict(), text)
     return context.say("not searched: the client's own transcripts, and archives that were set aside as damaged")
+
+
+def _rewriting(context: Context, pages: int) -> progress_bar:
+    """Return a bar for a rewrite of the index. Where it takes long, say first what is done already."""
+    if pages > _MANY_PAGES:
+        context.say("the content is gone; the search index is being rewritten without its words, beside other work")
+    return progress_bar("rewriting the index", pages)
 
 
 def _scan(context: Context, arguments: Namespace) -> int:
@@ -76,8 +89,12 @@ def _prune(context: Context, arguments: Namespace) -> None:
         from unified_state.memory.ledger.gate import confirm
 
         confirm(f"prunes {_amount(would)}", _SCRIPTS)
-    with progress_bar("pruning", would.steps) as advance:
-        done = prune(workspace, choice, advance)
+    done = prune(
+        workspace,
+        choice,
+        lambda steps: progress_bar("pruning", steps),
+        lambda pages: _rewriting(context, pages),
+    )
     return _show(context, done)
 
 
@@ -91,6 +108,7 @@ def _show(context: Context, pruned: Pruned) -> None:
         "kept": pruned.kept,
         "is_done": pruned.is_done,
         "archive_bytes": pruned.archive_bytes,
+        "free_bytes": pruned.free_bytes,
     }
     context.show(value, _text(pruned))
 
@@ -100,13 +118,24 @@ def _text(pruned: Pruned) -> str:
     if pruned.first_at is None or pruned.last_at is None:
         return f"nothing to prune{kept}"
     verb = "pruned" if pruned.is_done else "would go"
-    return f"{verb}: {_amount(pruned)}{kept}; the archive has {pruned.archive_bytes / 1e6:,.1f} MB"
+    size = f"the archive has {pruned.archive_bytes / 1e6:,.1f} MB"
+    if pruned.free_bytes * _SHARE > pruned.archive_bytes:
+        size += f", of which {pruned.free_bytes / 1e6:,.1f} are free: `unified-state vacuum` gives them to the disk"
+    return f"{verb}: {_amount(pruned)}{kept}; {size}"
 
 
 def _amount(pruned: Pruned) -> str:
     days = f"{to_text(pruned.first_at or 0)[:10]} to {to_text(pruned.last_at or 0)[:10]}"
     steps = f"{pruned.steps:,} steps (S{pruned.first_step} to S{pruned.last_step})"
     return f"{steps}, {pruned.bytes / 1e6:,.1f} MB of content, {pruned.sessions:,} sessions, {days}"
+
+
+def _vacuum(context: Context, _arguments: Namespace) -> None:
+    from unified_state.upkeep.forget.vacuum import vacuum
+
+    with progress_bar("writing the archive anew"):
+        done = vacuum(context.changing())
+    context.show(done.as_dict(), f"the archive has {done.after / 1e6:,.1f} MB, and had {done.before / 1e6:,.1f}")
 
 
 COMMANDS = {
@@ -124,4 +153,5 @@ COMMANDS = {
         flag("--yes", "do not ask, but about constraints"),
     ),
     "scan": Command(_scan, flag("--fix", "mask what is found"), empty={"looked_at": 0, "refs": []}),
+    "vacuum": Command(_vacuum),
 }

@@ -1,0 +1,102 @@
+"""Long work on an archive in small transactions, so that hooks never wait for more than one of them.
+
+The full-text index is rewritten in this way. FTS5 only marks the words of a deleted step. It drops them when it merges
+the segments that hold them. The archive notes that a merge is due, and that it has begun. After a kill the next process
+goes on where the last one ended. (FTS5 can drop words at once since SQLite 3.42. But then no older SQLite can open the
+index any more.)
+"""
+
+from __future__ import annotations
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from unified_state.memory.archive.archive import Archive
+
+_SECONDS = 0.025  # that a transaction should take: the shortest time in which the work is not mainly commits
+_LEAST_REST = 0.002
+_MOST_GROWTH = 4  # at most, from one transaction to the next
+_REWRITE, _DUE, _BEGUN = "index_rewrite", "due", "begun"
+_PAGES = 64  # of the index, merged in the first transaction
+_MOST_PAGES = 4096
+_STRUCTURE = "SELECT block FROM step_text_data WHERE id = 10"
+_SMALLEST_LONG = 0x80
+
+
+def in_small_steps(work: Callable[[int], int], size: int, most: int) -> Iterator[int]:
+    """Call work(size), which runs one transaction, until it returns 0. Yield what it returns.
+
+    The size follows the time that the work takes. After each call this process rests for as long as the call took,
+    because a writer that waits for the lock only looks for it from time to time.
+    """
+    while True:
+        begun = time.monotonic()
+        done = work(size)
+        taken = time.monotonic() - begun
+        if not done:
+            return
+        yield done
+        size = max(1, min(most, size * _MOST_GROWTH, round(size * _SECONDS / max(taken, _SECONDS / _MOST_GROWTH))))
+        time.sleep(max(taken, _LEAST_REST))
+
+
+def note_rewrite(archive: Archive) -> None:
+    """Note that the index still has words of deleted steps. Call it in the transaction that deletes them."""
+    archive.set_meta(_REWRITE, _DUE)
+
+
+def rewrite_index(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
+    """Merge the index until no segment is left that has words of deleted steps. `report` gets numbers of pages."""
+    for pages in in_small_steps(lambda size: _merge_some(archive, size), _PAGES, _MOST_PAGES):
+        report(pages)
+
+
+def pages_to_rewrite(archive: Archive) -> int:
+    """Return the approximate number of pages that a due rewrite of the index merges; 0 if none is due."""
+    if archive.meta(_REWRITE) is None:
+        return 0
+    return sum(last - first + 1 for _, segments in _levels(archive) for first, last in segments)
+
+
+def _merge_some(archive: Archive, pages: int) -> int:
+    """Merge some pages. Return 0 if nothing is left to do."""
+    with archive.transaction(durable=False):
+        state = archive.meta(_REWRITE)
+        if state is None:
+            return 0
+        if state == _DUE:  # a negative number makes all segments of now the input of one merge
+            archive.run("INSERT INTO step_text (step_text, rank) VALUES ('merge', ?)", -pages)
+            archive.set_meta(_REWRITE, _BEGUN)
+        elif any(merging for merging, _ in _levels(archive)):
+            archive.run("INSERT INTO step_text (step_text, rank) VALUES ('merge', ?)", pages)
+        else:
+            archive.run("DELETE FROM meta WHERE name = ?", _REWRITE)
+            return 0
+    return pages
+
+
+def _levels(archive: Archive) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Return the levels of the index: of each the number of segments that are being merged, and the first and the last
+    page of every segment.
+    """
+    (block,) = archive.row(_STRUCTURE)
+    numbers = _numbers(block[4:])  # behind the cookie of the configuration
+    levels, _segments, _written = (next(numbers) for _ in range(3))
+    found = []
+    for _ in range(levels):
+        merging, count = next(numbers), next(numbers)
+        found.append((merging, [(next(numbers), next(numbers), next(numbers))[1:] for _ in range(count)]))
+    return found
+
+
+def _numbers(block: bytes) -> Iterator[int]:
+    """Yield the numbers of a block: seven bits a byte, the highest first, and a high bit but in the last byte."""
+    number = 0
+    for byte in block:
+        number = number << 7 | byte & (_SMALLEST_LONG - 1)
+        if byte < _SMALLEST_LONG:
+            yield number
+            number = 0

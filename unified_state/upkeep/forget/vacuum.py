@@ -1,0 +1,38 @@
+"""Give the space of what was removed back to the disk: SQLite's VACUUM, which writes the archive anew.
+
+Other processes wait meanwhile, about a second for 100 MB, so it only runs where the user asks for a smaller file.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+
+
+class Vacuumed(Record):
+    """The bytes of the archive's file, or of the journal, before and after."""
+
+    before: int
+    after: int
+
+
+def vacuum(workspace: Workspace) -> Vacuumed:
+    """Write the archive anew without its free pages."""
+
+    def action(archive: Archive) -> Vacuumed:
+        before = archive.size()
+        archive.compact()
+        return Vacuumed(before, archive.size())
+
+    return workspace.use(action)
+
+
+def free_bytes(archive: Archive) -> int:
+    """Return the bytes of an archive's free pages, which new records fill first."""
+    if archive.has_journal:
+        return 0
+    return int(archive.value("PRAGMA freelist_count") or 0) * int(archive.value("PRAGMA page_size") or 0)
