@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +249,23 @@ def test_settings_that_are_no_json_are_told_in_a_line(
     assert "\n" not in found["message"]
     assert project.run("install", "--scope", "project").code == 1
     assert path.read_text() == text
+
+
+def test_a_large_archive_is_read_to_its_end_where_the_user_asks_for_it(begun: Project) -> None:
+    with closing(sqlite3.connect(begun.archive)) as archive:
+        archive.execute("INSERT INTO meta VALUES ('padding', ?)", ["x" * 33 * 1024 * 1024])
+        archive.commit()
+        (page,) = archive.execute("SELECT rootpage FROM sqlite_master WHERE name = 'turn_by_session'").fetchone()
+    assert archive_check(begun)["message"].startswith("opens as it should, not read to its end (`--full` does)")
+    assert archive_check(begun, "--full")["message"].startswith("whole, ")
+    raw = bytearray(begun.archive.read_bytes())
+    raw[page * 4096 - 1] ^= 0x10  # in the last entry of that index
+    begun.archive.write_bytes(raw)
+    assert archive_check(begun)["ok"] is True
+    assert archive_check(begun, "--full")["ok"] is False
+
+
+def archive_check(project: Project, *options: str) -> dict[str, Any]:
+    """What `doctor` says of the archive."""
+    checks = json.loads(project.run("doctor", "--json", *options).out)
+    return next(check for check in checks if check["name"] == "archive")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.interfaces.cli.command_context import Command, argument
+from unified_state.interfaces.cli.command_context import Command, argument, flag
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time
 from unified_state.memory.workspace.link import candidates, has_id, link
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from unified_state.upkeep.doctor.check_hooks import Check
 
 
-def _doctor(context: Context, _arguments: Namespace) -> int:
+def _doctor(context: Context, arguments: Namespace) -> int:
     from unified_state.upkeep.doctor.diagnose import diagnose
 
     with progress_bar("checking"):
-        checks = diagnose(*context.here(create=False), environment(), current_time())
+        here, now = context.here(create=False), current_time()
+        checks = diagnose(*here, environment(), now, reads_all=arguments.full)
     width = max(len(check.name) for check in checks)
     lines = [
         f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}"
@@ -94,7 +95,9 @@ def _link(context: Context, arguments: Namespace) -> None:
 
 
 COMMANDS = {
-    "doctor": Command(_doctor),
+    "doctor": Command(
+        _doctor, flag("--full", "read a large archive to its end: some seconds a gigabyte, for which writers wait")
+    ),
     "config": Command(_config),
     "link": Command(
         _link, argument("id", nargs="?", metavar="ID", help="the archive to join; without it, list the archives")

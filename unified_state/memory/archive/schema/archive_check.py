@@ -12,7 +12,7 @@ from contextlib import closing
 
 from unified_state.lib.stdlib import DatabaseError, connect, parse_json
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS, create_tables
-from unified_state.memory.archive.schema.ledger_check import words_problem
+from unified_state.memory.archive.schema.ledger_check import ledger_problem, words_problem
 from unified_state.model.item import ALIAS_LETTERS
 
 TYPE_CHECKING = False
@@ -40,9 +40,9 @@ _JSON: dict[str, dict[str, type]] = {
 _BROKEN = "\ufffd"  # the replacement for invalid UTF-8
 
 
-def problem_in(path: str, seconds: float | None = None) -> str | None:
+def problem_in(path: str, seconds: float | None = None, *, reads_all: bool = True) -> str | None:
     """Return a problem with the archive in a few words, or None. A missing file is no problem, since it will be
-    created.
+    created. Without `reads_all` only the header, the schema and the table of items are checked.
 
     Raises TimeoutError if the check takes longer than `seconds`, DatabaseError if another process locks the file.
     """
@@ -54,7 +54,7 @@ def problem_in(path: str, seconds: float | None = None) -> str | None:
     try:
         connection = connect(path, timeout=5.0, isolation_level=None)
         _limit(connection, seconds)
-        return _header_problem(connection, path) or _problem(connection)
+        return _header_problem(connection, path) or _problem(connection, reads_all=reads_all)
     except UNREADABLE_ERRORS as error:
         code = getattr(error, "sqlite_errorname", "")
         if code == "SQLITE_INTERRUPT":
@@ -92,10 +92,14 @@ def _header_problem(connection: Connection, path: str) -> str | None:
     return None
 
 
-def _problem(connection: Connection) -> str | None:
+def _problem(connection: Connection, *, reads_all: bool) -> str | None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(MIGRATIONS):
         return None
+    if not reads_all:
+        with closing(expected_schema(version)) as expected:
+            found = _schema_problem(connection, expected)
+        return found or (ledger_problem(connection) if version == len(MIGRATIONS) else None)
     for (problem,) in connection.execute(f"PRAGMA integrity_check({_PROBLEMS})"):
         if problem not in {"ok", _NO_PROBLEM}:
             return str(problem)
