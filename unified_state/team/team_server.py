@@ -43,8 +43,8 @@ def team_server(
     if project is None:
         message = "nothing is archived here yet, and the repository has no `origin`"
         raise NotFoundError(message, "`unified-state install` begins")
-    organisation, member = settings.postgres_organisation, _member(settings)
-    trusts = _is_own(environ) if is_own is None else is_own
+    organisation, member = settings.postgres_organisation, member_name(settings)
+    trusts = is_own_environment(environ) if is_own is None else is_own
 
     def open_store() -> HistoryStore:
         from unified_state.team.postgres.postgres_store import open_postgres  # needs an extra
@@ -73,14 +73,14 @@ def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedSta
     in_background = settings.sync_in_background
     environ = own_environment(environ) if in_background else environ
     try:
-        _member(settings)
-        _place(settings.postgres_dsn, environ, trusts_environment=not in_background and _is_own(environ))
+        member_name(settings)
+        _place(settings.postgres_dsn, environ, trusts_environment=not in_background and is_own_environment(environ))
     except UnifiedStateError as error:
         return error
     return None
 
 
-def _is_own(environ: Mapping[str, str]) -> bool:
+def is_own_environment(environ: Mapping[str, str]) -> bool:
     """Return whether no agent's client started this process."""
     return not any(map(environ.get, AGENT_VARIABLES))
 
@@ -99,7 +99,7 @@ def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) ->
     return str(find_server(dsn, environ, trusts_environment=trusts_environment))
 
 
-def _member(settings: Settings) -> str:
+def member_name(settings: Settings) -> str:
     """Return the user's name on the server. Raises SettingError if there is none, as in some containers."""
     try:
         return settings.postgres_member or account_name()

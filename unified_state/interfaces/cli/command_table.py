@@ -51,6 +51,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "config": ("doctor", "show every setting, its value and where it comes from"),
         "link": ("doctor", "use the archive of another clone of this repository"),
         "completion": ("machine_commands", "print the completion script for a shell"),
+        "server": ("server", "set up a team's server, admit members, check what works"),
         "demo": ("demo", "the main job end to end on a bundled session, offline"),
     },
     PLUMBING: {
@@ -118,6 +119,9 @@ EXAMPLES = {
     "install": "unified-state install --status-line",
     "link": "unified-state link",
     "completion": "unified-state completion fish > ~/.config/fish/completions/unified-state.fish",
+    "server init": "unified-state server init --dsn postgresql://postgres@history.example/unified_state",
+    "server admit": "unified-state server admit ada --organisation acme",
+    "server check": "unified-state server check",
     "age": "unified-state age --max-age 60",
     "help": "unified-state help search",
 }

@@ -46,6 +46,7 @@ _HOLDING = (
     "nothing is lost, the next sync sends it; if it goes on, an administrator ends who holds it: "
     "see docs/how-to/run-a-team-server.md"
 )
+_ADMITTING = "an administrator runs `unified-state server admit`, or SELECT unified_state.admit(…)"
 _UNREACHABLE = "check postgres_dsn, and that the server runs; nothing is lost"
 # Before a connection exists, libpq returns no code, only a message of the server or its own.
 _TOLD = {
@@ -188,7 +189,10 @@ class Asker:
             connection.execute("SELECT unified_state.enter()")
         except InsufficientPrivilege:
             message = f"{server}: {self.member!r} is no member of {self.organisation!r}, or another role's"
-            raise StorageError(message, "an administrator admits members: SELECT unified_state.admit(…)") from None
+            raise StorageError(
+                message,
+                _ADMITTING,
+            ) from None
         row = connection.execute("SELECT unified_state.project(), unified_state.author()").fetchone()
         if row is None or None in row:
             message = f"{server} has nothing of this project yet, and {self.member!r} may only read"
@@ -214,5 +218,8 @@ class Asker:
                 connection.execute(_TAKE, [min(many - begun, _MOST_NAME)])
         except InsufficientPrivilege as error:
             message = f"{self._place}: {self.member!r} may only read: {error.diag.message_primary}"
-            raise StorageError(message, "an administrator lets members write: SELECT unified_state.admit(…)") from None
+            raise StorageError(
+                message,
+                _ADMITTING,
+            ) from None
         return int(before)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from unified_state.team.postgres.server_dsn import Server
 
-_OLDEST = 140000  # PostgreSQL 14
+OLDEST = 140000  # PostgreSQL 14
 # Members cannot take this lock, as they could an advisory one. A member's locks delay no migration longer.
 _LOCK = "LOCK TABLE unified_state.version IN SHARE ROW EXCLUSIVE MODE"
 _CAREFULLY = "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL lock_timeout = '1min'"
@@ -54,11 +54,18 @@ SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vecto
 _EXTENSION_IN_USE = f"{_EXTENSION} AND to_regclass('unified_state.step_vector') IS NOT NULL"
 
 
+_NEEDED = (0, 7)  # the first version with the type halfvec
+_AVAILABLE = """
+SELECT default_version, (SELECT extversion FROM pg_extension WHERE extname = 'vector')
+FROM pg_available_extensions WHERE name = 'vector'
+"""
+
+
 def migrate(connection: Connection[Any], server: Server) -> None:
     """Create or migrate the schema. Raises StorageError, and NewerVersionError for a schema of a newer version."""
-    if connection.info.server_version < _OLDEST:
+    if connection.info.server_version < OLDEST:
         message = f"{server} is PostgreSQL {connection.info.server_version // 10_000}, which is too old"
-        raise StorageError(message, f"version {_OLDEST // 10_000} or newer is needed")
+        raise StorageError(message, f"version {OLDEST // 10_000} or newer is needed")
     _check_encoding(connection, server)
     _check_role(connection, server)
     if schema_version(connection, server) < SCHEMA_VERSION:
@@ -78,7 +85,9 @@ def _apply(connection: Connection[Any], server: Server) -> None:
     except InsufficientPrivilege as error:
         lacks = f"has schema version {known}, which is too old" if known else "has no schema of ours yet"
         message = f"{server} {lacks}, and this user may not make it: {server.scrubbed(str(error))}"
-        raise StorageError(message, "its owner opens it once with this version, and admits the others") from None
+        raise StorageError(
+            message, "`unified-state server init`: its owner opens it once with this version, and admits the others"
+        ) from None
 
 
 def _apply_under_lock(connection: Connection[Any], server: Server) -> None:
@@ -156,3 +165,21 @@ def schema_version(connection: Connection[Any], server: Server) -> int:
         message = f"{server} has schema version {number}, and this unified-state knows up to {SCHEMA_VERSION}"
         raise NewerVersionError(message, "update unified-state; nothing was changed")
     return int(number)
+
+
+def how_to_get_vectors(connection: Connection[Any]) -> str | None:
+    """Return what an administrator does to get the extension, or None if the server has it."""
+    row = connection.execute(_AVAILABLE).fetchone()
+    major = connection.info.server_version // 10_000
+    if row is None or _version(row[0]) < _NEEDED:
+        return (
+            f"install pgvector 0.7 or newer for PostgreSQL {major} (https://github.com/pgvector/pgvector; with apt "
+            f"from apt.postgresql.org: postgresql-{major}-pgvector), then run `unified-state server init` again"
+        )
+    if row[1] is not None and _version(row[1]) < _NEEDED:
+        return "a superuser runs in this database: ALTER EXTENSION vector UPDATE"
+    return None
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part.isdigit())

@@ -94,6 +94,11 @@ def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: boo
     return Server({name: value for name, value in parameters.items() if name != "user" or value})
 
 
+def has_password(dsn: str) -> bool:
+    """Return whether a DSN contains a password. Raises SettingError."""
+    return any(name in _parse(dsn) for name in ("password", "sslpassword"))
+
+
 def _parse(dsn: str) -> dict[str, str]:
     if (uri := _URI.match(dsn)) and (uri[1].count("@") > 1 or "@" in uri[2]):
         # libpq parses text after the first one, or before it, as a host, a port or a database, and shows those names.

@@ -200,6 +200,14 @@ CREATE OR REPLACE FUNCTION unified_state.share_earlier(whether boolean) RETURNS 
     UPDATE unified_state.member SET shares_earlier = whether
     WHERE organisation = current_setting('unified_state.organisation', true) AND id = unified_state.author()
 $$;
+
+-- Whether the organisation shares, whether one shares, and whether one shares the earlier items too.
+CREATE OR REPLACE FUNCTION unified_state.sharing() RETURNS boolean[] LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT ARRAY[organisation.shares, member.shares, shares_earlier] FROM unified_state.member
+    JOIN unified_state.organisation ON organisation.name = organisation
+    WHERE organisation = current_setting('unified_state.organisation', true) AND id = unified_state.author()
+$$;
 """
 
 # Only the owner and roles with access to the steps may call our functions. Run this after functions are created.

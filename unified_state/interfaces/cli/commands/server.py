@@ -1,0 +1,162 @@
+"""`server`: set up a team's server, admit members, check what works."""
+
+from __future__ import annotations
+
+import sys
+
+from unified_state.errors import UsageError
+from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option
+from unified_state.interfaces.cli.terminal import is_person
+from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.settings import environment, load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from typing import Any
+
+    from unified_state.interfaces.cli.command_context import Context
+    from unified_state.team.postgres.server_dsn import Server
+    from unified_state.team.postgres.set_up_server import Admitted
+
+_WHERE = option(
+    "--dsn DSN",
+    "the server as its administrator, without a password; default: postgres_dsn, or the server of this machine",
+)
+_UNSEEN = "[it is not shown] "
+
+
+def _init(context: Context, arguments: Namespace) -> None:
+    server = _server(arguments)
+    from unified_state.team.postgres.set_up_server import init_server
+
+    done = init_server(server, arguments.owner)
+    vectors = f"{done.vectors}: {done.vectors_hint}" if done.vectors_hint else done.vectors
+    rows = {"database": done.database, "schema": f"{done.schema}, owned by {done.owner}", "vectors": vectors}
+    lines = [f"{name:9} {text}" for name, text in rows.items()]
+    context.show(done.as_dict(), "\n".join([*lines, "next      unified-state server admit MEMBER"]), style="labels")
+
+
+def _admit(context: Context, arguments: Namespace) -> None:
+    server, settings = _server(arguments), load_settings(None, environment())
+    from unified_state.team.postgres.set_up_server import Admission, admit_member
+
+    admission = Admission(
+        role=arguments.role or arguments.member,
+        organisation=arguments.organisation or settings.postgres_organisation,
+        member=arguments.member,
+        writes=not arguments.read_only,
+        password=None if arguments.no_password else _password(arguments),
+    )
+    done = admit_member(server, admission)
+    lines = _settings_of(server, admission.role, admission.organisation, admission.member)
+    value = {**done.as_dict(), "organisation": admission.organisation, "member": admission.member, "settings": lines}
+    context.show(value, "\n".join([_admitted(done), f"{admission.member} writes into config.toml:", *lines]))
+    if done.unbound:
+        context.say(
+            f"only admitted members may use {admission.organisation!r} from now on; "
+            f"these lost their access until you admit them: {', '.join(done.unbound)}"
+        )
+
+
+def _server(arguments: Namespace) -> Server:
+    from unified_state.team.administer import administered_server
+
+    return administered_server(arguments.dsn, load_settings(None, environment()), environment())
+
+
+def _password(arguments: Namespace) -> str:
+    """Return the password of a file, of stdin, or what the user types. Raises UsageError."""
+    path = arguments.password_file
+    if path is None:
+        found = _typed(arguments.member)
+    else:
+        try:
+            found = (sys.stdin.buffer.readline() if path == "-" else read_regular(path, SMALL_FILE)).decode()
+        except (OSError, ValueError):
+            message = f"no password can be read from {path}"
+            raise UsageError(message, "it holds the password as UTF-8, in one line") from None
+    found = found.removesuffix("\n").removesuffix("\r")
+    if not found or "\n" in found or "\0" in found:
+        message = "the password is empty, or longer than a line"
+        raise UsageError(message, "give one line, or --no-password for roles that log in by certificate or peer")
+    return found
+
+
+def _typed(member: str) -> str:
+    from getpass import getpass
+
+    if not is_person(sys.stdin):
+        message = "nobody is here to type a password"
+        raise UsageError(message, "give --password-file FILE (`-` reads stdin), or --no-password")
+    found = getpass(f"Password of {member} {_UNSEEN}")
+    if getpass(f"Again {_UNSEEN}") != found:
+        message = "the two passwords differ"
+        raise UsageError(message, "nothing was changed")
+    return found
+
+
+def _admitted(done: Admitted) -> str:
+    role = f"the role {done.role!r} was {'created' if done.is_new else 'there'}"
+    return f"admitted; {role}{', and got a new password' if done.has_new_password and not done.is_new else ''}"
+
+
+def _settings_of(server: Server, role: str, organisation: str, member: str) -> list[str]:
+    """Return the lines of the member's settings file."""
+    from unified_state.team.administer import member_dsn
+
+    return [
+        "postgres_enabled = true",
+        f"postgres_dsn = {_toml(member_dsn(server, role))}",
+        f"postgres_organisation = {_toml(organisation)}",
+        f"postgres_member = {_toml(member)}",
+    ]
+
+
+def _toml(text: str) -> str:
+    from unified_state.lib.stdlib import dump_json
+
+    return dump_json(text)  # a basic string of TOML has the escapes of JSON
+
+
+def _check(context: Context, _arguments: Namespace) -> int:
+    from unified_state.team.administer import check_own_server
+
+    checks = list(check_own_server(load_settings(None, environment()), environment()))
+    width = max(len(check.name) for check in checks)
+    lines = [
+        f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}"
+        + ("" if check.ok or not check.hint else f" -> {check.hint}")
+        for check in checks
+    ]
+    shown: list[dict[str, Any]] = [{**check.as_dict(), "hint": "" if check.ok else check.hint} for check in checks]
+    context.show(shown, "\n".join(lines), style="verdicts")
+    return 0 if all(check.ok for check in checks) else 1
+
+
+COMMANDS = {
+    "server init": Command(
+        _init,
+        _WHERE,
+        option(
+            "--owner ROLE",
+            "who owns the schema if a superuser runs this; default: unified_state",
+            default="unified_state",
+        ),
+        about="create or update the database, its schema and pgvector, as an administrator",
+    ),
+    "server admit": Command(
+        _admit,
+        argument("member", metavar="MEMBER", help="the member's name"),
+        _WHERE,
+        option("--organisation NAME", "default: postgres_organisation of your settings"),
+        option("--role ROLE", "the database role that proves the name; default: the name"),
+        flag("--read-only", "the member reads, and writes nothing"),
+        either(
+            option("--password-file FILE", "the role's password, in one line; `-` reads stdin; default: you are asked"),
+            flag("--no-password", "leave the role's password as it is, or set none"),
+        ),
+        about="let a member in, as an administrator",
+    ),
+    "server check": Command(_check, about="say what works for you, what does not, and what to do"),
+}

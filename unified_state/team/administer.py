@@ -1,0 +1,78 @@
+"""The server as its administrator sees it: which server is meant, and the checks of a member's settings."""
+
+from __future__ import annotations
+
+from unified_state.errors import MissingExtraError, SettingError, UnifiedStateError, UsageError
+from unified_state.lib.package import extra_line
+from unified_state.settings import user_file
+from unified_state.team.server_check import ServerCheck
+from unified_state.team.team_server import is_own_environment, member_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from unified_state.settings import Settings
+    from unified_state.team.postgres.server_dsn import Server
+
+_LOCAL = "application_name=unified-state"  # nothing named: over this machine's socket, as the user of the system
+
+
+def administered_server(dsn: str | None, settings: Settings, environ: Mapping[str, str]) -> Server:
+    """Return the server of an argument, of the settings, or of this machine. Raises SettingError, UsageError and
+    MissingExtraError.
+    """
+    _check_extra()
+    from unified_state.team.postgres.server_dsn import find_server, has_password
+
+    if dsn is not None and has_password(dsn):
+        message = "a password in an argument is visible to every user of this machine"
+        raise UsageError(message, "leave it out; $PGPASSWORD or ~/.pgpass gives it")
+    found = _started(dsn or settings.postgres_dsn or _LOCAL)
+    return find_server(found, environ, trusts_environment=is_own_environment(environ))
+
+
+def check_own_server(settings: Settings, environ: Mapping[str, str]) -> Iterator[ServerCheck]:
+    """Yield the checks of the server in the user's settings. An error of the settings is a check that failed."""
+    try:
+        if not settings.postgres_enabled:
+            message = "no server is configured"
+            raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
+        _check_extra()
+        from unified_state.team.postgres.server_dsn import find_server
+
+        trusts = is_own_environment(environ)
+        server = find_server(_started(settings.postgres_dsn), environ, trusts_environment=trusts)
+        member = member_name(settings)
+    except UnifiedStateError as error:
+        yield ServerCheck("settings", ok=False, message=error.message, hint=error.hint)
+        return
+    from unified_state.team.postgres.check_server import check_server
+
+    yield from check_server(server, settings.postgres_organisation, member)
+
+
+def _check_extra() -> None:
+    try:
+        import psycopg_pool  # noqa: F401  # the extra's last module
+    except ImportError:
+        message = "history on PostgreSQL needs the extra `postgres`"
+        raise MissingExtraError(message, extra_line("postgres")) from None
+
+
+def _started(dsn: str) -> str:
+    """Return the DSN of a server that runs, after starting an embedded one."""
+    from unified_state.team.local_server import EMBEDDED, start_embedded
+
+    return start_embedded(dsn.removeprefix(EMBEDDED)) if dsn.startswith(EMBEDDED) else dsn
+
+
+def member_dsn(server: Server, role: str) -> str:
+    """Return the DSN of a member, without a password. `HOST` stands where the administrator used a socket."""
+    from urllib.parse import quote
+
+    place = server.parameters
+    host = place["host"] if place["host"] and not place["host"].startswith(("/", "@")) else "HOST"
+    host = f"[{host}]" if ":" in host else host
+    port = f":{place['port']}" if place["port"] else ""
+    return f"postgresql://{quote(role, safe='')}@{host}{port}/{quote(place['dbname'], safe='')}"
