@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from benchmarks.bm25 import Bm25
 from benchmarks.conversations import Conversation, Question, write_transcripts
+from benchmarks.minilm_folder import minilm_folder
 from benchmarks.retrieval import CUTOFFS, Found, scores
 from benchmarks.temporary_project import temporary_workspace
 from benchmarks.walk import NODES, Node, walked
@@ -16,7 +17,7 @@ from unified_state.lib.times import to_milliseconds
 from unified_state.search.query_meaning import open_reader
 from unified_state.search.search_archive import search
 from unified_state.search.vectors.embed_steps import embed
-from unified_state.setting_table import OFF
+from unified_state.setting_table import MINILM, OFF
 
 Ranking = Callable[[Question], Sequence[str]]
 Search = Callable[[Question, int, str], dict[str, float]]
@@ -55,6 +56,8 @@ def product(conversation: Conversation, models: Sequence[str] = (OFF,)) -> Itera
     scores, the best first.
     """
     with temporary_workspace() as (workspace, folder):
+        if MINILM in models:
+            workspace.settings.minilm_folder = minilm_folder()
         turn_of = write_transcripts(conversation, folder)
         now = to_milliseconds(conversation.turns[-1].at.isoformat()) or 0
         ingest(workspace, find_transcripts([str(folder)]), now, lambda _: None)
@@ -64,7 +67,7 @@ def product(conversation: Conversation, models: Sequence[str] = (OFF,)) -> Itera
                 embed(workspace, model, None, lambda _total: lambda _count: None)
 
         def searched(question: Question, limit: int, model: str) -> dict[str, float]:
-            reader = None if model == OFF else open_reader(model)
+            reader = None if model == OFF else open_reader(model, workspace.settings.minilm_folder)
             hits = workspace.use(lambda archive: search(archive, question.text, limit, reader=reader))
             return {turn_of[uuid]: hit.score for hit in hits for uuid in hit.uuids}
 

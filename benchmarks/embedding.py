@@ -17,6 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.minilm_folder import minilm_folder
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from unified_state.lib.stdlib import parse_json
 from unified_state.setting_table import MINILM, OFF, STATIC
@@ -35,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     files = [str(Path(file).resolve()) for file in options.files]
     with tempfile.TemporaryDirectory(prefix="unified-state-") as home:
-        environment = clean_environment(HOME=home)
+        environment = clean_environment(HOME=home, UNIFIED_STATE_MINILM_FOLDER=minilm_folder())
 
         def run(*command: str) -> bytes:
             return subprocess.run(

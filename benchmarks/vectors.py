@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.minilm_folder import minilm_folder
 from benchmarks.passages import read_passages, read_prompts
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.derived_file import SCAN
@@ -81,7 +82,7 @@ def _encoded(folders: list[Path], name: str, count: int, cache: Path) -> NDArray
             sys.exit(f"the folders have {len(texts):,} passages; give more of them, with code or documentation")
         random.Random(1).shuffle(texts)
         texts += read_prompts(folders, HELD_OUT)
-        model, begin, rows = open_model(name), time.perf_counter(), list[bytes]()
+        model, begin, rows = open_model(name, minilm_folder()), time.perf_counter(), list[bytes]()
         some = model.encode(texts[:1])[0]  # in place of the few texts that no model can read
         for first in range(0, len(texts), _BATCH):
             rows += [row or some or b"" for row in model.encode(texts[first : first + _BATCH])]

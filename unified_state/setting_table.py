@@ -148,6 +148,7 @@ class SettingTable:
         "embed` makes the vectors; both need the extra `vectors`.",
         choices=(OFF, STATIC, MINILM),
     )
+    minilm_folder = setting("", "The folder with MiniLM's files, which you get yourself; see search-by-meaning.")
     prompt_milliseconds = setting(
         400,
         "How long a prompt waits at most for an old transcript to be archived; the rest follows later.",

@@ -50,10 +50,21 @@ def test_embed_then_search_finds_what_was_said_in_other_words(archived: Project)
     assert found.err == ""
 
 
-def test_without_a_model_embed_asks_for_one(archived: Project) -> None:
+def test_without_a_choice_embed_takes_the_static_model_that_needs_no_other_file(archived: Project) -> None:
     done = archived.run("embed")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "--model minilm" in done.err
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert "steps have one of wordllama-l2-supercat-256" in done.out
+    assert 'set search_vectors = "static"' in done.err
+
+
+def test_without_its_folder_minilm_says_in_one_line_what_to_do_and_search_goes_on_by_words(archived: Project) -> None:
+    done = archived.run("embed", "--model", "minilm")
+    assert told_in_one_line(done), done
+    assert "needs minilm_folder, the absolute path of a folder with its files; docs/how-to/search" in done.err
+    searched = archived.run("search", "login page", UNIFIED_STATE_SEARCH_VECTORS="minilm")
+    assert (searched.code, searched.err.count("\n")) == (0, 1)
+    assert "**login**" in searched.out
+    assert searched.err.startswith("unified-state: searched by words alone: the model minilm needs minilm_folder")
 
 
 def test_a_killed_run_leaves_a_whole_archive_and_the_next_one_does_the_rest(archived: Project) -> None:

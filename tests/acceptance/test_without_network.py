@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.terminal import run_at_terminal
 
 from .namespaces import without_network
@@ -32,6 +33,12 @@ def path(tmp_path: Path) -> str:
     for number in range(8):
         written.turn(number)
     return str(written.write(tmp_path / "s.jsonl"))
+
+
+@pytest.fixture(autouse=True)
+def has_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of MiniLM lie in a folder of the user's."""
+    monkeypatch.setenv(VARIABLE, minilm_folder())
 
 
 def commands(path: str) -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks.minilm_folder import minilm_folder
 from tests.builders import NOW, answer, call, item, prompt
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
@@ -31,6 +32,11 @@ def model(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(autouse=True)
+def has_minilm(workspace: Workspace) -> None:
+    workspace.settings.minilm_folder = minilm_folder()
+
+
 @pytest.fixture
 def told(archive: Archive, keep: Keep, workspace: Workspace, model: str) -> Archive:
     """S1 to S4, each a turn of its own, with vectors."""
@@ -45,7 +51,7 @@ def make_vectors(workspace: Workspace, model: str) -> None:
 
 
 def asked(archive: Archive, query: str, model: str, **how: object) -> list[Hit]:
-    return search(archive, query, 10, reader=open_reader(model), **how)  # type: ignore[arg-type]  # as it is given
+    return search(archive, query, 10, reader=open_reader(model, minilm_folder()), **how)  # type: ignore[arg-type]  # as it is given
 
 
 def test_a_step_is_found_that_has_no_word_of_the_query(told: Archive, model: str) -> None:

@@ -134,12 +134,13 @@ def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | Non
 
     If it cannot be opened, the search uses words alone, and that is reported unless `is_told`.
     """
-    if workspace.settings.search_vectors == OFF:
+    settings = workspace.settings
+    if settings.search_vectors == OFF:
         return None
     try:
         from unified_state.search.query_meaning import open_reader  # loads numpy, only if enabled
 
-        return open_reader(workspace.settings.search_vectors)
+        return open_reader(settings.search_vectors, settings.minilm_folder)
     except UnifiedStateError as error:
         if not is_told:
             workspace.report(f"searched by words alone: {error}")

@@ -86,6 +86,6 @@ class Reader:
         return full_name(self._model.name, self._model.version), matrix([found], self._model.dimensions)[0].tolist()
 
 
-def open_reader(model: str) -> Reader:
-    """Return the reader that uses a model."""
-    return Reader(open_model(model))
+def open_reader(model: str, folder: str = "") -> Reader:
+    """Return the reader that uses a model. MiniLM is read from the folder."""
+    return Reader(open_model(model, folder))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.minilm_folder import minilm_folder
 from tests.builders import answer, call, prompt, result
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock
@@ -31,6 +32,11 @@ OLD = b"\x00\x3c" + b"\x00" * 510  # the first of 256 directions
 
 def quietly(_total: int) -> Callable[[int], None]:
     return lambda _count: None
+
+
+@pytest.fixture(autouse=True)
+def has_minilm(workspace: Workspace) -> None:
+    workspace.settings.minilm_folder = minilm_folder()
 
 
 @pytest.fixture

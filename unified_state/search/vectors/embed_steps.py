@@ -53,7 +53,7 @@ def embed(workspace: Workspace, name: str, limit: int | None, begin: Callable[[i
     that is called after each batch. Vectors of the model's other versions stay until all steps have one of this
     version.
     """
-    model = open_model(name)
+    model = open_model(name, workspace.settings.minilm_folder)
     with vector_lock(workspace):
         return workspace.use(lambda archive: _embed(archive, model, limit, begin))
 

