@@ -193,7 +193,8 @@ def names_with_parts(text: str) -> list[tuple[str, str]]:
     """Return the names of code in a text with their parts, and the joined parts from each one to the last:
     `getUserProfile` has get, user, profile and userprofile.
     """
-    names = set(text.encode("ascii", "replace").translate(_NAMES).split())
+    words = set(text.encode("ascii", "replace").translate(_NAMES).split())
+    names = [word for word in words if not (word.isalpha() and word.islower())]  # most are, and have no parts
     return list(filter(None, map(_known.__getitem__, names)))
 
 

@@ -16,6 +16,7 @@ from unified_state.memory.archive.steps import index_left, is_any_unindexed, ste
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit
+from unified_state.search.in_parallel import each
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.search.search_archive import note_accesses, search
 from unified_state.setting_table import OFF
@@ -62,7 +63,7 @@ def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
     reader = query_reader(workspace)
 
     def action(archive: Archive) -> list[Hit]:
-        _index(workspace, archive)
+        _index(workspace.report, archive)
         if reader is not None and not reader.knows(archive):
             workspace.report("searched by words alone: no step has a vector yet; `unified-state embed` makes them")
         hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader)
@@ -107,26 +108,42 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
     """Return the best hits of all repositories, best first, and report archives that cannot be read."""
     filters = filters_of(wanted, now)
     reader = query_reader(workspace)
+
+    def look(path: str) -> dict[str, Any]:
+        return _look(path, wanted, now, filters, reader)
+
+    paths = _archives(workspace)
+    looked = list(map(look, paths)) if reader is not None else each(look, paths)
     found: list[FoundIn] = []
-    unknown: NotFoundError | None = None
-    is_known = False
-    for path in _archives(workspace):
-        try:
-            with Archive(path) as archive:
-                _index(workspace, archive)
-                hits = search(
-                    archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
-                )
-                found += [FoundIn(archive=path, worktree=_worktree(archive), hit=hit) for hit in hits]
-                is_known = True
-        except NotFoundError as error:  # a session of another repository
-            unknown = error
-        except UnifiedStateError as error:
-            workspace.report(f"skipped: {error.message}")
-    if unknown is not None and not is_known:
-        raise unknown
+    for path, answer in zip(paths, looked, strict=True):
+        for problem in answer["problems"]:
+            workspace.report(problem)
+        hits = [Hit(**{**hit, "uuids": tuple(hit["uuids"])}) for hit in answer["hits"]]
+        found += [FoundIn(path, answer["worktree"], hit) for hit in hits]
+    unknown = [answer["unknown"] for answer in looked if answer["unknown"]]
+    if unknown and not any(answer["is_known"] for answer in looked):
+        raise NotFoundError(*unknown[-1])
     # Scores are comparable only within one archive. Coverage of the query is comparable across all.
     return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
+
+
+def _look(path: str, wanted: Wanted, now: int, filters: Filters, reader: Reader | None) -> dict[str, Any]:
+    """Return the hits of one archive and the last known folder of its repository, or why there are none."""
+    problems: list[str] = []
+    found = {"hits": [], "worktree": None, "is_known": False, "unknown": None, "problems": problems}
+    try:
+        with Archive(path) as archive:
+            _index(problems.append, archive)
+            hits = search(
+                archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
+            )
+            worktree = _worktree(archive) if hits else None
+            return {**found, "hits": [hit.as_dict() for hit in hits], "worktree": worktree, "is_known": True}
+    except NotFoundError as error:  # a session of another repository
+        return {**found, "unknown": [error.message, error.hint]}
+    except UnifiedStateError as error:
+        problems.append(f"skipped: {error.message}")
+        return found
 
 
 def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:
@@ -181,10 +198,10 @@ def _note(
         if shown:
             note_recall(archive, steps[0], shown)
 
-    _try_to_write(workspace, archive, action, "what was looked up could not be noted")
+    _try_to_write(workspace.report, archive, action, "what was looked up could not be noted")
 
 
-def _index(workspace: Workspace, archive: Archive) -> None:
+def _index(report: Callable[[str], None], archive: Archive) -> None:
     """Index the tool outputs that their hook left unindexed."""
 
     def action() -> None:
@@ -192,10 +209,10 @@ def _index(workspace: Workspace, archive: Archive) -> None:
             index_left(archive)
 
     if is_any_unindexed(archive):
-        _try_to_write(workspace, archive, action, "the newest outputs are not searched")
+        _try_to_write(report, archive, action, "the newest outputs are not searched")
 
 
-def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], None], without: str) -> None:
+def _try_to_write(report: Callable[[str], None], archive: Archive, action: Callable[[], None], without: str) -> None:
     """Run an action that a search does not depend on. Report it if the archive cannot be written."""
     try:
         action()
@@ -203,7 +220,7 @@ def _try_to_write(workspace: Workspace, archive: Archive, action: Callable[[], N
         problem = error if isinstance(error, StorageError) else explained(error, archive.path)
         if isinstance(problem, DamagedArchiveError):
             raise
-        workspace.report(f"{without}: {problem}")
+        report(f"{without}: {problem}")
 
 
 def _worktree(archive: Archive) -> str | None:

@@ -6,6 +6,7 @@ query are candidates, then those that its rarest words choose. The newest steps 
 
 from __future__ import annotations
 
+from _thread import _local
 from itertools import islice, zip_longest
 from math import prod
 
@@ -18,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from unified_state.lib.stdlib import Connection
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.word_forms import Forms
 
@@ -29,6 +31,7 @@ _MOST_SHARE = 0.6  # of the matches that may be ranked: more often the two rares
 _MOST_READ = 5_000  # of those, if file names must be compared
 _TOKENIZER = "porter unicode61"
 _LAST_CHARACTER = "\U0010ffff"
+_kept = _local()
 
 
 class Filters(Record):
@@ -168,30 +171,43 @@ def count_words(texts: Sequence[str], words: Sequence[str], forms: Forms | None 
 
 def find_words(texts: Sequence[str], words: Sequence[str], forms: Forms | None = None) -> list[dict[str, list[int]]]:
     """Return the places of each word and its forms in each text, counted in words, by the tokenizer of the index."""
+    if not texts:
+        return []
     wanted = [(form, word) for word in words for form in (word, *(forms or {}).get(word, ()))]
-    connection = connect(":memory:")
-    try:
-        rows_of = {"words": [form for form, _ in wanted], "texts": texts}
-        for name, rows in rows_of.items():
+    connection = _tables()
+    connection.execute("BEGIN")
+    for name, rows in {"words": [form for form, _ in wanted], "texts": texts}.items():
+        connection.execute(f"INSERT INTO {name} ({name}) VALUES ('delete-all')")
+        connection.executemany(f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", list(enumerate(rows)))
+    connection.execute("COMMIT")
+    places: list[dict[str, list[int]]] = [{} for _ in texts]
+    terms = connection.execute("SELECT term, doc FROM terms_of_words WHERE offset = 0").fetchall()
+    for term, form, word in dict.fromkeys((term, *wanted[number]) for term, number in terms):
+        if " " in form:
+            found = connection.execute("SELECT rowid, '0' FROM texts WHERE texts MATCH ?", (f'"{form}"',))
+        else:
+            last = term + _LAST_CHARACTER if is_single_cjk(word) or form.endswith("*") else term
+            found = connection.execute(
+                "SELECT doc, group_concat(offset) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc",
+                (term, last),
+            )
+        for text, at in found:
+            places[text].setdefault(word, []).extend(map(int, at.split(",")))
+    return places
+
+
+def _tables() -> Connection:
+    """Return tables in memory that split texts into words. To make them takes longer than to use them, so each thread
+    keeps its own.
+    """
+    connection: Connection | None = getattr(_kept, "tables", None)
+    if connection is None:
+        connection = connect(":memory:", isolation_level=None)
+        for name in ("words", "texts"):
             connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5 (text, content='', tokenize='{_TOKENIZER}')")
             connection.execute(f"CREATE VIRTUAL TABLE terms_of_{name} USING fts5vocab ({name}, 'instance')")
-            connection.executemany(f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", list(enumerate(rows)))
-        places: list[dict[str, list[int]]] = [{} for _ in texts]
-        terms = connection.execute("SELECT term, doc FROM terms_of_words WHERE offset = 0").fetchall()
-        for term, form, word in dict.fromkeys((term, *wanted[number]) for term, number in terms):
-            if " " in form:
-                found = connection.execute("SELECT rowid, '0' FROM texts WHERE texts MATCH ?", (f'"{form}"',))
-            else:
-                last = term + _LAST_CHARACTER if is_single_cjk(word) or form.endswith("*") else term
-                found = connection.execute(
-                    "SELECT doc, group_concat(offset) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc",
-                    (term, last),
-                )
-            for text, at in found:
-                places[text].setdefault(word, []).extend(map(int, at.split(",")))
-        return places
-    finally:
-        connection.close()
+        _kept.tables = connection
+    return connection
 
 
 def _conditions(filters: Filters) -> tuple[list[str], list[object]]:

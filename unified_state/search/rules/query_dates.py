@@ -32,7 +32,8 @@ class TimesOfQuery(Record):
 
     def holds(self, at: int) -> bool:
         """Return whether a time is in one of them."""
-        return any(begin <= at < end for begin, end in self.spans) or to_text(at)[5:7] in self.months
+        is_in_span = any(begin <= at < end for begin, end in self.spans)
+        return is_in_span or (bool(self.months) and to_text(at)[5:7] in self.months)
 
 
 def times_of(query: str, now: int) -> TimesOfQuery:
