@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from .product import PROGRAM, Done, Project, told_in_one_line
+from .product import PROGRAM, Done, Project, all_bytes, hook_command, told_in_one_line
 
+HOOKS = ("UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 SOON = 29  # seconds in which all have ended, which wait for three; a command that writes waits for thirty
 READING: tuple[tuple[str, ...], ...] = (
     ("search", "hello"),
@@ -46,16 +48,17 @@ time.sleep(600)
 
 
 @pytest.fixture
-def hang() -> Iterator[Callable[..., None]]:
-    """Starts a process that holds a lock until the end of the test."""
+def hang() -> Iterator[Callable[..., int]]:
+    """Starts a process that holds a lock until the end of the test, and gives its id."""
     with ExitStack() as ends:
 
-        def start(code: str, *arguments: str) -> None:
+        def start(code: str, *arguments: str) -> int:
             holder = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
             ends.callback(holder.communicate)
             ends.callback(holder.kill)
             assert holder.stdout is not None
             assert holder.stdout.readline() == b"held\n"
+            return holder.pid
 
         yield start
 
@@ -79,7 +82,7 @@ def at_once(project: Project, commands: tuple[tuple[str, ...], ...]) -> list[Don
     return done
 
 
-def test_reading_commands_answer_beside_a_writer_that_hangs(begun: Project, hang: Callable[..., None]) -> None:
+def test_reading_commands_answer_beside_a_writer_that_hangs(begun: Project, hang: Callable[..., int]) -> None:
     expected = {command: begun.run(*command).code for command in READING}
     hang(HOLD, str(begun.archive), "IMMEDIATE")
     for command, done in zip(READING, at_once(begun, READING), strict=True):
@@ -88,7 +91,7 @@ def test_reading_commands_answer_beside_a_writer_that_hangs(begun: Project, hang
 
 
 def test_reading_commands_end_with_one_line_while_sqlite_lets_nobody_read(
-    begun: Project, hang: Callable[..., None]
+    begun: Project, hang: Callable[..., int]
 ) -> None:
     hang(HOLD, str(begun.archive), "EXCLUSIVE")
     for command, done in zip(READING, at_once(begun, READING), strict=True):
@@ -97,7 +100,7 @@ def test_reading_commands_end_with_one_line_while_sqlite_lets_nobody_read(
 
 
 def test_reading_commands_end_with_one_line_while_the_state_file_is_locked(
-    begun: Project, hang: Callable[..., None]
+    begun: Project, hang: Callable[..., int]
 ) -> None:
     hang(HOLD_LOCK, str(begun.state_path).removesuffix(".json") + ".lock")
     load, age = at_once(begun, (("load",), ("age",)))
@@ -105,7 +108,31 @@ def test_reading_commands_end_with_one_line_while_the_state_file_is_locked(
     assert age.out.startswith("saved just now"), age  # it writes nothing, so it needs no lock
 
 
-def test_a_compaction_is_guided_while_the_state_file_is_locked(begun: Project, hang: Callable[..., None]) -> None:
+@pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_stopped_process_that_holds_the_archive_delays_no_hook_for_longer_than_it_waits(
+    begun: Project, hang: Callable[..., int], lock: str
+) -> None:
+    stopped = hang(HOLD, str(begun.archive), lock)
+    os.kill(stopped, signal.SIGSTOP)
+    running = [
+        (
+            subprocess.Popen(hook_command(event), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=begun.folder),
+            begun.event(event, session_id=f"{event}{number}", prompt=f"said in {event}{number}.", trigger="auto"),
+        )
+        for event in HOOKS
+        for number in range(4)
+    ]
+    for process, given in running:
+        process.communicate(given, timeout=SOON)
+        assert process.returncode == 0
+    os.kill(stopped, signal.SIGCONT)
+    os.kill(stopped, signal.SIGKILL)
+    assert begun.run("decision", "list").code == 0  # the journals join the archive
+    kept = all_bytes([begun.data])
+    assert all(f"said in UserPromptSubmit{number}.".encode() in kept for number in range(4))
+
+
+def test_a_compaction_is_guided_while_the_state_file_is_locked(begun: Project, hang: Callable[..., int]) -> None:
     hang(HOLD_LOCK, str(begun.state_path).removesuffix(".json") + ".lock")
     done = begun.hook("PreCompact", session_id="s", trigger="auto")
     assert (done.code, "use SQLite" in done.out) == (0, True)
