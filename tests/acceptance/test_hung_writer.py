@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from .product import PROGRAM, Done, Project, all_bytes, hook_command, told_in_one_line
 
 HOOKS = ("UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
+EACH = 3  # processes of each hook
 SOON = 29  # seconds in which all have ended, which wait for three; a command that writes waits for thirty
 READING: tuple[tuple[str, ...], ...] = (
     ("search", "hello"),
@@ -114,22 +116,21 @@ def test_a_stopped_process_that_holds_the_archive_delays_no_hook_for_longer_than
 ) -> None:
     stopped = hang(HOLD, str(begun.archive), lock)
     os.kill(stopped, signal.SIGSTOP)
-    running = [
-        (
-            subprocess.Popen(hook_command(event), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=begun.folder),
-            begun.event(event, session_id=f"{event}{number}", prompt=f"said in {event}{number}.", trigger="auto"),
-        )
-        for event in HOOKS
-        for number in range(4)
-    ]
-    for process, given in running:
-        process.communicate(given, timeout=SOON)
-        assert process.returncode == 0
+
+    def run(event: str, number: int) -> int:
+        given = begun.event(event, session_id=f"{event}{number}", prompt=f"said in {event}{number}.", trigger="auto")
+        command = hook_command(event)
+        done = subprocess.run(command, input=given, capture_output=True, cwd=begun.folder, timeout=SOON, check=False)
+        return done.returncode
+
+    with ThreadPoolExecutor(len(HOOKS) * EACH) as pool:
+        codes = list(pool.map(run, HOOKS * EACH, [number for number in range(EACH) for _ in HOOKS]))
+    assert set(codes) == {0}
     os.kill(stopped, signal.SIGCONT)
     os.kill(stopped, signal.SIGKILL)
     assert begun.run("decision", "list").code == 0  # the journals join the archive
     kept = all_bytes([begun.data])
-    assert all(f"said in UserPromptSubmit{number}.".encode() in kept for number in range(4))
+    assert all(f"said in UserPromptSubmit{number}.".encode() in kept for number in range(EACH))
 
 
 def test_a_compaction_is_guided_while_the_state_file_is_locked(begun: Project, hang: Callable[..., int]) -> None:
