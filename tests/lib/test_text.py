@@ -24,6 +24,7 @@ from unified_state.lib.text import (
     unpack,
     utf16_units,
     well_formed,
+    without_line_numbers,
 )
 from unified_state.lib.tokens import count_tokens
 
@@ -309,3 +310,26 @@ def test_nothing_has_next_to_no_tokens() -> None:
 @given(st.text(st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)), st.text())
 def test_a_longer_text_is_never_guessed_to_be_smaller(text: str, more: str) -> None:
     assert estimate_tokens(text + more) >= estimate_tokens(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("     1→import os\n     2→\n     3→x = 1", "     1→import os\n\nx = 1"),
+        ("1\talpha\n2\tline2\n3\t\n\n<system-reminder>", "1\talpha\nline2\n\n\n<system-reminder>"),
+        ("   9→a\n  10→b\n", "   9→a\nb\n"),
+        ("8080\tproxy\n5432\tdatabase", "8080\tproxy\n5432\tdatabase"),  # a table's own numbers
+        ("100001\tAda\n100002\tBob", "100001\tAda\n100002\tBob"),
+        ("1→a\n2 b\n3→c", "1→a\n2 b\n3→c"),
+        ("1→a\n²→b\n→c\n\t", "1→a\n²→b\n→c\n\t"),
+        ("no numbers", "no numbers"),
+    ],
+)
+def test_of_the_numbers_before_lines_those_go_that_continue_a_count(text: str, left: str) -> None:
+    assert without_line_numbers(text) == left
+
+
+@given(st.text(st.sampled_from("12 9\t→\na²٣")))
+def test_without_line_numbers_each_line_is_the_end_of_the_one_before(text: str) -> None:
+    lines, left = text.split("\n"), without_line_numbers(text).split("\n")
+    assert all(line.endswith(rest) for line, rest in zip(lines, left, strict=True))

@@ -189,6 +189,37 @@ def parts_of_names(text: str) -> str:
     return " ".join(sorted({part for _, parts in names_with_parts(text) for part in parts.split()}))
 
 
+_LINE_MARKS = ("\t", "→")  # between the number of a line and the line, in what tools show of files
+_MOST_DIGITS = 5  # of a line's number: longer ones may be a file's own
+
+
+def without_line_numbers(text: str) -> str:
+    """Return the text without the numbers that a tool put before the lines of a file.
+
+    A number that does not continue the count of the line before stays: it may be the file's own.
+    """
+    if not any(mark in text for mark in _LINE_MARKS):
+        return text
+    lines = text.split("\n")
+    last = None
+    for place, line in enumerate(lines):
+        number, rest = _line_number(line)
+        if number is not None and last is not None and number == last + 1:
+            lines[place] = rest
+        last = number
+    return "\n".join(lines)
+
+
+def _line_number(line: str) -> tuple[int | None, str]:
+    """Return the number before a line and the line behind it, or None and the line."""
+    for mark in _LINE_MARKS:
+        number, found, rest = line.partition(mark)
+        number = number.strip(" ")
+        if found and len(number) <= _MOST_DIGITS and number.isdecimal():
+            return int(number), rest
+    return None, line
+
+
 def names_with_parts(text: str) -> list[tuple[str, str]]:
     """Return the names of code in a text with their parts, and the joined parts from each one to the last:
     `getUserProfile` has get, user, profile and userprofile.

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text import escape_surrogates, index_text, parts_of_names, strings_of, unpack
+from unified_state.lib.text import (
+    escape_surrogates,
+    index_text,
+    parts_of_names,
+    strings_of,
+    unpack,
+    without_line_numbers,
+)
 from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -18,7 +25,8 @@ if TYPE_CHECKING:
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
 _MOST_SEARCHED = 1 << 20  # characters of a step; far more than a client shows a model
-_FIRST_WITH_PARTS = "first step with parts"
+_WITH_PARTS, _WITHOUT_LINE_NUMBERS = 1, 2  # forms of a text in the index, which add up
+_FORMS = {"first step with parts": _WITH_PARTS, "first step without line numbers": _WITHOUT_LINE_NUMBERS}  # in `meta`
 _RECENT_TURNS = 20  # newest turns in which a recent step is searched
 
 
@@ -33,28 +41,42 @@ def readable(step: Step) -> str:
     return f"{escape_surrogates(step.tool or '')}\n{given}"
 
 
-def searchable(step: Step, *, with_parts: bool = False) -> str:
+def searchable(step: Step, form: int = 0) -> str:
     """Return the text of a step for the full-text index, which needs several times its size.
 
-    The index of newer steps also has the parts of names of code. What was indexed has to be deleted as it was inserted.
+    The index of newer steps also has the parts of names of code, and lacks the numbers before the lines of a file. What
+    was indexed has to be deleted as it was inserted.
     """
     text = readable(step)[:_MOST_SEARCHED]
-    parts = parts_of_names(text) if with_parts else ""
+    if form & _WITHOUT_LINE_NUMBERS and step.kind == TOOL_RESULT:
+        text = without_line_numbers(text)
+    parts = parts_of_names(text) if form & _WITH_PARTS else ""
     return f"{index_text(text)}\n{parts}" if parts else index_text(text)
 
 
-def has_parts(archive: Archive, number: int) -> bool:
-    """Return whether the index of a step has the parts of the names in it."""
-    first = archive.meta(_FIRST_WITH_PARTS)
-    return first is not None and number >= int(first)
+def index_form(archive: Archive, number: int) -> int:
+    """Return the form in which a step is indexed."""
+    return form_of(_first_steps(archive), number)
 
 
-def begin_parts(archive: Archive, number: int) -> int:
-    """Index the parts of names from this new step on, unless that has begun before. Return the first such step."""
-    first = archive.meta(_FIRST_WITH_PARTS)
-    if first is None:
-        archive.set_meta(_FIRST_WITH_PARTS, str(number))
-    return number if first is None else int(first)
+def form_of(first: Mapping[str, int], number: int) -> int:
+    """Return the form of a step, given the first steps of the forms."""
+    return sum(form for name, form in _FORMS.items() if name in first and number >= first[name])
+
+
+def begin_forms(archive: Archive, number: int) -> Mapping[str, int]:
+    """Use all forms from this new step on, unless that has begun before. Return the first step of each form."""
+    first = _first_steps(archive)
+    for name in _FORMS:
+        if name not in first:
+            archive.set_meta(name, str(number))
+            first[name] = number
+    return first
+
+
+def _first_steps(archive: Archive) -> dict[str, int]:
+    names = "', '".join(_FORMS)
+    return {name: int(first) for name, first in archive.rows(f"SELECT name, value FROM meta WHERE name IN ('{names}')")}
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
@@ -332,7 +354,7 @@ def index_left(archive: Archive, most: int = -1) -> None:
             archive.run(
                 "INSERT INTO step_text (rowid, text) VALUES (?, ?)",
                 number,
-                searchable(step, with_parts=has_parts(archive, number)),
+                searchable(step, index_form(archive, number)),
             )
         archive.run("DELETE FROM unindexed WHERE step = ?", number)
 

@@ -13,7 +13,8 @@ from unified_state.memory.archive.steps import (
     KIND_NUMBERS,
     STEP_COLUMNS,
     STEP_FIELDS,
-    begin_parts,
+    begin_forms,
+    form_of,
     index_left,
     searchable,
     uuid_key,
@@ -47,7 +48,7 @@ class StepWriter:
         index_left(archive, _AT_ONCE)
         self._awaited = awaited_outputs(archive, session)
         self._next_step = self._after_last("step")
-        self._first_with_parts = begin_parts(archive, self._next_step)
+        self._first_steps = begin_forms(archive, self._next_step)
         self._is_own_turn = turn is not None and self._owner(turn) == session
         self._forgotten = set(archive.column("SELECT key FROM tombstone WHERE what = 'step' AND waits"))
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
@@ -77,7 +78,7 @@ class StepWriter:
         self.added += 1
         self.tool_calls += step.kind == TOOL_CALL
         if not step.text.startswith(DATA_URL):
-            text = searchable(step, with_parts=number >= self._first_with_parts)
+            text = searchable(step, form_of(self._first_steps, number))
             self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, text))
         return True
 
