@@ -6,6 +6,8 @@ visible, and none is assigned twice. Records are copied before that, so a slow c
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from unified_state.model.history_records import (
     StoredCompaction,
     StoredItem,
@@ -17,6 +19,7 @@ from unified_state.model.history_records import (
 from unified_state.team.postgres.forget_rows import Batch, Forgetting
 from unified_state.team.postgres.keep_records import keep_compactions, keep_items, keep_links, keep_sessions
 from unified_state.team.postgres.postgres_values import STEP_COLUMNS, to_extra, to_text
+from unified_state.team.postgres.send_steps import SentSteps
 from unified_state.team.postgres.step_words import (
     OF_INCOMING,
     SESSION_OF_INCOMING,
@@ -28,7 +31,7 @@ from unified_state.team.postgres.step_words import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from psycopg import Connection
@@ -36,9 +39,9 @@ if TYPE_CHECKING:
     from unified_state.model.history_records import HistoryRecord
     from unified_state.team.postgres.connections import Asker
 
-_NAMES = ", ".join((*(column.name for column in STEP_COLUMNS), "unknown"))
+STEP_NAMES = ", ".join((*(column.name for column in STEP_COLUMNS), "unknown"))
 _TYPES = ["bigint", "text", *(column.type for column in STEP_COLUMNS), "text", "text"]
-_COLUMNS = f"ordinal, session_id, {_NAMES}, searched".split(", ")
+_COLUMNS = f"ordinal, session_id, {STEP_NAMES}, searched".split(", ")
 _INCOMING = (
     "CREATE TEMPORARY TABLE IF NOT EXISTS unified_state_incoming ("
     + ", ".join(map(" ".join, zip(_COLUMNS, _TYPES, strict=True)))
@@ -48,8 +51,8 @@ _INCOMING = (
 _PLANNING = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off"
 _INSERT = f"""
 WITH added AS (
-    INSERT INTO unified_state.step (project, author, number, session, {_NAMES})
-    SELECT %(project)s, %(author)s, %(last)s + ordinal, session.number, {_NAMES}
+    INSERT INTO unified_state.step (project, author, number, session, {STEP_NAMES})
+    SELECT %(project)s, %(author)s, %(last)s + ordinal, session.number, {STEP_NAMES}
     FROM pg_temp.unified_state_incoming AS incoming JOIN {SESSION_OF_INCOMING}
     ORDER BY ordinal
     ON CONFLICT (project, author, uuid, block) DO NOTHING
@@ -74,19 +77,19 @@ ON CONFLICT (project, session, step, author) DO NOTHING
 
 def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryRecord]) -> int:
     """Append records within the open transaction. Return how many are new."""
-    connection.execute(_INCOMING)
-    batch = _copy(connection, records)
+    incoming = SentSteps(connection, asker) if asker.is_distributed else CopiedSteps(connection, asker)
+    batch = _gather(incoming, records)
     asker.lock(connection)
     connection.execute(_PLANNING)
     forgetting = Forgetting(connection, asker, batch)
+    incoming.leave_out(forgetting.gone)
     keep_sessions(connection, asker, forgetting)
     steps = copies = 0
     if batch.steps:
-        given = asker.given(last=asker.take(connection, len(batch.steps)))
-        (steps,) = connection.execute(_INSERT, given).fetchone() or (0,)
+        last = asker.take(connection, len(batch.steps))
+        steps = incoming.insert(last)
         if steps < len(batch.steps):
-            place_guessed(connection, asker)
-            copies = connection.execute(_MARK_COPIES, given).rowcount
+            copies = incoming.mark_copies(last)
         put_in_place(connection, asker, batch.masked)
     kept = sum(keep(connection, asker, forgetting) for keep in (keep_items, keep_links, keep_compactions))
     taken = forgetting.apply()
@@ -96,8 +99,8 @@ def append(connection: Connection[Any], asker: Asker, records: Iterable[HistoryR
     return forgetting.added + steps + copies + kept
 
 
-def _copy(connection: Connection[Any], records: Iterable[HistoryRecord]) -> Batch:
-    """Copy the steps to the server while they are read. Return them by their keys, and the other records by kind."""
+def _gather(incoming: CopiedSteps | SentSteps, records: Iterable[HistoryRecord]) -> Batch:
+    """Take the steps while they are read. Return them by their keys, and the other records by kind."""
     batch = Batch()
     others: dict[type, list[Any]] = {
         StoredSession: batch.sessions,
@@ -106,8 +109,7 @@ def _copy(connection: Connection[Any], records: Iterable[HistoryRecord]) -> Batc
         StoredCompaction: batch.compactions,
         Tombstone: batch.tombstones,
     }
-    with connection.cursor().copy("COPY pg_temp.unified_state_incoming FROM STDIN (FORMAT binary)") as copy:
-        copy.set_types(_TYPES)
+    with incoming.receiving() as take:
         for record in records:
             if not isinstance(record, StoredStep):
                 others[type(record)].append(record)
@@ -116,6 +118,35 @@ def _copy(connection: Connection[Any], records: Iterable[HistoryRecord]) -> Batc
             if record.masked_at is not None:
                 batch.masked.append(record)
             values = (column.encode(getattr(record, column.field)) for column in STEP_COLUMNS)
-            told = (len(batch.steps), to_text(record.session_id), *values, to_extra(record), searched_text(record))
-            copy.write_row(told)
+            take((len(batch.steps), to_text(record.session_id), *values, to_extra(record), searched_text(record)))
     return batch
+
+
+class CopiedSteps:
+    """The steps of an append in a temporary table of a plain server."""
+
+    def __init__(self, connection: Connection[Any], asker: Asker) -> None:
+        self._connection, self._asker = connection, asker
+        connection.execute(_INCOMING)
+
+    @contextmanager
+    def receiving(self) -> Iterator[Callable[[Sequence[Any]], None]]:
+        """Yield the function that takes the values of a step."""
+        with self._connection.cursor().copy("COPY pg_temp.unified_state_incoming FROM STDIN (FORMAT binary)") as copy:
+            copy.set_types(_TYPES)
+            yield copy.write_row
+
+    def leave_out(self, gone: set[int]) -> None:
+        """Remove forgotten steps, by their ordinals."""
+        if gone:
+            self._connection.execute("DELETE FROM pg_temp.unified_state_incoming WHERE ordinal = ANY(%s)", [list(gone)])
+
+    def insert(self, last: int) -> int:
+        """Store the steps with the numbers after `last`, and their words. Return how many are new."""
+        (steps,) = self._connection.execute(_INSERT, self._asker.given(last=last)).fetchone() or (0,)
+        return int(steps)
+
+    def mark_copies(self, last: int) -> int:
+        """Note the steps of which another session is known to have the same. Return how many are new."""
+        place_guessed(self._connection, self._asker)
+        return self._connection.execute(_MARK_COPIES, self._asker.given(last=last)).rowcount

@@ -149,9 +149,13 @@ class Connections:
 
 
 OWN = "project = %(project)s AND author = %(author)s"  # the rows of the asker
-_HAS_VECTORS = "SELECT to_regclass('unified_state.step_vector') IS NOT NULL"
+_HAS = """
+SELECT to_regclass('unified_state.step_vector') IS NOT NULL, relkind = 'r' FROM pg_class
+WHERE oid = to_regclass('unified_state.step')
+"""
 _ASK = "SELECT unified_state.ask(%s, %s, %s)"
-_TAKE = "SELECT unified_state.take_numbers(%s)"
+_TAKE = "SELECT unified_state.take_numbers(%(many)s)"
+_TAKE_THERE = "SELECT * FROM unified_state.take_numbers_there(%(project)s::bigint, %(many)s::bigint)"
 _MOST_NAME = 1_000_000  # numbers that the server assigns at a time
 
 
@@ -166,8 +170,13 @@ class Asker:
         self._names = [to_text(organisation), to_text(project), to_text(member)]
         self.organisation, self.member = organisation, member
         self.project = self.author = 0
-        self.has_vectors = False
+        self.has_vectors = self.is_distributed = False
         self._place = ""
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Return the names of the organisation, the project and the member, as the server stores them."""
+        return dict(zip(("organisation", "project_name", "member"), self._names, strict=True))
 
     def given(self, **values: Any) -> dict[str, Any]:
         """Return the parameters of a statement, with the asker's project and author."""
@@ -182,7 +191,7 @@ class Asker:
             if row is None or None in row:
                 row = self._make_place(connection, server)
             self.project, self.author = row
-            (self.has_vectors,) = connection.execute(_HAS_VECTORS).fetchone() or (False,)
+            (self.has_vectors, self.is_distributed) = connection.execute(_HAS).fetchone() or (False, False)
 
     def _make_place(self, connection: Connection[Any], server: Server) -> tuple[int, int]:
         try:
@@ -213,9 +222,10 @@ class Asker:
         does.
         """
         try:
-            (before,) = connection.execute(_TAKE, [min(many, _MOST_NAME)]).fetchone() or (0,)
+            take = _TAKE_THERE if self.is_distributed else _TAKE
+            (before,) = connection.execute(take, self.given(many=min(many, _MOST_NAME))).fetchone() or (0,)
             for begun in range(_MOST_NAME, many, _MOST_NAME):  # consecutive, because the project is locked
-                connection.execute(_TAKE, [min(many - begun, _MOST_NAME)])
+                connection.execute(take, self.given(many=min(many - begun, _MOST_NAME)))
         except InsufficientPrivilege as error:
             message = f"{self._place}: {self.member!r} may only read: {error.diag.message_primary}"
             raise StorageError(

@@ -81,7 +81,7 @@ class Forgetting:
     """The tombstones that concern one append.
 
     Appends to one project never overlap, so create it while holding the project's lock. It stores the batch's own
-    tombstones (`added` counts the new ones), and removes forgotten steps from `pg_temp`.
+    tombstones (`added` counts the new ones). `gone` are the ordinals of forgotten steps.
     """
 
     def __init__(self, connection: Connection[Any], asker: Asker, batch: Batch) -> None:
@@ -102,18 +102,15 @@ class Forgetting:
         with connection.cursor() as cursor:
             cursor.executemany(_NOTE, changed)
         self.added = len(self._at) - len(known)
-        self._gone = {
+        self.gone = {
             ordinal
             for ordinal, (session, key, at) in enumerate(batch.steps, 1)
             if (STEP, key) in self._at or self._is_past(session, at)
         }
-        if self._gone:
-            gone = [list(self._gone)]
-            connection.execute("DELETE FROM pg_temp.unified_state_incoming WHERE ordinal = ANY(%s)", gone)
 
     def remaining_sessions(self) -> list[StoredSession]:
         """Return the sessions that the batch contains or names, without sessions that were forgotten completely."""
-        named = [session for ordinal, (session, _, _) in enumerate(self.batch.steps, 1) if ordinal not in self._gone]
+        named = [session for ordinal, (session, _, _) in enumerate(self.batch.steps, 1) if ordinal not in self.gone]
         named += [compaction.session_id for compaction in self.remaining_compactions()]
         told = [
             session

@@ -1,14 +1,14 @@
 """Hybrid search on the server: the sum of a score by words and a score by the query's vector.
 
 Each score is scaled to 0 to 1 (min-max, which did better than ranks in our measurements). One statement selects, and
-another one fetches. A distributed server sends a statement that reads tables to one node, and functions there cannot
-search other nodes.
+another one fetches.
 """
 
 from __future__ import annotations
 
 from unified_state.model.history_records import HistoryHit
 from unified_state.team.postgres.postgres_values import STEP_SELECT, from_text, step_of, to_number, to_text, vector_text
+from unified_state.team.postgres.schema.search_sql import best
 from unified_state.team.postgres.step_words import searched_words
 
 TYPE_CHECKING = False
@@ -27,29 +27,32 @@ _SESSIONS = """
 SELECT coalesce(array_agg(number), '{}') FROM unified_state.session
 WHERE project = %s AND author = ANY(%s) AND session_id = %s
 """
-_MATCHED = """
-    SELECT step AS number, author, score FROM unified_state.matching(%(words)s::text[], %(sessions)s::bigint[],
-        %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
-"""
-_NEAR = """
-    SELECT step AS number, author, score FROM unified_state.nearest(%(vector)s, %(dimensions)s, %(model)s,
-        %(sessions)s::bigint[], %(kind)s, %(tool)s, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer)
-"""
-_SCALED = """
-    SELECT number, author,
-        coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS score
-    FROM ({}) AS found
-"""
-_BEST = """
-SELECT number, author, sum(score) AS score FROM ({}) AS scaled
-GROUP BY number, author ORDER BY score DESC, number DESC LIMIT %(limit)s
-"""
+_VALUES = (
+    "words",
+    "vector",
+    "dimensions",
+    "model",
+    "sessions",
+    "kind",
+    "tool",
+    "since",
+    "until",
+    "candidates",
+    "limit",
+)
+_ASKED = {name: f"%({name})s" for name in _VALUES}
 _STEPS = f"""
 SELECT step.number, step.author, session_id, unified_state.name_of(step.author), {STEP_SELECT}
 FROM unified_state.step
 JOIN unified_state.session ON session.project = step.project AND session.author = step.author
     AND session.number = step.session
 WHERE step.project = %s AND step.number = ANY(%s)
+"""
+# A distributed server searches on the project's node, as one call: see `distributed_sql`.
+_SEARCH_THERE = """
+SELECT * FROM unified_state.search_there(%(project)s::bigint, %(organisation)s::text, %(project_name)s::text,
+    %(member)s::text, %(words)s::text[], %(vector)s::text, %(dimensions)s::integer, %(model)s::text, %(session)s::text,
+    %(kind)s::text, %(tool)s::text, %(since)s::bigint, %(until)s::bigint, %(candidates)s::integer, %(limit)s::integer)
 """
 
 
@@ -61,16 +64,17 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
     """
     limit = min(query.limit, _MOST)
     words, vector = searched_words(query.text), query.vector if asker.has_vectors else None
-    parts = ([_MATCHED] if words else []) + ([] if vector is None else [_NEAR])
-    if not parts or limit < 1:
+    if limit < 1 or (not words and vector is None):
         return []
     connection.execute(_TIMEOUT)
     given = {
+        **asker.names,
+        "project": asker.project,
+        "session": to_text(query.session_id),
         "words": [f"'{word}':*" if begins else f"'{word}'" for word, begins in words],
         "vector": None if vector is None else vector_text(vector),
         "dimensions": None if vector is None else len(vector),
         "model": to_text(query.model),
-        "sessions": None if query.session_id is None else _sessions(connection, asker, readable, query.session_id),
         "kind": to_text(query.kind),
         "tool": to_text(query.tool),
         "since": to_number(query.since),
@@ -78,10 +82,15 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
         "candidates": max(_CANDIDATES, limit),
         "limit": limit,
     }
-    best = connection.execute(_BEST.format(" UNION ALL ".join(map(_SCALED.format, parts))), given).fetchall()
-    rows = connection.execute(_STEPS, [asker.project, [number for number, _, _ in best]]).fetchall()
+    if asker.is_distributed:
+        rows = connection.execute(_SEARCH_THERE, given).fetchall()
+        return [_hit(query, score, *told) for _, _, score, *told in rows]
+    given["sessions"] = None if query.session_id is None else _sessions(connection, asker, readable, query.session_id)
+    chosen = best(words=bool(words), vector=vector is not None, values=_ASKED)
+    candidates = connection.execute(chosen, given).fetchall()
+    rows = connection.execute(_STEPS, [asker.project, [number for number, _, _ in candidates]]).fetchall()
     found = {(number, author): told for number, author, *told in rows}
-    return [_hit(query, score, *found[which]) for *place, score in best if (which := tuple(place)) in found]
+    return [_hit(query, score, *found[which]) for *place, score in candidates if (which := tuple(place)) in found]
 
 
 def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], session_id: str) -> list[int]:

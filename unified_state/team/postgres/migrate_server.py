@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from psycopg import sql
 from psycopg.errors import DuplicateSchema, InsufficientPrivilege, UndefinedFile, UniqueViolation
 
 from unified_state.errors import NewerVersionError, StorageError
@@ -106,7 +107,7 @@ def _bring_up_to_date(connection: Connection[Any], known: int) -> None:
         connection.execute(VERSION)
     for number, migration in enumerate(migrations(distributed=distributed), 1):
         if number > known:
-            connection.execute(migration)
+            connection.execute(_owned(connection, migration))
             connection.execute("INSERT INTO unified_state.version (number) VALUES (%s)", [number])
     connection.execute(FUNCTIONS)
     row = connection.execute(_EXTENSION_IN_USE).fetchone()
@@ -129,7 +130,12 @@ def _add_vectors(connection: Connection[Any]) -> None:
         (wanting,) = connection.execute(_WANTING).fetchone() or (False,)
         row = connection.execute(_EXTENSION).fetchone()
         if wanting and row is not None:
-            connection.execute(vectors(row[0], distributed=_is_distributed(connection)))
+            connection.execute(_owned(connection, vectors(row[0], distributed=_is_distributed(connection))))
+
+
+def _owned(connection: Connection[Any], statements: str) -> str:
+    """Return statements with the name of this user, who owns the tables."""
+    return statements.replace("{owner}", sql.Literal(connection.info.user).as_string(connection))
 
 
 def _is_distributed(connection: Connection[Any]) -> bool:

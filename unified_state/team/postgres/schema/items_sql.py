@@ -23,7 +23,7 @@ ALTER TABLE unified_state.member ADD COLUMN shares_earlier boolean NOT NULL DEFA
 ALTER TABLE unified_state.item ADD COLUMN words tsvector;
 """
 # Used by policies: the authors whose earlier items the asker reads too.
-_OPEN_AUTHORS = definer(
+OPEN_AUTHORS = (
     "open_authors()",
     "integer[]",
     """SELECT coalesce(array_agg(id), '{}') FROM unified_state.member
@@ -42,7 +42,7 @@ def shared_items(*, distributed: bool) -> str:
         f"project = {here} AND author = ANY ({readable}::integer[]) "
         f"AND (shared OR author = ANY ({open_authors}::integer[]))"
     )
-    return f"{_IDENTITY}{_COLUMNS}{_OPEN_AUTHORS}" + "".join(
+    return f"{_IDENTITY}{_COLUMNS}{definer(*OPEN_AUTHORS)}" + "".join(
         f"ALTER TABLE unified_state.{table} ADD COLUMN shared boolean NOT NULL DEFAULT false;\n"
         f"ALTER POLICY readable ON unified_state.{table} USING ({seen});\n"
         for table in _OF_ITEMS

@@ -9,14 +9,41 @@ are compared.
 
 from __future__ import annotations
 
-# Filters of a query on steps, in addition to its session.
+# Filters of a query on steps, in addition to its session. Each table is asked for the project, by a value.
 PASSES = """(of_kind IS NULL OR s.kind = of_kind)
     AND (since IS NULL OR s.at >= since) AND (until IS NULL OR s.at < until)
     AND (of_tool IS NULL OR lower(s.tool) = lower(of_tool) OR EXISTS (
         SELECT 1 FROM unified_state.step AS call
-        WHERE call.project = s.project AND call.author = s.author AND call.session = s.session
+        WHERE call.project = {here} AND call.author = s.author AND call.session = s.session
             AND call.number < s.number AND call.number > s.number - 100 AND call.tool_use_id = s.tool_use_id
             AND lower(call.tool) = lower(of_tool)))"""
+
+# The candidates by words and by a vector, each with a score from 0 to 1, and the best of their sums. The values
+# that are asked for stand in braces.
+_MATCHED = """
+    SELECT step AS number, author, score FROM unified_state.matching({words}::text[], {sessions}::bigint[],
+        {kind}, {tool}, {since}::bigint, {until}::bigint, {candidates}::integer)
+"""
+_NEAR = """
+    SELECT step AS number, author, score FROM unified_state.nearest({vector}, {dimensions}, {model},
+        {sessions}::bigint[], {kind}, {tool}, {since}::bigint, {until}::bigint, {candidates}::integer)
+"""
+_SCALED = """
+    SELECT number, author,
+        coalesce((score - min(score) OVER ()) / nullif(max(score) OVER () - min(score) OVER (), 0), 1) AS score
+    FROM (PART) AS found
+"""
+_BEST = """
+SELECT number, author, sum(score) AS score FROM (PARTS) AS scaled
+GROUP BY number, author ORDER BY score DESC, number DESC LIMIT {limit}
+"""
+
+
+def best(*, words: bool, vector: bool, values: dict[str, str]) -> str:
+    """Return the query for the best candidates by words, by a vector, or by both."""
+    parts = ([_MATCHED] if words else []) + ([_NEAR] if vector else [])
+    return _BEST.replace("PARTS", " UNION ALL ".join(_SCALED.replace("PART", part) for part in parts)).format(**values)
+
 
 # Words are stemmed, and none is dropped. They arrive in lower case and without punctuation: see `words.py`.
 SEARCH = """
@@ -61,6 +88,8 @@ DECLARE
     counted bigint;
     chosen bigint[];
     in_sample integer;
+    words text[];
+    shares real[];
 BEGIN
     INSERT INTO unified_state.volume AS v (project, author, steps) VALUES (of_project, of_author, greatest(added, 0))
         ON CONFLICT (project, author) DO UPDATE SET steps = greatest(0, v.steps + added)
@@ -76,11 +105,15 @@ BEGIN
             generate_series(1, 4000) AS place;
     SELECT greatest(1, count(*)) INTO in_sample FROM unified_state.step_words
         WHERE project = of_project AND author = of_author AND number = ANY (chosen);
-    INSERT INTO unified_state.common_word
-        SELECT of_project, of_author, word, least(1, ndoc::real / in_sample)
+    SELECT array_agg(word), array_agg(least(1, ndoc::real / in_sample)) INTO words, shares
         FROM ts_stat(format('SELECT words FROM unified_state.step_words WHERE project = %s AND author = %s '
             'AND number = ANY (%L)', of_project, of_author, chosen))
         WHERE ndoc > in_sample * 0.002 AND word NOT LIKE '@%' AND length(word) < 500;
+    INSERT INTO unified_state.common_word
+        SELECT v.project, v.author, counting.word, counting.share
+        FROM unnest(words, shares) AS counting (word, share) JOIN unified_state.volume AS v
+            ON v.project = of_project AND v.author = of_author
+        ON CONFLICT DO NOTHING;
     PERFORM unified_state.tell('enable_bitmapscan', 'on');
     UPDATE unified_state.volume SET sampled = now_there WHERE project = of_project AND author = of_author;
 END $$;
@@ -265,12 +298,12 @@ BEGIN
         'SELECT v.number, v.author, '
         '1 - (v.embedding::{schema}.halfvec(%1$s) OPERATOR({schema}.<=>) $1::{schema}.halfvec(%1$s)) '
         'FROM unified_state.step_vector AS v ' || CASE WHEN is_filtered THEN
-            'JOIN unified_state.step AS s ON s.project = v.project AND s.number = v.number '
+            'JOIN unified_state.step AS s ON s.project = %2$s AND s.number = v.number '
             'AND s.author = v.author ' ELSE '' END ||
         'WHERE v.project = %2$s AND v.dimensions = %1$s AND ($2 IS NULL OR v.model = $2) ' ||
         CASE WHEN is_filtered THEN 'AND {passes} AND ($4 IS NULL OR s.session = ANY ($4) OR EXISTS ('
             'SELECT 1 FROM unified_state.step_copy AS c '
-            'WHERE c.project = s.project AND c.author = s.author AND c.step = s.number AND c.session = ANY ($4)))'
+            'WHERE c.project = %2$s AND c.author = s.author AND c.step = s.number AND c.session = ANY ($4)))'
             ELSE '' END ||
         'ORDER BY v.embedding::{schema}.halfvec(%1$s) OPERATOR({schema}.<=>) $1::{schema}.halfvec(%1$s) LIMIT $3',
         of_dimensions, here)

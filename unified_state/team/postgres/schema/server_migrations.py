@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from re import sub
 
+from unified_state.team.postgres.schema import distributed_sql
 from unified_state.team.postgres.schema.items_sql import shared_items
 from unified_state.team.postgres.schema.numbers_sql import NUMBERED_TABLES, TAKING, safe_numbers
 from unified_state.team.postgres.schema.search_sql import (
@@ -32,7 +33,6 @@ from unified_state.team.postgres.schema.tables_sql import (
 
 _ADDED = {"numbering": 2, "replica": 4}  # by the schema version that adds them
 DISTRIBUTED_TABLES = (*HISTORY_TABLES, *_ADDED)  # the other tables are colocated with the first one
-_REFERENCE_TABLES = ("version", "organisation", "member", "project")
 
 VERSION = """
 CREATE SCHEMA unified_state;
@@ -41,7 +41,7 @@ CREATE TABLE unified_state.version (number integer PRIMARY KEY, applied_at times
 
 FUNCTIONS = "".join(
     (
-        SEARCHING.replace("{passes}", PASSES),
+        SEARCHING.replace("{passes}", PASSES.replace("{here}", "here")),
         TAKING,
         ENTERING.replace("{history}", ", ".join(f"unified_state.{table}" for table in DISTRIBUTED_TABLES)),
         CALLING,
@@ -55,6 +55,7 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
         "".join(
             (
                 TENANTS,
+                distributed_sql.deciding() if distributed else "",
                 _tenant_policies(),
                 *(table(name, distributed=distributed) for name in HISTORY_TABLES),
                 INDEXES,
@@ -81,7 +82,7 @@ def vectors(schema: str, *, distributed: bool) -> str:
             policies("step_vector", distributed=distributed),
             AS_STEPS.replace("{table}", "step_vector"),
             nearest(schema),
-            _distribute("step_vector") if distributed else "",
+            distributed_sql.distribute("step_vector", DISTRIBUTED_TABLES[0]) if distributed else "",
         )
     )
 
@@ -89,49 +90,26 @@ def vectors(schema: str, *, distributed: bool) -> str:
 def nearest(schema: str) -> str:
     """Return the statements that create the function for vector searches, with the extension in a schema."""
     asked = {"of_kind": "$5", "of_tool": "$6", "since": "$7", "until": "$8"}
-    passes = PASSES
+    passes = PASSES.replace("{here}", "%2$s")
     for name, place in asked.items():
         passes = sub(rf"(?<![.\w]){name}\b", place, passes)
     return NEAREST.replace("{schema}", schema).replace("{passes}", passes) + CALLING
 
 
 def distribution(known: int) -> str:
-    """Return the statements that distribute the tables newer than the known schema version (0: a new schema).
-
-    The functions of policies run on the nodes with the rows.
-    """
-    if known:
-        return "".join(_distribute(table) for table, version in _ADDED.items() if version > known)
-    return "".join(
-        (
-            "SET LOCAL citus.multi_shard_modify_mode TO 'sequential';\n",
-            *(f"SELECT create_reference_table('unified_state.{table}');\n" for table in _REFERENCE_TABLES),
-            *map(_distribute, DISTRIBUTED_TABLES),
-            *(
-                f"ALTER FUNCTION unified_state.{name} SET citus.allow_nested_distributed_execution TO on;\n"
-                for name in ("author", "may_write", "readable", "open_authors", "name_of", "project")
-            ),
-        )
-    )
+    """Return the statements that distribute the tables newer than the known schema version (0: a new schema)."""
+    return distributed_sql.distribution(DISTRIBUTED_TABLES, _ADDED, known)
 
 
 def policies(table: str, *, distributed: bool) -> str:
     """Return the row security of a table, which applies to its owner too.
 
     A sub-select calls its function once for each statement instead of once for each row. On a distributed server a
-    policy cannot have one.
+    policy cannot have one. `{owner}` stands for the owner of the tables there.
     """
-    here, author, may_write, readable = (
-        f"unified_state.{name}()" if distributed else f"(SELECT unified_state.{name}())"
-        for name in ("project", "author", "may_write", "readable")
-    )
-    seen = changed = f"project = {here}"
-    if table != "numbering":  # which has no author
-        seen += f" AND author = ANY ({readable}::integer[])"
-        changed += f" AND author = {author}"
+    seen, changed = distributed_sql.row_conditions(table) if distributed else _conditions(table)
     if table == "step_words":
         seen += " AND words @@ unified_state.wanted()"
-    changed += f" AND {may_write}"
     return f"""
 ALTER TABLE unified_state.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY readable ON unified_state.{table} FOR SELECT USING ({seen});
@@ -139,6 +117,18 @@ CREATE POLICY insertable ON unified_state.{table} FOR INSERT WITH CHECK ({change
 CREATE POLICY changeable ON unified_state.{table} FOR UPDATE USING ({changed}) WITH CHECK ({changed});
 CREATE POLICY deletable ON unified_state.{table} FOR DELETE USING ({changed});
 """
+
+
+def _conditions(table: str) -> tuple[str, str]:
+    """Return which rows of a table are seen, and which are changed."""
+    here, author, may_write, readable = (
+        f"(SELECT unified_state.{name}())" for name in ("project", "author", "may_write", "readable")
+    )
+    seen = changed = f"project = {here}"
+    if table != "numbering":  # which has no author
+        seen += f" AND author = ANY ({readable}::integer[])"
+        changed += f" AND author = {author}"
+    return seen, f"{changed} AND {may_write}"
 
 
 def _given_numbers(table: str) -> str:
@@ -161,11 +151,6 @@ def _tenant_policies() -> str:
         f"USING ({name} = current_setting('unified_state.organisation', true));\n"
         for table, name in (("organisation", "name"), ("member", "organisation"), ("project", "organisation"))
     )
-
-
-def _distribute(table: str) -> str:
-    beside = "" if table == DISTRIBUTED_TABLES[0] else f", colocate_with => 'unified_state.{DISTRIBUTED_TABLES[0]}'"
-    return f"SELECT create_distributed_table('unified_state.{table}', 'project'{beside});\n"
 
 
 SCHEMA_VERSION = len(migrations(distributed=False))

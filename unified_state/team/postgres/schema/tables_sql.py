@@ -35,7 +35,7 @@ CREATE TABLE unified_state.project (
 """
 
 # The functions for access control, by signature, type and body.
-_DECIDING = (
+DECIDING = (
     (
         "author()",
         "integer",
@@ -89,7 +89,7 @@ def definer(signature: str, returns: str, body: str) -> str:
     )
 
 
-TENANTS = _TENANTS + "".join(definer(*row) for row in _DECIDING)
+TENANTS = _TENANTS + "".join(definer(*row) for row in DECIDING)
 
 # The second migration. Numbers are assigned in a separate table, which is on the same node as the project's history. So
 # no append writes a row shared by all projects, and no privilege on a single column is needed.
