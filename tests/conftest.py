@@ -14,10 +14,11 @@ import pytest
 from hypothesis import settings
 
 from tests.amount import QUICK, amount
+from tests.citus_server import CITUS, shared_citus
 from tests.groups import mark
 from tests.memory_disk import memory_disk
 from tests.passwd import need_own_passwd, set_home
-from tests.postgres_kinds import programs_of
+from tests.postgres_kinds import BUNDLED, programs_of
 from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
 
 # A machine that is busy makes any example late, and no test asserts a time: benchmarks measure.
@@ -53,7 +54,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def postgres(request: pytest.FixtureRequest) -> PostgresServer:
     """The PostgreSQL server of this run; a test that is `on_every_server` has one of each kind."""
-    return shared_server(programs_of(*([request.param] if hasattr(request, "param") else [])))
+    kind = getattr(request, "param", BUNDLED)
+    return shared_citus() if kind == CITUS else shared_server(programs_of(kind))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

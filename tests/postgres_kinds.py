@@ -1,7 +1,8 @@
 """The PostgreSQL servers that the tests know: the bundled one, the oldest that we promise, and Debian's.
 
 With UNIFIED_STATE_TEST_FULL=1 tests use the others too. They skip where one is not installed; with
-UNIFIED_STATE_REQUIRE_OLDER_SERVERS=1, as in continuous integration, that is a failure.
+UNIFIED_STATE_REQUIRE_OLDER_SERVERS=1, as in continuous integration, that is a failure. What members notice of a server
+is tried on a distributed one too: see `tests.citus_server`.
 """
 
 from __future__ import annotations
@@ -12,23 +13,27 @@ from pathlib import Path
 import pytest
 
 from tests.amount import amount
+from tests.citus_server import CITUS
 
 _REQUIRED = "UNIFIED_STATE_REQUIRE_OLDER_SERVERS"
 _ROOT = Path(__file__).parents[1]
-_BUNDLED = "bundled"
+BUNDLED = "bundled"
 # Where a kind's programs lie, and how they come there.
 _OTHERS = {
     "oldest": (_ROOT, ".venv/postgresql-14/**/native/bin", "make .venv/postgresql-14/installed"),
     "debian": (Path("/usr/lib/postgresql"), "*/bin", "apt-get install postgresql"),
 }
 on_every_server = pytest.mark.parametrize(
-    "postgres", amount([_BUNDLED, *_OTHERS], [_BUNDLED]), indirect=True, scope="session"
+    "postgres", amount([BUNDLED, *_OTHERS], [BUNDLED]), indirect=True, scope="session"
+)
+on_every_engine = pytest.mark.parametrize(  # and on a distributed one
+    "postgres", amount([BUNDLED, *_OTHERS, CITUS], [BUNDLED]), indirect=True, scope="session"
 )
 
 
-def programs_of(kind: str = _BUNDLED) -> Path | None:
+def programs_of(kind: str = BUNDLED) -> Path | None:
     """The folder of a kind's programs; None for those that are bundled."""
-    if kind == _BUNDLED:
+    if kind == BUNDLED:
         return None
     folder, pattern, how = _OTHERS[kind]
     found = sorted(path for path in folder.glob(pattern) if (path / "postgres").exists())

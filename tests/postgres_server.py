@@ -17,6 +17,8 @@ import zlib
 from pathlib import Path
 from uuid import uuid4
 
+from psycopg.errors import InsufficientPrivilege
+
 from tests.passwd import SERVERS_USER, mounted_passwd
 
 TYPE_CHECKING = False
@@ -43,6 +45,8 @@ OWNER = "unified_state"  # of the databases; no superuser
 
 class PostgresServer:
     """A running server. `dsn` names a database; each test that changes the schema makes one of its own."""
+
+    refusals: tuple[type[Exception], ...] = (InsufficientPrivilege,)  # how it refuses what somebody may not do
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -100,12 +104,18 @@ def note_folder() -> None:
             end_server(folder)
 
 
-def shared_server(programs: Path | None = None) -> PostgresServer:
-    """The server of this run, or the one of a folder with the programs of another PostgreSQL."""
+def run_folder() -> Path:
+    """Where the servers of this run lie."""
     folder = Path(os.environ[_FOLDER])
     folder.mkdir(mode=0o755, exist_ok=True)
+    return folder
+
+
+def shared_server(programs: Path | None = None) -> PostgresServer:
+    """The server of this run, or the one of a folder with the programs of another PostgreSQL."""
     from filelock import FileLock
 
+    folder = run_folder()
     data = folder / ("data" if programs is None else f"data-{zlib.crc32(bytes(programs))}")
     with FileLock(f"{data}.lock"):
         if not (data / "ready").exists():
@@ -114,8 +124,17 @@ def shared_server(programs: Path | None = None) -> PostgresServer:
     return PostgresServer(data)
 
 
-def start_server(data: Path, programs: Path | None = None) -> PostgresServer:
-    """Make a server's folder and start it."""
+def start_server(data: Path, programs: Path | None = None, more: str = "") -> PostgresServer:
+    """Make a server's folder and start it; `more` are lines of its configuration."""
+    made = start_empty(data, programs, more)
+    with made.admin() as connection:
+        connection.execute(f"CREATE ROLE {OWNER} LOGIN; CREATE ROLE with_password")
+    made.database("shared")
+    return made
+
+
+def start_empty(data: Path, programs: Path | None = None, more: str = "") -> PostgresServer:
+    """Make a server's folder and start it, without a role or a database of ours."""
     utils = _bundle().utils
     programs = programs or utils.POSTGRES_VERSIONS[utils.TARGET_POSTGRES_VERSION]
     data.mkdir(mode=0o700)
@@ -130,15 +149,11 @@ def start_server(data: Path, programs: Path | None = None) -> PostgresServer:
     (data / "port").write_text(str(port))
     (data / "programs").write_text(str(programs))
     with (data / "postgresql.conf").open("a") as conf:
-        conf.write(_CONF.format(port=port))
+        conf.write(_CONF.format(port=port) + more)
     hba = data / "pg_hba.conf"
     hba.write_text(_HBA + hba.read_text())
     start_again(data)
-    made = PostgresServer(data)
-    with made.admin() as connection:
-        connection.execute(f"CREATE ROLE {OWNER} LOGIN; CREATE ROLE with_password")
-    made.database("shared")
-    return made
+    return PostgresServer(data)
 
 
 def start_again(data: Path) -> None:

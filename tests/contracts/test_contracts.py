@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from tests.contracts import CONTRACTS, Contract
-from tests.postgres_kinds import on_every_server
+from tests.postgres_kinds import on_every_engine
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.team.postgres.postgres_store import open_postgres
@@ -43,7 +43,7 @@ def _json(folder: Path) -> OpenStore:
 _TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite, "json": _json}
 
 
-@on_every_server
+@on_every_engine
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.number:02}-{contract.check.__name__}")
 def test_postgresql_keeps_every_contract(postgres: PostgresServer, contract: Contract) -> None:
     organisation = uuid4().hex  # a place of its own for each

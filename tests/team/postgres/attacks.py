@@ -166,9 +166,19 @@ def _calls(catalog: Connection[Any], given: dict[str, Any]) -> Iterator[str]:
         yield f"GRANT ALL ON FUNCTION {signature} TO {given['role']}"
         yield f"REVOKE ALL ON FUNCTION {signature} FROM {given['victim']}"
         choices = [_ARGUMENTS[type_] for type_ in types]
-        for arguments in list(product(*choices))[:: max(1, _count(choices) // _MOST_CALLS)]:
+        for place in range(0, _count(choices), max(1, _count(choices) // _MOST_CALLS)):
+            arguments = _choice(choices, place)
             typed = (f"{value}::{type_}" for value, type_ in zip(arguments, types, strict=True))
             yield f"SELECT {name}({', '.join(typed)})".format(**given)
+
+
+def _choice(choices: list[tuple[str, ...]], place: int) -> list[str]:
+    """One choice of each, as `itertools.product` would yield it at that place: all of them would fill the memory."""
+    chosen = []
+    for choice in reversed(choices):
+        place, which = divmod(place, len(choice))
+        chosen.append(choice[which])
+    return chosen[::-1]
 
 
 def _count(choices: list[tuple[str, ...]]) -> int:

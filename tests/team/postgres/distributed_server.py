@@ -1,18 +1,14 @@
-"""A plain server in the place of a distributed one: Citus cannot be had from a registry of packages.
+"""A plain server in the place of a distributed one, for where Citus is not installed: see `tests.citus_server`.
 
-Two functions stand in for those by which Citus lays a table out. They move nothing, and refuse what Citus refuses: so
+Some functions stand in for those by which Citus lays a table out. They move nothing, and refuse what Citus refuses: so
 the schema takes the form that it has there, and everything runs on that form.
 """
 
 from __future__ import annotations
 
-from tests.postgres_server import OWNER, PostgresServer
+from tests.postgres_server import PostgresServer
 
-# No ordinary role may name a setting that no extension of the server knows in a function; Citus knows this one.
-_NESTED = "citus.allow_nested_distributed_execution"
-_STAND_IN = f"""
-GRANT SET ON PARAMETER {_NESTED} TO {OWNER};
-
+_STAND_IN = """
 CREATE TABLE public.laid_out (relation regclass PRIMARY KEY, distribution_column text);
 GRANT ALL ON public.laid_out TO PUBLIC;
 
@@ -38,13 +34,19 @@ BEGIN
     INSERT INTO public.laid_out VALUES (laid, distribution_column);
 END $$;
 
+CREATE FUNCTION pg_catalog.get_shard_id_for_distribution_column(laid regclass) RETURNS bigint LANGUAGE sql
+    AS 'SELECT NULL::bigint';
+CREATE FUNCTION pg_catalog.create_distributed_function(
+    function regprocedure, argument text, colocate_with text, force_delegation boolean
+) RETURNS void LANGUAGE sql AS '';
+
 CREATE FUNCTION public.refuse_what_citus_refuses(laid regclass, distribution_column text) RETURNS void
     LANGUAGE plpgsql AS $$
 BEGIN
     IF (SELECT relkind <> 'r' FROM pg_class WHERE oid = laid) THEN
         RAISE '% is no ordinary table', laid;
     ELSIF EXISTS (SELECT FROM pg_policy
-        WHERE polrelid = laid AND concat(polqual::text, polwithcheck::text) LIKE '%{{SUBLINK%')
+        WHERE polrelid = laid AND concat(polqual::text, polwithcheck::text) LIKE '%{SUBLINK%')
     THEN
         RAISE 'cannot create policy' USING DETAIL = 'Subqueries are not supported in policies on distributed tables';
     ELSIF EXISTS (SELECT FROM pg_constraint WHERE conrelid = laid AND contype = 'f' AND NOT EXISTS (
