@@ -12,7 +12,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plug
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate clean
+.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale distributed hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -84,6 +84,10 @@ outbox: $(VENV)/installed
 # What each tier costs as history grows: make scale OPTIONS="--steps 10000,100000,1000000"
 scale: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.scale $(OPTIONS)
+
+# What a distributed server (Citus) costs beside a plain one, where it is installed.
+distributed: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.distributed $(OPTIONS)
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed

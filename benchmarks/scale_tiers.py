@@ -53,7 +53,7 @@ class Tier:
 
 def _append(open_store: Callable[[Path], HistoryStore]) -> Callable[[Path, int], float]:
     def append(place: Path, steps: int) -> float:
-        seconds, written = 0.0, _written(steps)
+        seconds, written = 0.0, written_steps(steps)
         with open_store(place) as store:
             while batch := list(itertools.islice(written, _BATCH)):
                 begin = time.perf_counter()
@@ -64,7 +64,7 @@ def _append(open_store: Callable[[Path], HistoryStore]) -> Callable[[Path, int],
     return append
 
 
-def _written(steps: int) -> Iterator[StoredStep]:
+def written_steps(steps: int) -> Iterator[StoredStep]:
     """The steps of a long archive, as they travel between stores."""
     for session_id, written in sessions(steps):
         for step in written:
@@ -132,7 +132,7 @@ def _give_vectors(place: Path, steps: int) -> float:
     from unified_state.search.vectors.models import open_model
     from unified_state.search.vectors.nearest_vectors import matrix
 
-    model, written, seconds = open_model(STATIC), _written(steps), 0.0
+    model, written, seconds = open_model(STATIC), written_steps(steps), 0.0
     name, index = full_name(model.name, model.version), f"step_vector_{model.dimensions}"
     with (
         psycopg.connect(start_embedded(str(place / _SERVER)), autocommit=True) as owner,
