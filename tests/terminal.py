@@ -21,7 +21,7 @@ from tests.processes import ROOT
 
 _QUESTION = b"to go on: "
 # A child that goes on alone, in a session whose controlling terminal is stdin; its last line is the exit code.
-_MIDDLEMAN = """
+MIDDLEMAN = """
 import fcntl, os, signal, subprocess, sys, termios, time
 signal.signal(signal.SIGINT, lambda *_: None)  # ^C is for the child
 parent = os.getpid()
@@ -58,7 +58,7 @@ def run_at_terminal(
     code, told = os.pipe()
     try:
         with subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _MIDDLEMAN, str(told), *map(str, command)],
+            [sys.executable, "-I", "-S", "-c", MIDDLEMAN, str(told), *map(str, command)],
             cwd=cwd,
             env=dict(env),
             stdin=theirs,
@@ -114,7 +114,7 @@ def talk_at_terminal(
     left, shown, until = list(answers), b"", time.monotonic() + seconds
     try:
         with subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _MIDDLEMAN, str(told), *map(str, command)],
+            [sys.executable, "-I", "-S", "-c", MIDDLEMAN, str(told), *map(str, command)],
             cwd=cwd, env=dict(env), stdin=theirs, stdout=theirs, stderr=theirs, pass_fds=[told],
         ):  # fmt: skip
             os.close(told)

@@ -184,9 +184,17 @@ class Context:
             if sys.stdout.isatty():
                 from unified_state.interfaces.cli.terminal import print_to_person
 
-                print_to_person(shown, style)
+                print_to_person(shown, style, self._viewer_address())
             else:
                 sys.stdout.write(shown + "\n")
+
+    def _viewer_address(self) -> str:
+        """Return the address of the viewer that runs for this folder, or ""."""
+        from unified_state.interfaces.viewer.running_viewer import running_address
+        from unified_state.memory.repository.place import locate
+
+        data_dir = load_settings(None, environment()).data_dir
+        return running_address(locate(self.folder, data_dir, create=False).folder)
 
     def nothing(self, value: Any, line: str) -> None:
         """Print the result where there is nothing: the empty value with --json, and one line for people, if no line

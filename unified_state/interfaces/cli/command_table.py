@@ -19,6 +19,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "search": ("lookup", "find turns, steps and items"),
         "show": ("lookup", "print an item, turn, step or compaction, or an item's source"),
         "inbox": ("items", "what was captured or proposed, to accept or to reject"),
+        "view": ("view", "see sessions, compactions and the state in a browser"),
     },
     RECORD: {
         **{name: ("items", kind.about) for name, kind in ITEM_KINDS.items()},
@@ -85,6 +86,7 @@ EXAMPLES = {
     "status": "unified-state status",
     "search": 'unified-state search "retry after" --since 3d',
     "show": "unified-state show D1 --source",
+    "view": "unified-state view K2",
     "decision add": 'unified-state decision add "Cap the backoff at 8 s" --rationale "the API asks"',
     "decision list": "unified-state decision list --all",
     "decision supersede": 'unified-state decision supersede D1 "No cap" --rationale "the provider has none now"',

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _BOLD, _RED, _GREEN, _YELLOW, _CYAN = "1", "31", "32", "33", "36"
 _MARK = "**"  # around each found word in a hit
+_REF_LETTERS, _BEHIND_REF = (*"STKDCQEA",), ("", " ", ":", "\033")
 
 
 def is_person(stream: TextIO) -> bool:
@@ -37,9 +38,14 @@ def painted(text: str, style: Style, stream: TextIO) -> str:
     return "\n".join(map(_STYLES[style], text.split("\n")))
 
 
-def print_to_person(text: str, style: Style | None) -> None:
-    """Print visible text on a terminal, in a pager if it does not fit the screen."""
+def print_to_person(text: str, style: Style | None, address: str = "") -> None:
+    """Print visible text on a terminal, in a pager if it does not fit the screen.
+
+    `address` is that of a viewer that runs. A ref at the begin of a line links to its page there (OSC 8).
+    """
     shown = text if style is None else painted(text, style, sys.stdout)
+    if address and shown != text:  # the terminal shows colours
+        shown = "\n".join(_linked(line, address) for line in shown.split("\n"))
     if not (_is_long(text) and _page(shown)):
         sys.stdout.write(shown + "\n")
 
@@ -64,6 +70,23 @@ def _is_long(text: str) -> bool:
 
 def _in(text: str, *codes: str) -> str:
     return f"\033[{';'.join(codes)}m{text}\033[0m" if text else ""
+
+
+def _linked(line: str, address: str) -> str:
+    """Return a line whose first word is a link, if it is a ref."""
+    bare = line.lstrip(" ")
+    margin, codes = line[: len(line) - len(bare)], ""
+    if bare.startswith("\033["):
+        codes, _, bare = bare.partition("m")
+        codes += "m"
+    letters = 1 if bare[:1] in _REF_LETTERS else 0
+    end = letters
+    while letters and bare[end : end + 1].isdigit():
+        end += 1
+    if end <= letters or bare[end : end + 1] not in _BEHIND_REF:
+        return line
+    ref = bare[:end]
+    return f"{margin}{codes}\033]8;;{address}/{ref}\033\\{ref}\033]8;;\033\\{bare[end:]}"
 
 
 def _labels(line: str) -> str:

@@ -64,7 +64,7 @@ def pass_gate(origin: str, deed: str, about: str = "") -> None:
 
     Raises NotAtGateError without a terminal, if an agent started this process, and if the user does not answer yes.
     """
-    if origin != USER_SAID or is_agents(environment()) or any(map(_is_agents, _ancestors())):
+    if _is_an_agents(origin):
         message = f"only the user {deed}"
         raise NotAtGateError(message, _ASK_THEM)
     if not _is_at_terminal():
@@ -73,6 +73,15 @@ def pass_gate(origin: str, deed: str, about: str = "") -> None:
     if _answer(f"unified-state: this {deed}{f' ({about})' if about else ''}. Type {_ANSWER} to go on: ") != _ANSWER:
         message = f"nothing was changed: this {deed}"
         raise NotAtGateError(message, f"type {_ANSWER} to go on")
+
+
+def may_confirm(origin: str) -> bool:
+    """Return whether the user is at this process's terminal, and no agent started it."""
+    return not _is_an_agents(origin) and _is_at_terminal()
+
+
+def _is_an_agents(origin: str) -> bool:
+    return origin != USER_SAID or is_agents(environment()) or any(map(_is_agents, _ancestors()))
 
 
 def confirm(deed: str, hint: str) -> None:

@@ -9,15 +9,21 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
 from unified_state.agents.install.hook_table import hook_groups
-from unified_state.interfaces.cli.command_context import Command
+from unified_state.errors import MissingExtraError
+from unified_state.interfaces.cli.command_context import Command, option
 from unified_state.interfaces.cli.progress import progress_bar
-from unified_state.lib.package import package_path
+from unified_state.lib.fence import fenced
+from unified_state.lib.files import write_atomically
+from unified_state.lib.package import extra_line, package_path
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
+from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import restores_of
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace
@@ -55,10 +61,14 @@ class Demonstration(Record):
     restored: str
 
 
-def _demo(context: Context, _arguments: Namespace) -> int:
+def _demo(context: Context, arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder, progress_bar("running a session"):
-        done = _Demo(folder).run()
-    context.show(disk_value(done), _story(done), is_visible=True)  # it has the fences themselves
+        demo = _Demo(folder)
+        done = demo.run()
+        if arguments.page:
+            write_atomically(arguments.page, demo.page())
+    address = f"\n\n5. The compaction as a page: file://{os.path.abspath(arguments.page)}" if arguments.page else ""
+    context.show(disk_value(done), _story(done) + address, is_visible=True)  # it has the fences themselves
     return 0 if all(fact.restored or fact.in_summary for fact in done.facts) else 1
 
 
@@ -100,6 +110,37 @@ class _Demo:
             Fact(name, text, text in summary, text in restored) for name, text in json.loads(_asset("facts.json"))
         )
         return Demonstration(turns, steps, len(lines), facts, steering, restored)
+
+    def page(self) -> bytes:
+        """Return the page of the compaction as one file. Raises MissingExtraError without the viewer's packages."""
+        try:
+            from unified_state.interfaces.viewer.export_page import export_page
+        except ImportError as error:
+            message = f"{sys.executable} has not all packages of the viewer ({error.name} is missing)"
+            raise MissingExtraError(message, extra_line("viewer")) from error
+        from unified_state.interfaces.viewer.open_projects import open_projects
+
+        self._arrive()
+        project = open_projects(self._workspace, every=False)[""]
+        page = project.read(lambda archive: export_page(archive, project, "K1", current_time()))
+        return page.encode("utf-8", "replace")
+
+    def _arrive(self) -> None:
+        """Write the restored texts into the transcript, as the client does, and let a hook see that they arrived."""
+        with Archive(self._workspace.place.archive_path) as archive:
+            texts = [restore.text for restore in restores_of(archive, 1)]
+            nonces = archive.column("SELECT nonce FROM restore")
+        lines = [fenced(text, nonce, "") for text, nonce in zip(texts, nonces, strict=True)]
+        entry = {
+            "type": "attachment",
+            "uuid": "5e551011-0000-4000-8000-00000000ffff",
+            "sessionId": _SESSION,
+            "timestamp": to_text(current_time()),
+            "attachment": {"type": "hook_additional_context", "content": lines},
+        }
+        with open(self._transcript, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+        self._hook("Stop")
 
     def _record_items(self) -> None:
         """Record items as an agent does during its work."""
@@ -163,4 +204,4 @@ def _fate(fact: Fact) -> str:
     return f"{'kept' if fact.in_summary else 'LOST':<9}{back:<8}"
 
 
-COMMANDS = {"demo": Command(_demo)}
+COMMANDS = {"demo": Command(_demo, option("--page FILE", "write the page of its compaction, too"))}

@@ -1,0 +1,55 @@
+"""A project with a session, a compaction and items in it, and a browser to look at its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.chromium import find_chromium
+
+from .viewing import Viewer, fill
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def told(repository: Path, tmp_path: Path) -> Path:
+    """A repository with a recorded session."""
+    fill(repository, tmp_path / "t" / "5a1e0000-0000-4000-8000-00000000cafe.jsonl")
+    return repository
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless browser for this worker."""
+    program = find_chromium()
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Open]:
+    """Opens a viewer in a fresh window: its first page. A script error or a refused resource fails the test."""
+    problems: list[str] = []
+    # A live page whose viewer has ended, and the page that says why nothing was changed.
+    expected = ("ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_REFUSED", "a status of 400 (Bad Request)")
+    contexts = []
+
+    def open_page(viewer: Viewer, **options: object) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+        page.goto(viewer.address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [problem for problem in problems if not problem.endswith(expected)] == []

@@ -1,0 +1,95 @@
+"""Changes of items on the pages: the user's own, and what weakens or confirms a rule once more at the terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from .conftest import Open
+from .viewing import Viewer, fetch, run, viewing
+
+
+def items(folder: Path, kind: str) -> dict[str, Any]:
+    """The items of a kind by their ids."""
+    return {one["id"]: one for one in json.loads(run(folder, kind, "list", "--all", "--json"))}
+
+
+def test_an_item_is_edited_dropped_and_the_change_undone(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/D2")
+        page.locator("textarea").first.fill("The clock is the database's")
+        page.get_by_role("button", name="Save").click()
+        page.wait_for_url("**/D3")
+        assert "The clock is the database's" in page.locator(".item-text").inner_text()
+        page.get_by_role("button", name="Drop").click()
+        page.locator("h1", has_text="dismissed").wait_for()
+        page.goto(f"{viewer.base}/state")
+        page.get_by_role("button", name="Undo the newest change").click()
+        page.locator("h1", has_text="active").wait_for()
+    told_now = items(told, "decision")
+    assert told_now["D3"]["decision"] == "The clock is the database's"
+    assert told_now["D2"]["status"] == "superseded"
+
+
+def test_a_question_is_answered(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/Q1")
+        page.get_by_label("Answer").fill("Forty")
+        page.get_by_role("button", name="Close").click()
+        page.locator("h1", has_text="resolved").wait_for()
+    assert items(told, "question")["Q1"]["resolution"] == "Forty"
+
+
+def test_a_rule_is_lifted_only_after_a_yes_at_the_terminal(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/C1")
+        page.get_by_role("button", name="Lift").click(no_wait_after=True)
+        assert "lifts C1" in viewer.asked("no")
+        page.locator("h1", has_text="nothing was changed").wait_for()
+        assert items(told, "constraint")["C1"].get("status") is None
+        page.goto(f"{viewer.base}/C1")
+        page.get_by_role("button", name="Lift").click(no_wait_after=True)
+        viewer.asked("yes")
+        page.locator("h1", has_text="resolved").wait_for()
+    assert items(told, "constraint")["C1"]["status"] == "resolved"
+
+
+def stolen_form(viewer: Viewer) -> bytes:
+    """A form as one sends it who has the user's cookie."""
+    token = viewer.get("/C1")[2].partition('name="form" value="')[2].partition('"')[0]
+    return urlencode({"form": token, "ref": "C1"}).encode()
+
+
+def test_an_agent_can_start_only_a_viewer_that_changes_nothing(told: Path) -> None:
+    with viewing(told, agent=True) as viewer:
+        cookie = {"Cookie": f"unified_state_{viewer.port}={viewer.token}"}
+        for path in ("/C1", "/D1", "/state"):
+            assert "<form method" not in viewer.get(path)[2]
+        for verb in ("lift", "drop", "edit", "undo"):
+            assert fetch(f"{viewer.base}/change/{verb}", cookie, stolen_form(viewer))[0] == 403
+    assert items(told, "constraint")["C1"].get("status") is None
+
+
+def test_an_agent_that_reads_the_token_lifts_no_rule(told: Path) -> None:
+    from threading import Thread
+
+    with viewing(told) as viewer:
+        cookie = {"Cookie": f"unified_state_{viewer.port}={viewer.token}"}
+        answers: list[tuple[int, str]] = []
+
+        def steal() -> None:
+            status, _, body = fetch(f"{viewer.base}/change/lift", cookie, stolen_form(viewer))
+            answers.append((status, body))
+
+        thief = Thread(target=steal)
+        thief.start()
+        assert "lifts C1" in viewer.asked("")  # the question is the user's to answer
+        thief.join()
+        assert answers[0][0] == 400
+        assert "nothing was changed" in answers[0][1]
+    assert items(told, "constraint")["C1"].get("status") is None

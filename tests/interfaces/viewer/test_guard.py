@@ -1,0 +1,122 @@
+"""Who may read the pages: the user's own browser, with the token, by this machine's own name, and nobody else."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from .viewing import Viewer, fetch, fill, run, viewing
+
+
+@pytest.fixture
+def told(repository: Path, tmp_path: Path) -> Path:
+    """A repository with a recorded session."""
+    fill(repository, tmp_path / "t" / "5a1e0000-0000-4000-8000-00000000cafe.jsonl")
+    return repository
+
+
+def cookie(viewer: Viewer) -> dict[str, str]:
+    """What the user's browser sends."""
+    return {"Cookie": f"unified_state_{viewer.port}={viewer.token}"}
+
+
+def test_without_the_token_there_is_nothing(told: Path) -> None:
+    with viewing(told) as viewer:
+        for path in ("/", "/K1", "/state", "/static/viewer.js", "/live/1", "/nothing", "/?token=wrong", "/?token="):
+            status, _, body = fetch(f"{viewer.base}{path}", {})
+            assert (status, "token bucket" in body) == (403, False), path
+        assert fetch(f"{viewer.base}/", {"Cookie": f"unified_state_{viewer.port}=wrong"})[0] == 403
+        assert viewer.get("/")[0] == 200
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address(told: Path) -> None:
+    with viewing(told, "K1") as viewer:
+        assert f"{viewer.base}/K1?token=" in viewer.address
+        status, headers, _ = fetch(viewer.address, {})
+        assert (status, headers["location"]) == (303, "/K1")
+        assert "HttpOnly" in headers["set-cookie"]
+        assert "SameSite=strict" in headers["set-cookie"]
+        assert headers["referrer-policy"] == "same-origin"
+        status, headers, _ = fetch(f"{viewer.base}//evil.example/?token={viewer.token}", {})
+        assert not headers.get("location", "/").startswith("//")
+
+
+def test_another_name_of_this_machine_is_refused(told: Path) -> None:
+    with viewing(told) as viewer:
+        for host in ("evil.example", f"evil.example:{viewer.port}", "127.0.0.1", "127.0.0.1:1", ""):
+            assert fetch(f"{viewer.base}/", {**cookie(viewer), "Host": host})[0] == 421, host
+        assert viewer.get("/", Host=f"localhost:{viewer.port}")[0] == 200
+
+
+def test_a_page_of_another_origin_changes_nothing(told: Path) -> None:
+    with viewing(told) as viewer:
+        form = form_token(viewer)
+        fields = urlencode({"form": form, "ref": "D1", "why": "x"}).encode()
+        for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
+            assert fetch(f"{viewer.base}/change/drop", {**cookie(viewer), **headers}, fields)[0] == 403
+        wrong = urlencode({"form": "wrong", "ref": "D1"}).encode()
+        assert fetch(f"{viewer.base}/change/drop", cookie(viewer), wrong)[0] == 403
+        assert fetch(f"{viewer.base}/change/drop", {}, fields)[0] == 403
+    assert {one["id"] for one in json.loads(run(told, "decision", "list", "--json"))} == {"D1", "D2"}
+
+
+def form_token(viewer: Viewer) -> str:
+    """The token of the forms, from a page."""
+    return viewer.get("/D1")[2].partition('name="form" value="')[2].partition('"')[0]
+
+
+def test_every_page_forbids_foreign_scripts_frames_and_caches(told: Path) -> None:
+    with viewing(told) as viewer:
+        for path in ("/", "/K1", "/session/1", "/static/viewer.css", "/K9", "/%00"):
+            headers = viewer.get(path)[1]
+            policy = headers["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "script-src 'self'" in policy
+            assert "unsafe" not in policy
+            assert (headers["x-frame-options"], headers["cache-control"]) == ("DENY", "no-store")
+            assert headers["x-content-type-options"] == "nosniff"
+            assert "server" not in headers
+
+
+def test_no_path_leads_to_another_file(told: Path) -> None:
+    with viewing(told) as viewer:
+        for path in (
+            "/static/../viewer_app.py",
+            "/static/..%2fviewer_app.py",
+            "/static/%2e%2e/%2e%2e/hook.py",
+            "/static//etc/passwd",
+            "/p/..%2f..%2fx/",
+            "/session/99999",
+            "/step/99999999999999999999",
+            "/S0",
+            "/T0",
+        ):
+            status, _, body = viewer.get(path)
+            assert status in {400, 404}, path
+            assert "import" not in body.replace("unified-state import", "")
+            assert "root:" not in body
+
+
+def test_the_files_of_a_running_viewer_are_private_and_go_with_it(told: Path, home: Path) -> None:
+    def files() -> list[Path]:
+        return sorted(home.glob(".local/share/unified-state/repositories/*/viewer.*"))
+
+    with viewing(told) as viewer:
+        page, known = files()
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (page, known)] == [0o600, 0o600]
+        assert viewer.token in page.read_text(encoding="utf-8")
+        assert viewer.token not in known.read_text(encoding="utf-8")
+    assert files() == []
+
+
+def test_a_taken_port_is_one_clear_line(told: Path) -> None:
+    from tests.interfaces.cli.screen import run as run_command
+
+    with viewing(told) as viewer:
+        done = run_command("view", "--no-browser", "--port", str(viewer.port), cwd=told)
+        assert done.returncode == 1
+        assert f"port {viewer.port} of 127.0.0.1 cannot be used" in done.stderr

@@ -1,0 +1,176 @@
+"""The pages in a real browser: what a person sees of sessions, compactions, the state and a search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.builders import SESSION, answer, append, prompt
+from tests.chromium import axe_script
+
+from .conftest import Open
+from .viewing import fetch, hook, viewing
+
+ADDRESSES = ("/", "/session/1", "/K1", "/state", "/state?status=all", "/D1", "/Q1", "/search?q=burst", "/step/3")
+
+
+def transcript_of(folder: Path) -> Path:
+    """The transcript that `told` was filled from."""
+    return folder.parent / "t" / f"{SESSION}.jsonl"
+
+
+def test_the_home_page_lists_sessions_with_prompt_turns_and_compactions(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        assert "token=" not in page.url
+        line = page.locator(".sessions li").inner_text()
+        assert "Add a token bucket" in line
+        assert "Claude Code · 3 turns" in line
+        assert "1 compaction" in line
+        assert "nothing waits for you" in page.locator(".facts").inner_text()
+        page.locator(".sessions .title").click()
+        assert page.locator("h1").inner_text() == "Add a token bucket"
+
+
+def test_a_session_shows_turns_calls_subagents_compactions_and_what_hooks_told(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/session/1")
+        assert page.locator("article.turn").count() == 3
+        call = page.locator("details.call")
+        assert "Bash make test ✕ failed" in " ".join(call.locator("summary").inner_text().split())
+        call.locator("summary").click()
+        assert "FAILED test_burst" in call.inner_text()
+        assert page.locator(".compaction").inner_text().startswith("✂ K1 compaction, auto")
+        assert page.locator(".branch-of summary").inner_text().startswith("⑂ subagent a1: Find the callers")
+        told_lines = page.locator(".told summary").all_inner_texts()
+        assert any("told the model the state" in line and "arrived" in line for line in told_lines)
+
+
+def test_a_compaction_shows_known_kept_and_restored_side_by_side(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/K1")
+        rows = {row[0].split()[0]: row for row in (
+            [cell.inner_text() for cell in row.locator("td").all()] for row in page.locator(".fates tbody tr").all()
+        )}  # fmt: skip
+        assert "kept" in rows["D1"][1]
+        assert "missing" in rows["D2"][1]
+        assert "told again" in rows["D2"][2]
+        assert "arrived" in rows["D2"][2]
+        assert "Token bucket in Redis" in page.locator("mark").first.inner_text()
+        page.locator(".fates .source").first.click()
+        page.locator("article.turn.selected").wait_for()
+
+
+def test_the_state_shows_validity_origin_and_the_source_of_each_item(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/state")
+        told_items = page.locator(".items li").all_inner_texts()
+        assert any("Token bucket in Redis" in one and "✓ holds" in one for one in told_items)
+        page.goto(f"{viewer.base}/state?at=2020-01-01")
+        assert page.locator(".items li").count() == 0
+        page.goto(f"{viewer.base}/D1")
+        about = page.locator(".about").inner_text()
+        assert "the user said it" in about
+        assert "✓ valid" in about
+
+
+def test_a_search_marks_its_hits_and_shows_its_filters_as_chips(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.locator("[type=search]").first.fill("burst")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/search?**")
+        assert "burst" in page.locator(".hits mark").first.inner_text().lower()
+        page.goto(f"{viewer.base}/search?q=burst&kind=question")
+        assert page.locator(".chip").all_inner_texts() == ["kind: question"]
+        assert [line[:2] for line in page.locator(".hits li").all_inner_texts()] == ["Q1"]
+
+
+def test_hostile_text_is_shown_and_never_run(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        for address in ADDRESSES:
+            page.goto(f"{viewer.base}{address}")
+            assert "owned" not in page.title()
+            text = page.locator("body").inner_text()
+            assert "\u202e" not in text
+            assert "\x1b" not in text
+            assert page.locator("main img").count() == 0
+        page.goto(f"{viewer.base}/Q1")
+        assert "<script>document.title" in page.locator("body").inner_text()
+
+
+def test_keys_move_open_and_search(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/K1")
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        assert page.locator("tr.selected td").first.inner_text().startswith("D2")
+        page.keyboard.press("k")
+        assert page.locator("tr.selected td").first.inner_text().startswith("D1")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/D1")
+        page.keyboard.press("/")
+        page.keyboard.type("clock")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/search?q=clock")
+
+
+def test_a_running_session_shows_new_turns_by_itself(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/session/1")
+        path = transcript_of(told)
+        append(path, prompt(30, "One more thing"), answer(31, "Which one?"))
+        hook(told, path, "UserPromptSubmit", prompt="One more thing")
+        page.locator("article.turn", has_text="One more thing").wait_for()
+        append(path, answer(32, "The last."))
+        hook(told, path, "Stop", last_assistant_message="The last.")
+        page.locator("article.turn", has_text="The last.").wait_for()
+        assert page.locator("article.turn").count() == 4
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_has_a_serious_fault_of_accessibility(told: Path, opened: Open, scheme: str) -> None:
+    script = axe_script()
+    faults = []
+    with viewing(told) as viewer:
+        page = opened(viewer, color_scheme=scheme, bypass_csp=True)
+        for address in ADDRESSES:
+            page.goto(f"{viewer.base}{address}")
+            page.evaluate(script)
+            found = page.evaluate("axe.run().then((told) => told.violations)")
+            faults += [
+                (address, one["id"], node["html"][:100], node.get("failureSummary", "")[:200])
+                for one in found
+                if one["impact"] in {"serious", "critical"}
+                for node in one["nodes"]
+            ]
+    assert faults == []
+
+
+def test_pages_fit_a_phone_and_a_wide_screen(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        for width in (400, 3840):
+            page.set_viewport_size({"width": width, "height": 900})
+            for address in ADDRESSES:
+                page.goto(f"{viewer.base}{address}")
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, address)
+
+
+def test_an_empty_project_says_what_to_do(repository: Path, opened: Open) -> None:
+    from .viewing import run
+
+    run(repository, "decision", "add", "One", "--rationale", "x")
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        assert "unified-state install" in page.locator(".empty").inner_text()
+        status, _, body = viewer.get("/K9")
+        assert (status, "there is no compaction K9" in body) == (404, True)
+        assert fetch(f"{viewer.base}/", {})[0] == 403

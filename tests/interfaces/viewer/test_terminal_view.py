@@ -1,0 +1,45 @@
+"""The same sessions and compactions in a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from textual.widgets import DataTable, Static, Tree
+
+from tests.interfaces.cli.screen import run as run_command
+from unified_state.interfaces.viewer.open_projects import open_projects
+from unified_state.interfaces.viewer.terminal_view import TerminalView
+from unified_state.memory.workspace.open_workspace import open_workspace
+
+
+def test_a_session_opens_as_a_tree_and_a_compaction_as_a_table(told: Path) -> None:
+    async def look() -> None:
+        view = TerminalView(open_projects(open_workspace(str(told), None, report=lambda _line: None), every=False)[""])
+        async with view.run_test(size=(160, 50)) as pilot:
+            table = view.query_one(DataTable)
+            assert [str(cell) for cell in table.get_row_at(0)][1:4] == ["Add a token bucket", "Claude Code", "3"]
+            await pilot.press("enter")
+            await pilot.pause()
+            tree = view.screen.query_one(Tree)
+            labels = [str(node.label) for node in tree.root.children]
+            assert any("Add a token bucket" in label for label in labels)
+            (at,) = [place for place, label in enumerate(labels) if label.startswith("✂ K1")]
+            tree.select_node(tree.root.children[at])
+            await pilot.pause()
+            await pilot.pause()
+            rows = view.screen.query_one(DataTable)
+            told_rows = [[str(cell) for cell in rows.get_row_at(place)] for place in range(rows.row_count)]
+            assert [row[0] for row in told_rows][:2] == ["D1", "D2"]
+            assert told_rows[1][2:] == ["✕ missing", "the state, arrived"]
+            assert "token bucket" in str(view.screen.query_one("#summary", Static).render())
+            await pilot.press("escape", "escape")
+            await pilot.pause()
+            assert view.query_one(DataTable).row_count == 1
+
+    asyncio.run(look())
+
+
+def test_without_a_terminal_it_is_one_clear_line(told: Path) -> None:
+    done = run_command("view", "--terminal", cwd=told)
+    assert (done.returncode, "this is no terminal" in done.stderr) == (2, True), done

@@ -1,0 +1,121 @@
+"""`view`: see sessions, compactions and the state: in a browser, in one file, or in the terminal."""
+
+from __future__ import annotations
+
+import sys
+
+from unified_state.errors import MissingExtraError, UsageError
+from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option
+from unified_state.lib.files import write_atomically
+from unified_state.lib.package import extra_line
+from unified_state.lib.times import current_time
+from unified_state.memory.ledger.gate import may_confirm
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from unified_state.interfaces.cli.command_context import Context
+    from unified_state.interfaces.viewer.open_projects import Project
+
+_MOST_PORT = 65_535
+_STATE = "state"
+
+
+def _view(context: Context, arguments: Namespace) -> None:
+    workspace = context.reading()
+    try:
+        from unified_state.interfaces.viewer.open_projects import open_projects
+
+        projects = open_projects(workspace, every=arguments.all_projects)
+        show = _export if arguments.export else _in_terminal if arguments.terminal else _serve
+        show(context, arguments, projects)
+    except ImportError as error:
+        message = f"{sys.executable} has not all packages of the viewer ({error.name} is missing)"
+        raise MissingExtraError(message, extra_line("viewer")) from error
+
+
+def _serve(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:
+    from unified_state.interfaces.viewer.serve_viewer import serve_viewer
+
+    workspace = projects[""].workspace
+    may_change = workspace is not None and may_confirm(workspace.origin)
+    if not may_change:
+        context.say("these pages change nothing: this is no terminal of the user's own")
+
+    def say(address: str) -> None:
+        context.write(f"{address}\nCtrl-C ends it, and so does an hour without use")
+        sys.stdout.flush()
+
+    serve_viewer(
+        projects,
+        port=arguments.port,
+        may_change=may_change,
+        opens_browser=not arguments.no_browser,
+        say=say,
+        path=_path(projects[""], arguments.what),
+    )
+
+
+def _path(project: Project, what: str) -> str:
+    """Return the path of the page that the argument names. Raises NotFoundError and UsageError."""
+    from unified_state.interfaces.viewer.export_page import session_called
+    from unified_state.model.refs import parse_ref
+
+    if not what or what == _STATE:
+        return f"/{what}"
+    try:
+        parse_ref(what)
+    except UsageError:
+        return f"/session/{project.read(lambda archive: session_called(archive, what))}"
+    return f"/{what}"
+
+
+def _export(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:
+    from unified_state.interfaces.viewer.export_page import export_page
+
+    project = projects[""]
+    page = project.read(lambda archive: export_page(archive, project, arguments.what, current_time()))
+    content = page.encode("utf-8", "replace")
+    write_atomically(arguments.export, content)
+    context.say(f"{arguments.export} has {len(content) / 1e6:.2f} MB")
+
+
+def _in_terminal(_context: Context, _arguments: Namespace, projects: dict[str, Project]) -> None:
+    from unified_state.interfaces.viewer.terminal_view import TerminalView
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        message = "this is no terminal"
+        raise UsageError(message, "leave out --terminal, or run it in a terminal")
+    TerminalView(projects[""]).run()
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= _MOST_PORT:
+        raise ValueError(text)
+    return number
+
+
+_port.__name__ = "port"
+
+COMMANDS = {
+    "view": Command(
+        _view,
+        argument(
+            "what",
+            nargs="?",
+            default="",
+            metavar="WHAT",
+            help="a session, an item, turn, step or compaction (K2), or `state`; default: the list of sessions",
+        ),
+        either(
+            option("--export FILE", "write one page as a file instead; default: the newest session"),
+            flag("--terminal", "show sessions and compactions in this terminal instead"),
+        ),
+        option("--port N", "default: a free one", type=_port, default=0),
+        flag("--all-projects", "your other projects, too"),
+        flag("--no-browser", "only print the address"),
+        has_json=False,
+    ),
+}

@@ -1,0 +1,85 @@
+"""Changes of items by forms. What weakens or confirms a rule is asked at the terminal in which the viewer runs."""
+
+from __future__ import annotations
+
+from unified_state.errors import UsageError
+from unified_state.memory.ledger.item_table import find_item
+from unified_state.memory.writer.correct_state import (
+    close_item,
+    decide_proposals,
+    drop_item,
+    edit_item,
+    reopen_item,
+    undo_newest,
+)
+from unified_state.memory.writer.record_state import lift_constraint
+from unified_state.model.item import MAIN_FIELDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from unified_state.interfaces.viewer.open_projects import Project
+    from unified_state.memory.workspace.workspace import Workspace
+
+    Fields = Mapping[str, str]
+
+
+def change_item(project: Project, verb: str, fields: Fields) -> str:
+    """Change an item, and return the address of the page that shows it. Raises UsageError and NotFoundError."""
+    workspace = project.workspace
+    if workspace is None:
+        message = f"{project.name} is another project"
+        raise UsageError(message, "run `unified-state view` there to change its items")
+    if verb == "undo":
+        undone = undo_newest(workspace)
+        return f"{project.base}/{undone.items[0].alias}" if len(undone.items) == 1 else f"{project.base}/state"
+    if verb not in _VERBS:
+        message = f"there is no change {verb[:20]!r}"
+        raise UsageError(message, "go back to the page of the item")
+    ref = fields.get("ref", "")
+    workspace.use(lambda archive: find_item(archive, ref))
+    return f"{project.base}/{_VERBS[verb](workspace, ref, fields) or ref}"
+
+
+def _edit(workspace: Workspace, ref: str, fields: Fields) -> str:
+    item = workspace.use(lambda archive: find_item(archive, ref))
+    names = {MAIN_FIELDS[item.kind], *item.body} & fields.keys()
+    changes = {name: fields[name].replace("\r\n", "\n").rstrip("\n") for name in names}
+    changed = {name: text for name, text in changes.items() if text != str(item.body.get(name) or "")}
+    return edit_item(workspace, ref, changed).id if changed else ref
+
+
+def _drop(workspace: Workspace, ref: str, fields: Fields) -> str:
+    return drop_item(workspace, ref, fields.get("why", "")).id
+
+
+def _close(workspace: Workspace, ref: str, fields: Fields) -> str:
+    return close_item(workspace, ref, fields.get("text", "")).id
+
+
+def _reopen(workspace: Workspace, ref: str, _fields: Fields) -> str:
+    return reopen_item(workspace, ref).id
+
+
+def _lift(workspace: Workspace, ref: str, _fields: Fields) -> str:
+    return lift_constraint(workspace, ref).id
+
+
+def _accept(workspace: Workspace, ref: str, _fields: Fields) -> str:
+    return decide_proposals(workspace, [ref], accepted=True)[0].id
+
+
+def _reject(workspace: Workspace, ref: str, fields: Fields) -> str:
+    return decide_proposals(workspace, [ref], accepted=False, why=fields.get("why", ""))[0].id
+
+
+_VERBS: dict[str, Callable[[Workspace, str, Fields], str]] = {
+    "accept": _accept,
+    "close": _close,
+    "drop": _drop,
+    "edit": _edit,
+    "lift": _lift,
+    "reject": _reject,
+    "reopen": _reopen,
+}

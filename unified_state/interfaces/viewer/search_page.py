@@ -1,0 +1,56 @@
+"""The search page: the search of the command line, with its filters and its hits marked."""
+
+from __future__ import annotations
+
+from unified_state.errors import UnifiedStateError
+from unified_state.interfaces.viewer.home_page import page_values
+from unified_state.interfaces.viewer.page_writer import write_page
+from unified_state.search.find import Wanted, filters_of, query_reader
+from unified_state.search.search_archive import search
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from unified_state.interfaces.viewer.open_projects import Project
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.model.step import Hit
+
+FIELDS = ("kind", "tool", "file", "since", "session")
+_LIMIT = 30
+
+
+def search_page(archive: Archive, project: Project, asked: Mapping[str, str], now: int) -> str:
+    """Return the page with the hits of a query. Unlike the command it notes nothing in the archive."""
+    query = asked.get("q", "").strip()
+    problem, hits = "", []
+    if query:
+        try:
+            hits = _hits(archive, project, asked, query, now)
+        except UnifiedStateError as error:
+            problem = str(error)
+    chosen = {name: asked.get(name, "").strip() for name in FIELDS}
+    return write_page(
+        "search.html",
+        project=project,
+        query=query,
+        chosen=chosen,
+        hits=hits,
+        problem=problem,
+        **page_values("search", now),
+    )
+
+
+def _hits(archive: Archive, project: Project, asked: Mapping[str, str], query: str, now: int) -> list[Hit]:
+    wanted = Wanted(
+        query,
+        _LIMIT,
+        asked.get("session") or None,
+        asked.get("since") or None,
+        asked.get("tool") or None,
+        asked.get("file") or None,
+        asked.get("kind") or None,
+    )
+    filters = filters_of(wanted, now)
+    reader = query_reader(project.workspace, is_told=True) if project.workspace else None
+    return search(archive, wanted.query, _LIMIT, wanted.session_id, now=now, filters=filters, reader=reader)

@@ -1,0 +1,85 @@
+"""The viewer's server: on this machine alone, until Ctrl-C, or until nobody has used it for an hour."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+import webbrowser
+from contextlib import suppress
+
+import uvicorn
+
+from unified_state.errors import StorageError
+from unified_state.interfaces.viewer.running_viewer import forget_running, note_running
+from unified_state.interfaces.viewer.viewer_app import ViewerApp
+from unified_state.interfaces.viewer.viewer_guard import Guard, new_token
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.interfaces.viewer.open_projects import Project
+
+UNUSED_SECONDS = 3600.0
+_LOOK_SECONDS = 0.5
+_HOST, _BACKLOG = "127.0.0.1", 128
+
+
+def serve_viewer(
+    projects: dict[str, Project],
+    *,
+    port: int,
+    may_change: bool,
+    opens_browser: bool,
+    say: Callable[[str], None],
+    path: str = "/",
+    unused_seconds: float = UNUSED_SECONDS,
+) -> None:
+    """Serve the pages of projects. `port` 0 takes a free one. `say` gets the address. Raises StorageError if the port
+    is taken.
+    """
+    own = projects[""]
+    with _listen(port) as listening:
+        port = listening.getsockname()[1]
+        token, form_token = new_token(), new_token()
+        viewer = ViewerApp(projects, form_token if may_change else "")
+        guard = Guard(viewer.app(), port, token, form_token)
+        config = uvicorn.Config(guard, log_level="warning", access_log=False, server_header=False, lifespan="off")
+        address = f"http://{_HOST}:{port}{path}?token={token}"
+        folder = own.workspace.place.folder if own.workspace else ""
+        redirect = note_running(folder, port, address)
+        try:
+            say(address)
+            if opens_browser:
+                webbrowser.open(f"file://{redirect}")  # the token would be in the arguments of the browser's process
+            with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once it has ended
+                asyncio.run(_serve(uvicorn.Server(config), listening, viewer, guard, unused_seconds))
+        finally:
+            forget_running(folder)
+
+
+def _listen(port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((_HOST, port))
+        listening.listen(_BACKLOG)  # the browser may come before the application runs
+    except OSError as error:
+        listening.close()
+        message = f"port {port} of {_HOST} cannot be used: {error.strerror}"
+        raise StorageError(message, "choose another one with --port, or leave it out") from error
+    return listening
+
+
+async def _serve(
+    server: uvicorn.Server, listening: socket.socket, viewer: ViewerApp, guard: Guard, unused_seconds: float
+) -> None:
+    """Serve until the server ends, and end it once nobody has used it for long."""
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    while not running.done():
+        await asyncio.wait([running], timeout=_LOOK_SECONDS)
+        if server.should_exit or time.monotonic() - guard.used_at > unused_seconds:
+            viewer.is_closing = True  # ends the live pages
+            server.should_exit = True
+    await running

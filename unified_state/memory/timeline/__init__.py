@@ -1,0 +1,1 @@
+"""Sessions and turns in order, in pages, for people who read them."""
