@@ -1,11 +1,12 @@
-"""`statusline`, `mcp`, `completion`: commands that other programs start."""
+"""`help`, `version`, `completion`: about the program; `statusline`, `mcp`: for other programs."""
 
 from __future__ import annotations
 
 import sys
 
-from unified_state.errors import MissingExtraError
-from unified_state.interfaces.cli.command_context import Command, argument
+from unified_state.errors import MissingExtraError, UsageError
+from unified_state.interfaces.cli.command_context import Command, argument, either, flag
+from unified_state.lib.package import __version__
 from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
@@ -13,6 +14,31 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from unified_state.interfaces.cli.command_context import Context
+
+
+def _help(context: Context, arguments: Namespace) -> int:
+    if arguments.man:
+        from unified_state.interfaces.cli.manual import manual
+
+        context.write(manual())
+        return 0
+    if arguments.words and arguments.all:
+        message = "--all lists all commands"
+        raise UsageError(message, "leave it out, or the command")
+    if arguments.words:
+        from unified_state.interfaces.cli.main import run
+
+        return run([*arguments.words, "--help"])
+    from unified_state.interfaces.cli.first_page import all_commands, print_first_page
+
+    if not arguments.all:
+        return print_first_page(with_state=False)
+    context.show(None, all_commands(), style="lists")
+    return 0
+
+
+def _version(context: Context, _arguments: Namespace) -> None:
+    context.show({"version": __version__}, f"unified-state {__version__}")
 
 
 def _status_line(_context: Context, _arguments: Namespace) -> None:
@@ -42,6 +68,16 @@ def _completion(context: Context, arguments: Namespace) -> None:
 
 
 COMMANDS = {
+    "help": Command(
+        _help,
+        argument("words", nargs="*", metavar="COMMAND", help="a command, or a command and its verb"),
+        either(
+            flag("--all", "list every command, plumbing too"),
+            flag("--man", "print the manual page, for `man -l`"),
+        ),
+        has_json=False,
+    ),
+    "version": Command(_version),
     "statusline": Command(_status_line, has_json=False),
     "mcp": Command(_mcp, has_json=False),
     "completion": Command(
