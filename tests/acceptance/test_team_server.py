@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -146,6 +148,25 @@ def test_a_sync_brings_the_server_up_to_date(
     assert project.ask("sync") == {**first, "told": 0, "new": 0}
     assert "why is the cache cold 路 🚀" in repr(stored())
     assert "Warm the cache" in repr(stored())
+
+
+@pytest.mark.parametrize("is_from_before", [False, True])
+def test_another_name_of_one_server_sends_nothing_again_and_status_lists_it_once(
+    project: Project, tmp_path: Path, configure: Settings, server: Server, is_from_before: bool
+) -> None:
+    """Also where it was sent before servers had ids, and then only items are."""
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "why is the cache cold")
+    project.decide("Warm the cache")
+    project.ask("sync")
+    if is_from_before:
+        with closing(sqlite3.connect(project.archive)) as archive, archive:
+            assert archive.execute("DELETE FROM meta WHERE name LIKE 'id of %'").rowcount == 1
+    configure(dsn=server.postgres.dsn(server.database, host="127.0.0.1"))
+    done = project.ask("sync")
+    assert (done["told"], done["new"], done["complete"]) == (int(is_from_before), 0, True)
+    (listed,) = project.ask("status")["servers"]
+    assert "at 127.0.0.1" in listed["name"]
 
 
 def test_without_a_server_a_sync_says_so(project: Project) -> None:

@@ -13,10 +13,11 @@ from unified_state.errors import AlreadyRunningError, UnifiedStateError
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.memory.archive.schema.outbox_triggers import note_everything
-from unified_state.memory.history.store_protocol import KeepsMarks, KeepsVectors
+from unified_state.memory.history.store_protocol import HasIdentity, KeepsMarks, KeepsVectors
 from unified_state.memory.repository.health import SYNC_RUN, HookRun, forget_run, note_run
 from unified_state.memory.secrets.rules.mask import mask_text
 from unified_state.setting_table import MODEL_NAMES
+from unified_state.team.known_servers import Told, know_again, mark_key
 from unified_state.team.outbox import Outbox, vector_batches
 
 TYPE_CHECKING = False
@@ -31,11 +32,15 @@ LOCK = "sync.lock"
 
 
 class Server(Record):
-    """A server: its unique name without a password, a function that opens its store, and the project's name."""
+    """A server: its unique name without a password, a function that opens its store, and the project's name.
+
+    The name is `who` the user is there, and the server's address.
+    """
 
     name: str
     open: Callable[[], HistoryStore]
     project: str = ""
+    who: str = ""
 
 
 class Synced(Record):
@@ -90,7 +95,7 @@ def _note(workspace: Workspace, run: HookRun) -> None:
 
 def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable[[], int], limits: Limits) -> Synced:
     began = clock()
-    outbox = Outbox(archive, server.name, began)
+    Outbox(archive, server.name, began)
     _begin_run(archive, server.name, began)
 
     def end(problem: str | None, *, is_complete: bool) -> None:
@@ -101,6 +106,7 @@ def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable
     try:
         with server.open() as store:
             marks = store.marks if isinstance(store, KeepsMarks) else None
+            outbox = _open_outbox(workspace, archive, server, store, began)
             mark = Mark(archive, server.name, workspace.place.id or "", marks)
             done = Synced(server.name, again=mark.begin_anew())
             model = MODEL_NAMES.get(workspace.settings.search_vectors)
@@ -112,6 +118,19 @@ def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable
         raise
     end(None, is_complete=done.complete)
     return done
+
+
+def _open_outbox(workspace: Workspace, archive: Archive, server: Server, store: HistoryStore, began: int) -> Outbox:
+    """Return the outbox of the server, which may be known by another address already."""
+    is_other = False
+    if isinstance(store, HasIdentity) and isinstance(store, KeepsMarks):
+        marks, replica = store.marks, workspace.place.id or ""
+        told = Told(store.identity, lambda: marks.read(replica), lambda entry: bool(store.find_steps(entry)))
+        is_other = know_again(archive, server.name, server.who, told)
+    outbox = Outbox(archive, server.name, began)
+    if is_other:
+        _begin_run(archive, server.name, began)
+    return outbox
 
 
 def _replicate(done: Synced, sent: Iterable[dict[str, int]], limits: Limits) -> Synced:
@@ -216,7 +235,7 @@ class Mark:
 
     def __init__(self, archive: Archive, server: str, replica: str, store: MarkStore | None) -> None:
         self._archive, self._server, self._replica, self._store = archive, server, replica, store
-        self._name = f"mark of {server}"
+        self._name = mark_key(server)
         self._there = 0 if store is None else store.read(replica)
 
     def begin_anew(self) -> bool:

@@ -60,7 +60,8 @@ def team_server(
         )
 
     place = _place(settings.postgres_dsn, environ, trusts_environment=trusts)
-    return Server(f"{organisation}/{project} as {member} on {place}", open_store, f"{organisation}/{project}")
+    who = f"{organisation}/{project} as {member}"
+    return Server(f"{who} on {place}", open_store, f"{organisation}/{project}", who)
 
 
 def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedStateError | None:

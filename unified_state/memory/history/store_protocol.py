@@ -137,6 +137,13 @@ class KeepsMarks(Protocol):
     marks: MarkStore
 
 
+@runtime_checkable
+class HasIdentity(Protocol):
+    """A store with an id of its own, which it has under every address and after a recovery. Opening it is enough."""
+
+    identity: str
+
+
 def everything(store: HistoryStore) -> Iterator[HistoryRecord]:
     """Yield all records of a store, in an order in which another store can append them: each after those it
     refers to.

@@ -161,6 +161,12 @@ def _check_role(connection: Connection[Any], server: Server) -> None:
         raise StorageError(message, "connect as an ordinary role that owns the database")
 
 
+def server_identity(connection: Connection[Any]) -> str:
+    """Return the id of the server, which it has under every address."""
+    (identity,) = connection.execute("SELECT server FROM unified_state.version WHERE number = 1").fetchone() or ("",)
+    return str(identity or "")
+
+
 def schema_version(connection: Connection[Any], server: Server) -> int:
     """Return the version of the schema, or 0 if there is none. Raises NewerVersionError."""
     (found,) = connection.execute("SELECT to_regclass('unified_state.version') IS NOT NULL").fetchone() or (False,)

@@ -21,7 +21,7 @@ from unified_state.model.history_records import (
 from unified_state.team.postgres.append_steps import append
 from unified_state.team.postgres.connections import OWN, Connections, failures
 from unified_state.team.postgres.hybrid_search import search
-from unified_state.team.postgres.migrate_server import migrate
+from unified_state.team.postgres.migrate_server import migrate, server_identity
 from unified_state.team.postgres.postgres_values import (
     STEP_SELECT,
     TABLES,
@@ -112,6 +112,7 @@ class PostgresStore:
         try:
             with failures(server), self._connections.one() as connection:
                 migrate(connection, server)
+                self.identity = server_identity(connection)
                 asker.enter(connection, server)
         except BaseException:
             self._connections.close()
