@@ -58,25 +58,25 @@ def file_name(number: int) -> str:
     return f"src/{_FOLDERS[number % len(_FOLDERS)]}/{word(1_000 + 7 * number)}.py"
 
 
-def write_archive(path: Path, steps: int, seed: int = 1) -> None:
+def write_archive(path: Path, steps: int, seed: int = 1, session_steps: int = _SESSION_STEPS) -> None:
     """Fill a new archive with so many steps. Without a journal: one that is cut off in between is of no use."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with Archive(str(path)) as archive:
         archive.run("PRAGMA journal_mode = OFF")
         with archive.transaction(durable=False):
-            for number, (session_id, written) in enumerate(sessions(steps, seed)):
-                session = touch_session(archive, session_id, BEGIN + number * _SESSION_STEPS * _MINUTE)
+            for number, (session_id, written) in enumerate(sessions(steps, seed, session_steps)):
+                session = touch_session(archive, session_id, BEGIN + number * session_steps * _MINUTE)
                 writer = StepWriter(archive, session, None)
                 for step in written:
                     writer.add(step, pack(step.text))
 
 
-def sessions(steps: int, seed: int = 1) -> Iterator[tuple[str, Iterator[Step]]]:
+def sessions(steps: int, seed: int = 1, each: int = _SESSION_STEPS) -> Iterator[tuple[str, Iterator[Step]]]:
     """So many steps, session by session."""
     writing = _Writing(seed)
-    for number in range(0, steps, _SESSION_STEPS):
-        written = itertools.islice(writing.session(number), min(_SESSION_STEPS, steps - number))
-        yield f"session-{number // _SESSION_STEPS:05}", written
+    for number in range(0, steps, each):
+        written = itertools.islice(writing.session(number), min(each, steps - number))
+        yield f"session-{number // each:05}", written
 
 
 class _Writing:

@@ -227,3 +227,20 @@ def _vectors(project: Project) -> dict[int, bytes]:
 def _readable(project: Project, words: set[str] | None = None) -> set[str]:
     content = all_bytes([project.data, project.state_path.parent])
     return readable_in(content, words or {WORD})
+
+
+def test_no_unused_part_of_a_page_keeps_what_was_forgotten(project: Project, tmp_path: Path) -> None:
+    """The rows of working sets are moved from page to page as a session goes on."""
+    paths = [tmp_path / f"{name}.jsonl" for name in ("before", "s", "zafter")]
+    written = [Transcript(path.stem) for path in paths]
+    for number in range(40):
+        for transcript, path in zip(written, paths, strict=True):
+            word = WORD if path.stem == "s" else STAYS
+            transcript.prompt(f"run {number}")
+            transcript.call("Bash", {"command": f"{word}{number * 7919 % 41} --deep {word} {number}"}, "done")
+            transcript.call("Read", {"file_path": f"/work/{number * 31 % 37}/{word}.py"}, "pass")
+            project.keep(transcript, path)
+    assert WORD.encode() in project.archive.read_bytes()
+    assert project.run("forget", "--session", "s", "--yes").code == 0
+    assert WORD.encode() not in project.archive.read_bytes()
+    assert STAYS.encode() in project.archive.read_bytes()

@@ -51,8 +51,8 @@ def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], No
         refs += _items(archive, workspace.masker, fix_at)
         refs += _free_texts(archive, workspace.masker, fix_at)
         refs += _pending(archive, workspace.masker, fix=fix)
-        if fix:
-            finish(archive)
+        if fix and finish(archive) and not archive.has_journal:
+            archive.compact()  # of a secret, no byte may stay in an unused part of a page
         return Scanned(looked_at, tuple(refs))
 
     done = workspace.use(action)

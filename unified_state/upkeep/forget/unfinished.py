@@ -1,5 +1,8 @@
 """The work that follows a deletion: rebuild working sets and remove what remains of the text.
 
+SQLite overwrites what it deletes, but a page that was split or joined may keep a copy of a row in an unused part. So a
+small archive is written anew, for which others wait a tenth of a second. For a large one that is a command of its own.
+
 The transaction that deletes text notes this work in the archive. If the process is killed before the work is done, the
 next `forget`, `prune` or `scan --fix` does it.
 """
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 _UNFINISHED = "unfinished_deletion"
+_SMALL = 10_000_000  # bytes of an archive
 
 
 def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
@@ -42,5 +46,7 @@ def finish(archive: Archive, progress: Progress | None = None) -> bool:
     else:
         with progress(pages) as advance:
             tidy(archive, advance)
+    if not archive.has_journal and archive.size() <= _SMALL:
+        archive.compact()
     archive.run("DELETE FROM meta WHERE name = ?", _UNFINISHED)
     return True
