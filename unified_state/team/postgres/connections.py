@@ -89,15 +89,18 @@ def storage_error(error: Error, server: Server) -> StorageError:
 _MOST = 16
 _WAIT = 30.0  # seconds to wait for a free connection
 _LOOK = 0.2  # seconds between two checks whether connecting has failed
-_OPTIONS = "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 -c jit=off"
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # failures are raised as errors
 
 
 class Connections:
-    """A pool of connections that are opened on demand, reused, and replaced if the server closed them."""
+    """A pool of connections that are opened on demand, reused, and replaced if the server closed them.
+
+    Behind PgBouncer each transaction may have another session of the server. So nothing is prepared, no startup option
+    is sent, and all settings are those of a transaction.
+    """
 
     def __init__(self, parameters: dict[str, str]) -> None:
-        given = {**parameters, "options": f"{parameters.get('options', '')} {_OPTIONS}".strip(), "autocommit": True}
+        given = {**parameters, "autocommit": True, "prepare_threshold": None}
         failed: list[tuple[float, Error]] = []
 
         class Told(Connection[tuple[Any, ...]]):

@@ -260,6 +260,9 @@ CREATE OR REPLACE FUNCTION unified_state.ask(organisation text, project text, me
     LANGUAGE plpgsql AS $$
 BEGIN
     SET LOCAL search_path = pg_catalog, pg_temp;
+    SET LOCAL client_min_messages = warning;
+    SET LOCAL idle_in_transaction_session_timeout = '1min';
+    SET LOCAL jit = off;
     PERFORM unified_state.tell('unified_state.organisation', organisation),
         unified_state.tell('unified_state.project', project), unified_state.tell('unified_state.member', member);
     IF current_setting('lock_timeout') = '0' THEN
