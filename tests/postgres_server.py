@@ -143,6 +143,29 @@ def start_empty(data: Path, programs: Path | None = None, more: str = "") -> Pos
         utils.ensure_prefix_permissions(programs)
         shutil.chown(data, user)
     _run(programs, "initdb", "--auth=trust", "--encoding=utf8", "--no-sync", "-U", "postgres", "-D", str(data))
+    _configure(data, programs, more)
+    hba = data / "pg_hba.conf"
+    hba.write_text(_HBA + hba.read_text())
+    start_again(data)
+    return PostgresServer(data)
+
+
+def start_replica(primary: PostgresServer, data: Path) -> PostgresServer:
+    """Start a streaming replica of a server, in another folder."""
+    programs = Path((primary.folder / "programs").read_text())
+    data.mkdir(mode=0o700)
+    user = _system_user()
+    if user is not None:
+        shutil.chown(data, user)
+    source = f"host={primary.folder} port={primary.port} user=postgres"
+    _run(programs, "pg_basebackup", "--write-recovery-conf", "--checkpoint=fast", "-d", source, "-D", str(data))
+    _configure(data, programs, "")
+    start_again(data)
+    return PostgresServer(data)
+
+
+def _configure(data: Path, programs: Path, more: str) -> None:
+    """Give a server's folder a port of its own, and the configuration."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -150,10 +173,6 @@ def start_empty(data: Path, programs: Path | None = None, more: str = "") -> Pos
     (data / "programs").write_text(str(programs))
     with (data / "postgresql.conf").open("a") as conf:
         conf.write(_CONF.format(port=port) + more)
-    hba = data / "pg_hba.conf"
-    hba.write_text(_HBA + hba.read_text())
-    start_again(data)
-    return PostgresServer(data)
 
 
 def start_again(data: Path) -> None:

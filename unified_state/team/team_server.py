@@ -27,22 +27,24 @@ if TYPE_CHECKING:
 
 
 def team_server(
-    workspace: Workspace, environ: Mapping[str, str], *, is_own: bool | None = None, own_only: bool = False
+    workspace: Workspace,
+    environ: Mapping[str, str],
+    *,
+    is_own: bool | None = None,
+    own_only: bool = False,
+    only_reads: bool = False,
 ) -> Server:
     """Return the server. Raises SettingError if none is configured, and NotFoundError if the repository has no name
     yet.
 
     `is_own` means that the environment is the user's. By default it is if no agent's client started this process.
-    `own_only` leaves out the history of other members.
+    `own_only` leaves out the history of other members. What `only_reads` may be answered by a standby.
     """
     settings = workspace.settings
     if not settings.postgres_enabled:
         message = "no server is configured"
         raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
-    project = shared_name(remote_of(workspace.place)) or workspace.place.id
-    if project is None:
-        message = "nothing is archived here yet, and the repository has no `origin`"
-        raise NotFoundError(message, "`unified-state install` begins")
+    project = _project(workspace)
     organisation, member = settings.postgres_organisation, member_name(settings)
     trusts = is_own_environment(environ) if is_own is None else is_own
 
@@ -57,11 +59,21 @@ def team_server(
             environ=environ,
             trusts_environment=trusts,
             own_only=own_only,
+            only_reads=only_reads,
         )
 
     place = _place(settings.postgres_dsn, environ, trusts_environment=trusts)
     who = f"{organisation}/{project} as {member}"
     return Server(f"{who} on {place}", open_store, f"{organisation}/{project}", who)
+
+
+def _project(workspace: Workspace) -> str:
+    """Return the name of the repository on the server. Raises NotFoundError if it has none yet."""
+    project = shared_name(remote_of(workspace.place)) or workspace.place.id
+    if project is None:
+        message = "nothing is archived here yet, and the repository has no `origin`"
+        raise NotFoundError(message, "`unified-state install` begins")
+    return project
 
 
 def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedStateError | None:

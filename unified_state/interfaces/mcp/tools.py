@@ -168,9 +168,8 @@ def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
     from unified_state.team.team_server import team_server
 
     try:
-        server = team_server(
-            workspace, environment(), is_own=False
-        )  # the client's environment, which may be a stranger's
+        # The client's environment may be a stranger's.
+        server = team_server(workspace, environment(), is_own=False, only_reads=True)
         hits = find_in_team(workspace, server, wanted, current_time())
     except UnifiedStateError as error:
         workspace.report(str(error))

@@ -302,7 +302,7 @@ class Marks:
             )
 
 
-def open_postgres(
+def open_postgres(  # noqa: PLR0913  # two say what is opened, the others who asks, from where and for what
     dsn: str,
     project: str,
     *,
@@ -311,10 +311,11 @@ def open_postgres(
     environ: Mapping[str, str] | None = None,
     trusts_environment: bool = False,
     own_only: bool = False,
+    only_reads: bool = False,
     items_since: str = "",
 ) -> PostgresStore:
     """Return the store of a project on the server of a DSN. With `own_only` the history of other members is not read.
-    Items from before `items_since` are stored as not shared.
+    Items from before `items_since` are stored as not shared. Of several hosts one that `only_reads` prefers a standby.
 
     Raises MissingExtraError, SettingError, StorageError, NewerVersionError. Their texts contain no password.
     """
@@ -329,5 +330,5 @@ def open_postgres(
 
     if dsn.startswith(EMBEDDED):
         dsn = start_embedded(dsn.removeprefix(EMBEDDED))
-    server = find_server(dsn, environ or {}, trusts_environment=trusts_environment)
+    server = find_server(dsn, environ or {}, trusts_environment=trusts_environment, only_reads=only_reads)
     return PostgresStore(server, Asker(organisation, project, member, items_since), own_only=own_only)

@@ -66,11 +66,11 @@ class Server(Record):
         return " ".join(text.split())
 
 
-def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> Server:
+def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool, only_reads: bool = False) -> Server:
     """Return the server of a DSN. Raises SettingError.
 
     `trusts_environment` means that the environment is the user's, and not that of a program which an agent's client
-    started.
+    started. Of several hosts the primary is chosen, or a standby if there is one and nothing is written (`only_reads`).
     """
     given = _parse(dsn)
     if not any(map(environ.get, ("PGHOST", "RUVECTOR_HOST"))) and not given:
@@ -90,6 +90,9 @@ def find_server(dsn: str, environ: Mapping[str, str], *, trusts_environment: boo
         given = {**place, **given}
     parameters = {**_DEFAULTS, **account, **given, "client_encoding": "UTF8"}
     _check_place(parameters)
+    has_several = "," in parameters["host"] or "," in parameters["hostaddr"]
+    attributes = ("prefer-standby" if only_reads else "read-write") if has_several else "any"
+    parameters.setdefault("target_session_attrs", attributes)
     parameters.setdefault("sslmode", _ssl_mode(parameters, environ))
     return Server({name: value for name, value in parameters.items() if name != "user" or value})
 

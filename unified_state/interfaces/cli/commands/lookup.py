@@ -87,7 +87,7 @@ def _in_team(context: Context, wanted: Wanted) -> Found:
     except NotFoundError:  # another user's session, or nothing is archived here yet
         lines, shown = [], []
     try:
-        theirs = find_in_team(workspace, team_server(workspace, environment()), wanted, current_time())
+        theirs = find_in_team(workspace, team_server(workspace, environment(), only_reads=True), wanted, current_time())
     except (MissingExtraError, NewerVersionError, SettingError, StorageError) as error:
         context.say(str(error))
         theirs = []
