@@ -58,7 +58,7 @@ def open_projects(workspace: Workspace, *, every: bool) -> dict[str, Project]:
 
 def _other(name: str, path: str, workspace: Workspace) -> Project | None:
     """Return another project, or None if its archive cannot be read."""
-    query = "SELECT worktree FROM session WHERE worktree NOT NULL ORDER BY seen_at DESC LIMIT 1"
+    query = "SELECT coalesce(worktree, root) AS place FROM session WHERE place NOT NULL ORDER BY seen_at DESC LIMIT 1"
     try:
         with Archive(path) as archive:
             worktree = str(archive.value(query) or "")
