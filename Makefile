@@ -62,6 +62,7 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.plugin
 	$(RUN)/python -m benchmarks.search
 	$(RUN)/python -m benchmarks.mcp_server
+	$(RUN)/python -m benchmarks.viewer
 	$(RUN)/python -m benchmarks.tool_calls
 	$(RUN)/python -m benchmarks.reminders
 	$(RUN)/python -m benchmarks.tool_outputs

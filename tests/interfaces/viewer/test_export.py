@@ -26,6 +26,7 @@ def test_a_compaction_a_session_and_the_state_are_one_file_each(told: Path) -> N
     assert "✂" in session
     assert "Which burst?" in state
     assert exported(told, SESSION) == session
+    assert exported(told, SESSION[:8]) == session
     for page in (compaction, session, state):
         assert not re.search(r"<script|<link|<[^>]*\ssrc=|<form|url\(|<a [^>]*href=\"(?!#)", page)
         assert "default-src 'none'" in page

@@ -11,7 +11,7 @@ from unified_state.interfaces.viewer.session_pages import read_page, session_val
 from unified_state.interfaces.viewer.state_page import state_values
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import turn_of_step
-from unified_state.memory.timeline.timeline_table import session_of_turn, session_page
+from unified_state.memory.timeline.timeline_table import session_of_turn, session_page, sessions_called
 from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
 
 TYPE_CHECKING = False
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 STATE = "state"
 MOST_BYTES = 2_000_000
 _EVERY_TURN = 1 << 31
+_SHORTEST_ID = 6  # characters of the begin of a session's id
 _OPEN_TURNS = 30  # the last ones of a session; those before are folded
 _LIMITS = (MOST_CHARACTERS, 1_000, 300, 100, 30)  # characters of a text: the first that makes the file small enough
 
@@ -72,7 +73,7 @@ def _compaction(what: str) -> int | None:
 
 
 def session_called(archive: Archive, what: str) -> int:
-    """Return the number of a session by its id, by the ref of a turn or step in it, or of the newest one.
+    """Return the number of a session by (the begin of) its id, or by the ref of a turn or step in it, or of the newest.
 
     Raises NotFoundError and UsageError.
     """
@@ -83,6 +84,9 @@ def session_called(archive: Archive, what: str) -> int:
             raise NotFoundError(message, "run `unified-state import` for old sessions")
         return newest[0].number
     session = session_number(archive, what)
+    if session is None and len(what) >= _SHORTEST_ID:
+        found = sessions_called(archive, what)
+        session = found[0] if len(found) == 1 else None
     if session is None:
         kind, number = parse_ref(what)
         if kind not in (TURN, STEP):

@@ -7,6 +7,7 @@ from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import unpack
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import KIND_NUMBERS
+from unified_state.model.hook_event import HOST_MARK
 from unified_state.model.step import PROMPT
 
 TYPE_CHECKING = False
@@ -74,6 +75,17 @@ def find_session(archive: Archive, session: int) -> SessionLine | None:
     """Return one session by its number, or None if it has no turns."""
     row = archive.row(_SESSIONS + "AND id = ?", STAND_IN, session)
     return None if row is None else _session(archive, row)
+
+
+def sessions_called(archive: Archive, begin: str) -> list[int]:
+    """Return the numbers of the sessions whose ids begin so, with or without the name of another host before it."""
+    return archive.column(
+        "SELECT id FROM session WHERE substr(session_id, 1, ?2) = ?1 "
+        "OR substr(session_id, instr(session_id, ?3) + 1, ?2) = ?1 LIMIT 2",
+        begin,
+        len(begin),
+        HOST_MARK,
+    )
 
 
 def _session(archive: Archive, row: Any) -> SessionLine:
