@@ -16,22 +16,23 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
 
-_SECONDS = 0.025  # that a transaction should take: the shortest time in which the work is not mainly commits
-_LEAST_REST = 0.002
+_SECONDS = 0.025  # that a transaction should take
+_LEAST_REST, _MOST_REST = 0.002, 0.1  # SQLite looks for a lock at least ten times a second
 _MOST_GROWTH = 4  # at most, from one transaction to the next
 _REWRITE, _DUE, _BEGUN = "index_rewrite", "due", "begun"
-_PAGES = 64  # of the index, merged in the first transaction
-_MOST_PAGES = 4096
+_LEAST_PAGES, _MOST_PAGES = 256, 4096  # of the index, merged in one transaction
 _STRUCTURE = "SELECT block FROM step_text_data WHERE id = 10"
 _SMALLEST_LONG = 0x80
 
 
-def in_small_steps(work: Callable[[int], int], size: int, most: int) -> Iterator[int]:
+def in_small_steps(work: Callable[[int], int], least: int, most: int) -> Iterator[int]:
     """Call work(size), which runs one transaction, until it returns 0. Yield what it returns.
 
-    The size follows the time that the work takes. After each call this process rests for as long as the call took,
-    because a writer that waits for the lock only looks for it from time to time.
+    The size follows the time that the work takes, but where the disk is slow a smaller size would only add commits.
+    After each call this process rests for as long as the call took, because a writer that waits for the lock only looks
+    for it from time to time.
     """
+    size = least
     while True:
         begun = time.monotonic()
         done = work(size)
@@ -39,8 +40,9 @@ def in_small_steps(work: Callable[[int], int], size: int, most: int) -> Iterator
         if not done:
             return
         yield done
-        size = max(1, min(most, size * _MOST_GROWTH, round(size * _SECONDS / max(taken, _SECONDS / _MOST_GROWTH))))
-        time.sleep(max(taken, _LEAST_REST))
+        wanted = round(size * min(_MOST_GROWTH, _SECONDS / max(taken, _LEAST_REST)))
+        size = max(least, min(most, wanted))
+        time.sleep(max(_LEAST_REST, min(_MOST_REST, taken)))
 
 
 def note_rewrite(archive: Archive) -> None:
@@ -50,7 +52,7 @@ def note_rewrite(archive: Archive) -> None:
 
 def rewrite_index(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
     """Merge the index until no segment is left that has words of deleted steps. `report` gets numbers of pages."""
-    for pages in in_small_steps(lambda size: _merge_some(archive, size), _PAGES, _MOST_PAGES):
+    for pages in in_small_steps(lambda size: _merge_some(archive, size), _LEAST_PAGES, _MOST_PAGES):
         report(pages)
 
 

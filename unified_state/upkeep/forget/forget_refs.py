@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 
 _QUOTED = 60  # characters of a text that identify an attempt which repeats it
-_AT_ONCE, _MOST_AT_ONCE = 20, 500  # steps forgotten in the first transaction, and in any
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 500  # steps forgotten in one transaction
 _READ = 500  # steps read at once: a process that reads for long makes writers wait
 
 
@@ -300,7 +300,7 @@ def _forget_steps(archive: Archive, steps: Sequence[int]) -> None:
                 note_unfinished(archive, empty_working_sets(archive, some))
         return len(some)
 
-    for _ in in_small_steps(forget_some, _AT_ONCE, _MOST_AT_ONCE):
+    for _ in in_small_steps(forget_some, _LEAST_AT_ONCE, _MOST_AT_ONCE):
         pass
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from unified_state.upkeep.forget.unfinished import Progress
 
 _DAY, _MEGABYTE = 86_400_000, 1_000_000
-_AT_ONCE, _MOST_AT_ONCE = 20, 1_000  # steps in the first transaction, and in any: a hook may have to wait for one
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 1_000  # steps in one transaction, for which a hook may have to wait
 _ALL = float("inf")
 _SIZE = "length(CAST(step.body AS BLOB))"
 _EVIDENCE = "step.id IN (SELECT step FROM temp.evidence)"
@@ -107,7 +107,7 @@ def prune(workspace: Workspace, choice: Choice, pruning: Progress, rewriting: Pr
     def action(archive: Archive) -> Pruned:
         chosen = _choose(archive, choice)
         with pruning(chosen.steps) as advance:
-            for done in in_small_steps(lambda size: prune_some(archive, size), _AT_ONCE, _MOST_AT_ONCE):
+            for done in in_small_steps(lambda size: prune_some(archive, size), _LEAST_AT_ONCE, _MOST_AT_ONCE):
                 advance(done)
         finish(archive, rewriting)
         if choice.most_bytes is not None and archive.size() > choice.most_bytes:

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from unified_state.lib.text import pack
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.small_steps import in_small_steps, pages_to_rewrite, rewrite_index
+from unified_state.memory.archive.text_columns import forget_step
+from unified_state.memory.archive.write_steps import StepWriter
+from unified_state.model.step import TEXT, Step
+
+NOW = 1_700_000_000_000
+
+
+def sizes_of(work: Callable[[], None], calls: int) -> list[int]:
+    """The sizes that a work is asked for."""
+    asked: list[int] = []
+
+    def some(size: int) -> int:
+        work()
+        asked.append(size)
+        return 0 if len(asked) > calls else size
+
+    assert sum(in_small_steps(some, 8, 100)) == sum(asked[:-1])
+    return asked
+
+
+def test_quick_work_is_asked_for_more_at_once_up_to_a_limit() -> None:
+    sizes = sizes_of(lambda: None, 12)
+    assert sizes[0] == 8
+    assert max(sizes) == 100
+
+
+def test_where_commits_are_slow_the_work_is_not_split_further() -> None:
+    assert set(sizes_of(lambda: time.sleep(0.05), 4)) == {8}
+
+
+@pytest.fixture
+def written(archive: Archive) -> Archive:
+    """An archive with some segments in its index."""
+    for number in range(6):
+        with archive.transaction():
+            session = touch_session(archive, f"s{number}", NOW)
+            writer = StepWriter(archive, session, None)
+            for place in range(40):
+                uuid = f"{number:08x}-0000-4000-8000-{place:012x}"
+                text = f"word{place} of {number} in {place * number}"
+                step = Step(uuid=uuid, block=0, kind=TEXT, at=NOW, text=text, starts_turn=place == 0)
+                writer.add(step, pack(text))
+    return archive
+
+
+def test_nothing_is_rewritten_where_nothing_was_deleted(written: Archive) -> None:
+    before = written.rows("SELECT id, block FROM step_text_data ORDER BY id")
+    assert pages_to_rewrite(written) == 0
+    rewrite_index(written)
+    assert written.rows("SELECT id, block FROM step_text_data ORDER BY id") == before
+
+
+def test_a_rewrite_leaves_one_segment_and_is_over_once(written: Archive) -> None:
+    with written.transaction():
+        forget_step(written, 7)
+    assert pages_to_rewrite(written) > 1
+    rewrite_index(written)
+    assert pages_to_rewrite(written) == 0
+    found = written.column("SELECT rowid FROM step_text WHERE step_text MATCH 'word6' ORDER BY rowid")
+    assert found == [47, 87, 127, 167, 207]
+    written.run("INSERT INTO step_text (step_text) VALUES ('integrity-check')")
+
+
+def test_what_is_deleted_during_a_rewrite_is_rewritten_too(written: Archive) -> None:
+    with written.transaction():
+        forget_step(written, 7)
+
+    waiting = [8]
+
+    def delete_another(_pages: int) -> None:
+        if waiting:
+            with written.transaction():
+                forget_step(written, waiting.pop())
+
+    rewrite_index(written, delete_another)
+    written.run("CREATE VIRTUAL TABLE temp.words USING fts5vocab ('main', 'step_text', 'instance')")
+    assert written.rows("SELECT 1 FROM words WHERE doc IN (7, 8)") == []
+    (block,) = written.row("SELECT block FROM step_text_data WHERE id = 10")
+    assert block
+    assert pages_to_rewrite(written) == 0
