@@ -12,7 +12,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plug
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale distributed hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate screenshots clean
+.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale scale-commands contention distributed hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -89,6 +89,14 @@ scale: $(VENV)/installed
 # What a distributed server (Citus) costs beside a plain one, where it is installed.
 distributed: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.distributed $(OPTIONS)
+
+# What every hook and command takes as an archive grows, and how that grows: make scale-commands OPTIONS="--steps 10000,1000000"
+scale-commands: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.scale_commands $(OPTIONS)
+
+# What a prompt takes while 64 sessions work in three worktrees.
+contention: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.contention $(OPTIONS)
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed

@@ -36,6 +36,7 @@ SLOW = {
     "acceptance/test_typed_api.py",
     "benchmarks/test_outbox.py",
     "benchmarks/test_scale.py",
+    "benchmarks/test_scale_commands.py",
     "restore/test_preview.py",
     "search/vectors/models/test_minilm.py",
     "search/vectors/test_nearest_vectors.py",
