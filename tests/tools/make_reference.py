@@ -26,7 +26,6 @@ from unified_state.agents.install.hook_table import hook_groups
 from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
 from unified_state.lib.package import install_line, marketplace_line
 from unified_state.lib.record import Record
-from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.secrets.rules.secret_kinds import FORMATS
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
@@ -216,11 +215,6 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
     return f"```text\n{line}\n```"
 
 
-def history_store() -> str:
-    """The protocol of history stores."""
-    return "\n\n".join(_class(HistoryStore))
-
-
 def history_records() -> str:
     """The records that stores exchange, with their fields."""
     return "\n\n".join(
@@ -258,7 +252,6 @@ GENERATED: dict[str, Callable[[], str]] = {
     "python-api": python_api,
     "agent-example": agent_example,
     "python-example": python_example,
-    "history-store": history_store,
     "history-records": history_records,
     "exceptions": exceptions,
     "mcp-tools": mcp_reference.tools,
