@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
-from tests.builders import SESSION, answer, append, prompt
+from tests.builders import SESSION, answer, append, boundary, call, prompt, result, summary, write_transcript
 from tests.chromium import axe_script
 
 from .conftest import Open
-from .viewing import fetch, hook, viewing
+from .viewing import HOSTILE, fetch, hook, run, viewing
 
 ADDRESSES = ("/", "/session/1", "/K1", "/state", "/state?status=all", "/D1", "/Q1", "/search?q=burst", "/step/3")
 
@@ -60,7 +61,7 @@ def test_a_compaction_shows_known_kept_and_restored_side_by_side(told: Path, ope
         assert "told again" in rows["D2"][2]
         assert "arrived" in rows["D2"][2]
         assert "Token bucket in Redis" in page.locator("mark").first.inner_text()
-        page.locator(".fates .source").first.click()
+        page.locator(".fates tr:has(.source) .verdict").first.click()
         page.locator("article.turn.selected").wait_for()
 
 
@@ -102,6 +103,39 @@ def test_hostile_text_is_shown_and_never_run(told: Path, opened: Open) -> None:
             assert page.locator("main img").count() == 0
         page.goto(f"{viewer.base}/Q1")
         assert "<script>document.title" in page.locator("body").inner_text()
+
+
+def test_markup_in_every_field_stays_text(repository: Path, tmp_path: Path, opened: Open) -> None:
+    name = "agent-<img src=x>"
+    path = write_transcript(
+        tmp_path / "t" / f"{SESSION}.jsonl",
+        prompt(1, HOSTILE, cwd=f"/tmp/{HOSTILE}", gitBranch=HOSTILE),
+        answer(2, HOSTILE, call("c1", f"Tool {HOSTILE}", command=HOSTILE), {"type": "thinking", "thinking": HOSTILE}),
+        result(3, "c1", HOSTILE, is_error=True),
+        {**boundary(4), "compactMetadata": {"trigger": HOSTILE, "preTokens": 9}},
+        summary(5, f"{HOSTILE} D1"),
+    )
+    write_transcript(path.with_suffix("") / "subagents" / f"{name}.jsonl", prompt(101, HOSTILE, agentId=name))
+    for words in (
+        ("import", str(path)),
+        ("work", "set", "--id", HOSTILE, "--title", HOSTILE),
+        ("decision", "add", HOSTILE, "--rationale", HOSTILE),
+        ("constraint", "add", HOSTILE, "--source", HOSTILE),
+        ("question", "add", HOSTILE, "--context", HOSTILE),
+        ("evidence", "add", "error", HOSTILE, "--source", HOSTILE),
+        ("attempt", "add", HOSTILE, "--outcome", HOSTILE),
+    ):
+        run(repository, *words)
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        for address in (*ADDRESSES, "/C1", "/E1", "/A1", f"/search?q={quote(HOSTILE)}&tool={quote(HOSTILE)}"):
+            answered = page.goto(f"{viewer.base}{address}")
+            assert answered is not None
+            assert (address, answered.status) == (address, 200)
+            assert "owned" not in page.title().replace("document.title='owned'", "")
+            assert page.locator("main script, main img, main [onerror]").count() == 0
+        shown = run(repository, "view", "--export", "page.html", "K1") or (repository / "page.html").read_text("utf-8")
+        assert "<img" not in shown.replace("&lt;img", "")
 
 
 def test_keys_move_open_and_search(told: Path, opened: Open) -> None:
@@ -165,8 +199,6 @@ def test_pages_fit_a_phone_and_a_wide_screen(told: Path, opened: Open) -> None:
 
 
 def test_an_empty_project_says_what_to_do(repository: Path, opened: Open) -> None:
-    from .viewing import run
-
     run(repository, "decision", "add", "One", "--rationale", "x")
     with viewing(repository) as viewer:
         page = opened(viewer)

@@ -29,6 +29,13 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+// A click anywhere on a line of a compaction shows the turn that it came from, or else the item.
+document.addEventListener("click", (event) => {
+  const row = event.target.closest(".fates tbody tr");
+  if (!row || event.target.closest("a") || String(window.getSelection())) return;
+  (row.querySelector(".source") || row.querySelector("a")).click();
+});
+
 async function more(link) {
   const address = new URL(link.href);
   address.pathname = address.pathname.replace("/session/", "/turns/");
