@@ -85,7 +85,7 @@ def _is_visible(character: str) -> bool:
 
 
 UNREADABLE = "[damaged in the archive]"  # replaces a text whose bytes are damaged
-_LEVEL = 4
+_LEVEL = 6
 _WORTH_COMPRESSING = 100  # bytes; below this the header of the stream outweighs the gain
 
 
