@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 import random
 import re
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from difflib import unified_diff
 from pathlib import Path
 
@@ -100,6 +102,37 @@ def test_a_prune_that_is_struck_is_complete_after_the_next_one(
         assert OLD_WORD.encode() not in all_bytes([worked_in.data])
 
     _strike(worked_in, struck(), command, check)
+
+
+def test_a_vacuum_that_is_struck_renews_the_index_with_the_next_one(
+    project: Project, tmp_path: Path, struck: Callable[[], Struck]
+) -> None:
+    assert project.run("install").code == 0
+    project.decide("kept")
+    _note_form(project, 1_000_000)
+    written = Transcript("s", cwd=str(project.folder))
+    for number in range(12):
+        written.turn(number)
+        lines = "\n".join(f"{line:>6}→{WORD} = {number}" for line in range(7200, 7400))
+        written.call("Read", {"file_path": str(project.folder / "a.py")}, lines)
+    project.keep(written, tmp_path / "s.jsonl")
+    _note_form(project, len(project.export()) + 1)
+
+    def check(*, returned: bool) -> None:
+        assert project.ask("search", WORD)
+        assert project.run("vacuum").code == 0
+        assert project.ask("search", WORD)
+        with closing(sqlite3.connect(project.archive)) as archive:
+            (count,) = archive.execute("SELECT count(*) FROM step_text WHERE step_text MATCH '7317'").fetchone()
+        assert count == 0
+
+    _strike(project, struck(), ("vacuum",), check)
+
+
+def _note_form(project: Project, first: int) -> None:
+    """Let steps before this one be indexed as they were before the numbers of lines were left out."""
+    with closing(sqlite3.connect(project.archive)) as archive, archive:
+        archive.execute("INSERT OR REPLACE INTO meta VALUES ('first step without line numbers', ?)", (str(first),))
 
 
 @pytest.fixture(params=VERSIONS)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
 _MOST_SEARCHED = 1 << 20  # characters of a step; far more than a client shows a model
-_WITH_PARTS, _WITHOUT_LINE_NUMBERS = 1, 2  # forms of a text in the index, which add up
-_FORMS = {"first step with parts": _WITH_PARTS, "first step without line numbers": _WITHOUT_LINE_NUMBERS}  # in `meta`
+_WITH_PARTS, WITHOUT_LINE_NUMBERS = 1, 2  # forms of a text in the index, which add up
+_FORMS = {"first step with parts": _WITH_PARTS, "first step without line numbers": WITHOUT_LINE_NUMBERS}  # in `meta`
 _RECENT_TURNS = 20  # newest turns in which a recent step is searched
 
 
@@ -48,7 +48,7 @@ def searchable(step: Step, form: int = 0) -> str:
     was indexed has to be deleted as it was inserted.
     """
     text = readable(step)[:_MOST_SEARCHED]
-    if form & _WITHOUT_LINE_NUMBERS and step.kind == TOOL_RESULT:
+    if form & WITHOUT_LINE_NUMBERS and step.kind == TOOL_RESULT:
         text = without_line_numbers(text)
     parts = parts_of_names(text) if form & _WITH_PARTS else ""
     return f"{index_text(text)}\n{parts}" if parts else index_text(text)
@@ -72,6 +72,17 @@ def begin_forms(archive: Archive, number: int) -> Mapping[str, int]:
             archive.set_meta(name, str(number))
             first[name] = number
     return first
+
+
+def first_of_form(archive: Archive, form: int) -> int | None:
+    """Return the first step that is indexed in a form; None if no step was archived since there is this form."""
+    first = _first_steps(archive)
+    return next((first[name] for name, one in _FORMS.items() if one == form and name in first), None)
+
+
+def begin_form_at(archive: Archive, form: int, number: int) -> None:
+    """Note the first step that is indexed in a form. Call it in the transaction that indexed the steps from there."""
+    archive.set_meta(next(name for name, one in _FORMS.items() if one == form), str(number))
 
 
 def _first_steps(archive: Archive) -> dict[str, int]:

@@ -1,11 +1,12 @@
-"""Give the space of what was removed back to the disk: SQLite's VACUUM, which writes the archive anew.
+"""Make the file smaller: renew the index, then SQLite's VACUUM, which writes the archive anew without free pages.
 
-Other processes wait meanwhile, about a second for 100 MB, so it only runs where the user asks for a smaller file.
+Other processes wait for the latter, about a second for 100 MB, so it only runs where the user asks for it.
 """
 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
+from unified_state.upkeep.forget.renew_index import renew_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +22,12 @@ class Vacuumed(Record):
 
 
 def vacuum(workspace: Workspace) -> Vacuumed:
-    """Write the archive anew without its free pages."""
+    """Renew and merge the index in small steps, then write the archive anew without its free pages."""
 
     def action(archive: Archive) -> Vacuumed:
         before = archive.size()
+        if not archive.has_journal:
+            renew_index(archive)
         archive.compact()
         return Vacuumed(before, archive.size())
 
