@@ -33,6 +33,7 @@ _HINTS = {
     "28000": "check the user in postgres_dsn, and the server's pg_hba.conf",
     "3D000": "an administrator creates it: CREATE DATABASE …",
     "42501": "an administrator grants what is missing; see docs/how-to/run-a-team-server.md",
+    "08006": "a node of the server does not answer; the projects on other nodes are served, and nothing is lost",
     "25006": "it is a standby or read-only: postgres_dsn has to name the primary",
     "53100": "free some space on the server's disk",
     "53300": "it has no connection left; try again, or raise max_connections",
