@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.cutting_proxy import CuttingProxy
+from benchmarks.local_citus import LocalCitus
 from benchmarks.local_postgres import LocalPostgres
 from benchmarks.side_by_side import clean_environment
 from tests.passwd import set_home
@@ -59,7 +60,7 @@ class Outcome(Record):
 class World:
     """A project with an archive, a home whose settings name the server, and the network between them."""
 
-    def __init__(self, folder: Path, server: LocalPostgres, proxy: CuttingProxy) -> None:
+    def __init__(self, folder: Path, server: LocalPostgres | LocalCitus, proxy: CuttingProxy) -> None:
         self.server, self.proxy = server, proxy
         self.project, self.home = folder / "project", folder / "home"
         self.project.mkdir()
@@ -118,12 +119,12 @@ def _step(number: int) -> Step:
     return Step(uuid, 0, PROMPT if is_prompt else TEXT, _NOW + number, text, starts_turn=is_prompt)
 
 
-def run(steps: int, faults: int, seed: int = 1) -> Outcome:
+def run(steps: int, faults: int, seed: int = 1, kind: type[LocalPostgres | LocalCitus] = LocalPostgres) -> Outcome:
     """Grow, sync and strike until all faults have struck; then sync to the end, and compare."""
     begin = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="us-outbox-") as name,
-        LocalPostgres() as server,
+        kind() as server,
         CuttingProxy(server.socket) as proxy,
     ):
         world = World(Path(name), server, proxy)

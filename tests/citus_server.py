@@ -99,11 +99,14 @@ class CitusServer(PostgresServer):
         name = f"role_{uuid4().hex[:12]}"
         with self.admin("shared") as connection:
             connection.execute(f"CREATE ROLE {name} LOGIN" + (f" PASSWORD '{password}'" if password else ""))
-        with self.admin() as connection:
-            databases = connection.execute("SELECT datname FROM pg_database WHERE datname ~ '^db_'").fetchall()
-        for (database,) in databases:
+        for database in self._databases():
             self._note_roles(database)
         return name
+
+    def _databases(self) -> list[str]:
+        with self.admin("postgres") as connection:
+            found = connection.execute("SELECT datname FROM pg_database WHERE datname ~ '^(db_|shared$)'").fetchall()
+        return [name for (name,) in found]
 
     def _note_roles(self, database: str) -> None:
         """Let Citus know, in one database, the roles that it made from another: it notes them in each apart."""
@@ -114,7 +117,12 @@ class CitusServer(PostgresServer):
     def add_worker(self) -> PostgresServer:
         """Start one more worker, which has the roles; no database knows it yet."""
         folder = self.folder.parent / f"worker-{len(self.workers) + 1}"
-        self.workers.append(_start(folder))
+        worker = _start(folder)
+        for name in self._databases():
+            worker.database(name, has_vectors=False)
+            with worker.admin(name) as connection:
+                connection.execute("CREATE EXTENSION citus")
+        self.workers.append(worker)
         return self.workers[-1]
 
 
