@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import time
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -101,16 +102,32 @@ def test_no_path_leads_to_another_file(told: Path) -> None:
             assert "root:" not in body
 
 
-def test_the_files_of_a_running_viewer_are_private_and_go_with_it(told: Path, home: Path) -> None:
+def test_the_file_of_a_running_viewer_is_private_has_no_token_and_goes_with_it(told: Path, home: Path) -> None:
     def files() -> list[Path]:
-        return sorted(home.glob(".local/share/unified-state/repositories/*/viewer.*"))
+        return sorted(home.glob(".local/share/unified-state/repositories/*/viewer*"))
 
     with viewing(told) as viewer:
-        page, known = files()
-        assert [stat.S_IMODE(path.stat().st_mode) for path in (page, known)] == [0o600, 0o600]
-        assert viewer.token in page.read_text(encoding="utf-8")
+        (known,) = files()
+        assert stat.S_IMODE(known.stat().st_mode) == 0o600
         assert viewer.token not in known.read_text(encoding="utf-8")
     assert files() == []
+
+
+def test_the_address_in_a_browsers_arguments_opens_once(told: Path, tmp_path: Path) -> None:
+    program, seen = tmp_path / "browser", tmp_path / "arguments"
+    program.write_text(f'#!/bin/sh\nprintf %s "$1" >{seen}.new && mv {seen}.new {seen}\n', encoding="utf-8")
+    program.chmod(0o755)
+    with viewing(told, opens_browser=True, BROWSER=str(program), DISPLAY=":0") as viewer:
+        until = time.monotonic() + 60
+        while not seen.exists():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        address = seen.read_text(encoding="utf-8")
+        assert address.startswith(f"{viewer.base}/?token=")
+        assert viewer.token not in address
+        assert fetch(address, {})[0] == 303
+        assert fetch(address, {})[0] == 403
+        assert fetch(viewer.address, {})[0] == 303
 
 
 def test_a_taken_port_is_one_clear_line(told: Path) -> None:

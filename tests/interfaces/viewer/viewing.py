@@ -83,12 +83,14 @@ def fetch(address: str, headers: Mapping[str, str], data: bytes | None = None) -
 
 
 @contextmanager
-def viewing(folder: Path, *arguments: str, agent: bool = False) -> Iterator[Viewer]:
+def viewing(
+    folder: Path, *arguments: str, agent: bool = False, opens_browser: bool = False, **more: str
+) -> Iterator[Viewer]:
     """A viewer at a terminal, as the user runs it, or an agent. It ends with ^C."""
     ours, theirs = pty.openpty()
     code, told = os.pipe()
-    variables = {**person(), **({"CLAUDECODE": "1"} if agent else {})}
-    command = [*PROGRAM, "view", "--no-browser", *arguments]
+    variables = {**person(), **({"CLAUDECODE": "1"} if agent else {}), **more}
+    command = [*PROGRAM, "view", *([] if opens_browser else ["--no-browser"]), *arguments]
     with subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", MIDDLEMAN, str(told), *command],
         cwd=folder, env=variables, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=[told],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unified_state.errors import UsageError
 from unified_state.memory.ledger.item_table import find_item
+from unified_state.memory.workspace.workspace import WRITER_SECONDS
 from unified_state.memory.writer.correct_state import (
     close_item,
     decide_proposals,
@@ -31,6 +32,7 @@ def change_item(project: Project, verb: str, fields: Fields) -> str:
     if workspace is None:
         message = f"{project.name} is another project"
         raise UsageError(message, "run `unified-state view` there to change its items")
+    workspace = workspace.replace(seconds=WRITER_SECONDS)
     if verb == "undo":
         undone = undo_newest(workspace)
         return f"{project.base}/{undone.items[0].alias}" if len(undone.items) == 1 else f"{project.base}/state"

@@ -1,36 +1,28 @@
-"""The file that tells other commands where a viewer runs, and the page that leads the browser there with the token.
-
-Both are in the project's data folder, which only the user can read.
-"""
+"""The file that tells other commands where a viewer runs. It is in the project's data folder, and has no token."""
 
 from __future__ import annotations
 
 import os
-from html import escape
 
-from unified_state.lib.files import PRIVATE
+from unified_state.errors import StorageError
+from unified_state.lib.files import write_note
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
 
-_FILE, _REDIRECT = "viewer.json", "viewer.html"
+_FILE = "viewer.json"
 
 
-def note_running(folder: str, port: int, address: str) -> str:
-    """Write both files, and return the path of the page."""
-    content = f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(address)}">\n'
-    path = os.path.join(folder, _REDIRECT)
-    _write(path, content)
-    _write(os.path.join(folder, _FILE), dump_json({"port": port, "pid": os.getpid()}))
-    return path
+def note_running(folder: str, port: int) -> None:
+    """Write the file. Where nothing can be written, other commands print no links."""
+    try:
+        write_note(os.path.join(folder, _FILE), dump_json({"port": port, "pid": os.getpid()}).encode())
+    except StorageError:
+        return  # a read-only folder is no reason to show nothing
 
 
 def forget_running(folder: str) -> None:
-    """Delete both files, unless they are another viewer's by now."""
-    if _running(folder)[1] != os.getpid():
-        return
-    for name in (_FILE, _REDIRECT):
-        path = os.path.join(folder, name)
-        if os.path.exists(path):
-            os.unlink(path)
+    """Delete the file, unless it is another viewer's by now."""
+    if _running(folder)[1] == os.getpid():
+        os.unlink(os.path.join(folder, _FILE))
 
 
 def running_address(folder: str) -> str:
@@ -47,9 +39,3 @@ def _running(folder: str) -> tuple[int, int]:
         return int(known["port"]), int(known["pid"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return 0, 0
-
-
-def _write(path: str, content: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), PRIVATE)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(content)

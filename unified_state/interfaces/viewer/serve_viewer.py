@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 import time
 import webbrowser
 from contextlib import suppress
@@ -14,6 +15,7 @@ from unified_state.errors import StorageError
 from unified_state.interfaces.viewer.running_viewer import forget_running, note_running
 from unified_state.interfaces.viewer.viewer_app import ViewerApp
 from unified_state.interfaces.viewer.viewer_guard import Guard, new_token
+from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,15 +50,22 @@ def serve_viewer(
         config = uvicorn.Config(guard, log_level="warning", access_log=False, server_header=False, lifespan="off")
         address = f"http://{_HOST}:{port}{path}?token={token}"
         folder = own.workspace.place.folder if own.workspace else ""
-        redirect = note_running(folder, port, address)
+        note_running(folder, port)
         try:
             say(address)
-            if opens_browser:
-                webbrowser.open(f"file://{redirect}")  # the token would be in the arguments of the browser's process
+            if opens_browser and _has_screen():
+                # Every program sees the arguments of the browser's process, so what stands there opens once.
+                webbrowser.open(f"http://{_HOST}:{port}{path}?token={guard.single_use_token()}")
             with suppress(KeyboardInterrupt):  # uvicorn raises the signal again once it has ended
                 asyncio.run(_serve(uvicorn.Server(config), listening, viewer, guard, unused_seconds))
         finally:
             forget_running(folder)
+
+
+def _has_screen() -> bool:
+    """Return whether there is a screen for a browser. One in the terminal would be in the way of questions there."""
+    variables = environment()
+    return sys.platform in {"darwin", "win32"} or bool(variables.get("DISPLAY") or variables.get("WAYLAND_DISPLAY"))
 
 
 def _listen(port: int) -> socket.socket:

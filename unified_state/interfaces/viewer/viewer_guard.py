@@ -47,7 +47,7 @@ class Guard:
         self._app = app
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self._cookie = f"unified_state_{port}"
-        self._token, self._form_token = token, form_token
+        self._token, self._form_token, self._single = token, form_token, ""
         self.used_at = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,7 +70,7 @@ class Guard:
         if request.method not in {"GET", "HEAD", "POST"}:
             return PlainTextResponse("only GET and POST", 405)
         given = request.query_params.get("token")
-        if given is not None and self._is_token(given):
+        if given is not None and (self._is_token(given) or self._is_single(given)):
             return self._welcome(request)
         if not self._is_token(request.cookies.get(self._cookie, "")):
             return PlainTextResponse(_OPEN, _NOT_ALLOWED)
@@ -79,6 +79,17 @@ class Guard:
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+    def single_use_token(self) -> str:
+        """Return a token that opens the pages once."""
+        self._single = new_token()
+        return self._single
+
+    def _is_single(self, given: str) -> bool:
+        is_single = bool(self._single) and hmac.compare_digest(given.encode("utf-8", "replace"), self._single.encode())
+        if is_single:
+            self._single = ""
+        return is_single
 
     def _welcome(self, request: Request) -> Response:
         """Return the redirect to the same page without the token, which the browser keeps as a cookie."""
