@@ -11,6 +11,8 @@ from typing import NoReturn
 
 import pytest
 
+# Tests run as root too, and where shared memory is small.
+OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parents[1] / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import sync_playwright
 
-from tests.chromium import find_chromium
+from tests.chromium import OPTIONS, find_chromium
 from tests.interfaces.viewer.viewing import viewing
 
 from .conversation import Conversation
@@ -24,7 +24,7 @@ def test_turns_and_compactions_of_a_running_session_appear_in_the_browser(
     with Conversation(scenario) as client:
         client.ask("the first prompt")
         with viewing(scenario.project) as viewer, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+            browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)
             page = browser.new_page()
             page.goto(viewer.address)
             page.locator(".sessions .title").first.click()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.chromium import find_chromium
+from tests.chromium import OPTIONS, find_chromium
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 _SIZE = {"width": 1100, "height": 720}
@@ -24,7 +24,7 @@ def main() -> None:
         page_file = Path(folder) / "page.html"
         command = [sys.executable, "-m", "unified_state.interfaces.cli.main", "demo", "--page", str(page_file)]
         subprocess.run(command, check=True, capture_output=True)
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=OPTIONS)
         for name in ("light", "dark"):
             page = browser.new_page(viewport=_SIZE, color_scheme=name)  # type: ignore[arg-type]
             page.goto(page_file.as_uri())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.chromium import find_chromium
+from tests.chromium import OPTIONS, find_chromium
 
 from .viewing import Viewer, fill
 
@@ -27,7 +27,7 @@ def browser() -> Iterator[Browser]:
     """A headless browser for this worker."""
     program = find_chromium()
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        found = playwright.chromium.launch(executable_path=program, args=OPTIONS)
         yield found
         found.close()
 
