@@ -6,6 +6,7 @@ Invariant: nothing is published but by the two workflows, and by those only wher
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -88,12 +89,38 @@ def test_one_constant_switches_every_install_line() -> None:
     ]
 
 
+def pages_and_messages() -> list[Path]:
+    """Every file whose install lines a user may follow."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "hooks").glob("*.sh")]
+    pages += [ROOT / "CONTRIBUTING.md", *(ROOT / "skills").rglob("*.md"), *(ROOT / "commands").glob("*.md")]
+    return pages + [path for path in (ROOT / "unified_state").rglob("*.py") if path.name != "package.py"]
+
+
+def test_an_install_line_names_a_clone_a_wheel_or_a_package_that_we_require() -> None:
+    """Anybody may publish a package under a name that is free."""
+    wanted = re.compile(r"\b(?:pip|pipx|uv tool) install((?: -[-\w]+)*) ['\"]?([^\s'\"`]+)")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = [
+        *project["dependencies"],
+        *(one for extra in project["optional-dependencies"].values() for one in extra),
+    ]
+    known = {re.split(r"[^-\w]", one)[0] for one in required}
+    found = {
+        f"{path.name}: {name}"
+        for path in [*pages_and_messages(), ROOT / "unified_state" / "lib" / "package.py"]
+        for _, name in wanted.findall(path.read_text(encoding="utf-8"))
+        if not (name.startswith((".", "{", "/", "$", "-")) or re.split(r"[^-\w]", name)[0] in known)
+    }
+    once_published = {"package.py: unified-state", "package.py: unified-state[{extra}]"}
+    assert found - once_published - {"first.sh: or"} == set()  # the last one is a sentence
+    told = package.extra_line("postgres", None)
+    assert ("'.[postgres]'" in told, "'./unified_state-0.1.0-py3-none-any.whl[postgres]'" in told) == (True, True)
+
+
 def test_no_line_names_the_package_before_it_is_published() -> None:
     assert package.PUBLISHED_AT is None
     by_name = re.compile(r"(?:pip|pipx|uv tool|uvx|pipx run)(?: install)?(?: -[-\w]+)* '?unified-state\b(?!\.)")
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "hooks").glob("*.sh")]
-    pages += [ROOT / "CONTRIBUTING.md", *(ROOT / "skills").rglob("*.md"), *(ROOT / "commands").glob("*.md")]
-    pages += [path for path in (ROOT / "unified_state").rglob("*.py") if path.name != "package.py"]
+    pages = pages_and_messages()
     found = {path.name: by_name.findall(path.read_text(encoding="utf-8")) for path in pages}
     assert {name: lines for name, lines in found.items() if lines} == {}
     assert not any(by_name.search(line(None)) for line in LINES)

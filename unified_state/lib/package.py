@@ -25,7 +25,8 @@ def extra_line(extra: str, published_at: str | None = PUBLISHED_AT) -> str:
     """Return the command that installs the program with an extra."""
     if published_at:
         return f"pip install 'unified-state[{extra}]'"
-    return f"in a clone of the repository: pip install '.[{extra}]'"
+    wheel = f"'./{os.path.basename(WHEEL)}[{extra}]'"
+    return f"in a clone of the repository: pip install '.[{extra}]', or the wheel: pip install {wheel}"
 
 
 def upgrade_line(published_at: str | None = PUBLISHED_AT) -> str:

@@ -130,7 +130,7 @@ def test_a_newer_schema_is_left_as_it_is(postgres: PostgresServer, open_as: Open
 
 
 def test_an_older_server_is_refused(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrating, "_OLDEST", 990000)
+    monkeypatch.setattr(migrating, "OLDEST", 990000)
     error = failure(postgres.dsn(postgres.database()))
     assert "too old" in error.message
     assert "99 or newer" in error.hint
