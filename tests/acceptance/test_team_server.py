@@ -150,6 +150,66 @@ def test_a_sync_brings_the_server_up_to_date(
     assert "Warm the cache" in repr(stored())
 
 
+def test_a_colleagues_decision_is_found_recalled_and_explained_as_foreign(
+    project: Project, bob: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "why is the swordfish cold")
+    project.decide("Warm the swordfish")
+    assert project.run("constraint", "add", "Never freeze the swordfish", "--source", "ada").code == 0
+    project.ask("sync")
+    configure(member="bob")
+    hits = bob.ask("search", "--team", "swordfish")
+    assert {(hit["kind"], hit["said_by"], hit["status"]) for hit in hits} == {
+        ("prompt", "ada", None),
+        ("decision", "ada", "active"),
+        ("constraint", "ada", "proposed"),  # no rule of his
+    }
+    refs = {hit["kind"]: hit["ref"] for hit in hits}
+    for kind, ref in refs.items():
+        told = bob.ask("show", ref)
+        assert (told["ref"], told["kind"], told["said_by"]) == (ref, kind, "ada")
+        assert "no rule or decision of this user" in told["trust"]
+        assert f"ada: {told['trust']}" in bob.run("show", ref).out
+    assert bob.ask("show", refs["decision"].lower())["body"]["decision"] == "Warm the swordfish"
+    assert bob.ask("show", refs["prompt"], "--grep", "cold")["part"]["matches"] == 1
+    why = bob.ask("show", refs["constraint"], "--source")
+    assert (why["status"], why["origin"], why["faults"]) == ("proposed", "inferred", [])
+    assert "member" in bob.run("show", refs["constraint"], "--source").out
+    assert "ada: Never **freeze**" in bob.run("search", "--team", "freeze").out
+    for ref in (refs["decision"].replace("D", "Q"), "team:S999999999", "team:D0"):
+        done = bob.run("show", ref)
+        assert (done.code, "that you may read" in done.err) == (1, True)
+    assert bob.ask("search", "--team", "swordfish", "--kind", "decision")[0]["ref"] == refs["decision"]
+    assert bob.archives == project.archives  # recalling recorded nothing
+
+
+def test_what_was_recorded_before_the_upgrade_stays_private_until_its_member_agrees_once(
+    project: Project, bob: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "hello")
+    project.ask("sync")
+    with closing(sqlite3.connect(project.archive)) as archive, archive:  # as an earlier version left it
+        assert archive.execute("DELETE FROM meta WHERE name = 'items shared since'").rowcount == 1
+    project.decide("Warm the swordfish")
+    assert project.ask("sync")["private"] == 1
+    project.decide("Feed the swordfish")
+    assert "1 earlier item stays private until `unified-state server share`" in project.run("sync").out
+    configure(member="bob")
+    assert [hit["kind"] for hit in bob.ask("search", "--team", "swordfish")] == ["decision"]
+    configure()
+    assert project.run("server", "share").code == 2  # no script and no agent agrees
+    assert project.at_terminal("server", "share").code == 0
+    assert project.ask("sync")["private"] == 0
+    configure(member="bob")
+    assert len(bob.ask("search", "--team", "swordfish")) == 2
+    configure()
+    assert project.run("server", "share", "--off").code == 0
+    configure(member="bob")
+    assert len(bob.ask("search", "--team", "swordfish")) == 1
+
+
 @pytest.mark.parametrize("is_from_before", [False, True])
 def test_another_name_of_one_server_sends_nothing_again_and_status_lists_it_once(
     project: Project, tmp_path: Path, configure: Settings, server: Server, is_from_before: bool

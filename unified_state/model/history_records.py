@@ -118,12 +118,33 @@ class HistoryQuery(Record):
 class HistoryHit(Record):
     """A step that was found. Scores are comparable within one result only.
 
-    `said_by` is the member to whom the step belongs, if the store has members.
+    `said_by` is the member to whom the step belongs, if the store has members, and `number` its number in the store.
     """
 
     step: StoredStep
     score: float
     said_by: str | None = None
+    number: int = 0
+
+
+class ItemHit(Record):
+    """An item of a member of the team that was found: its number in the store, the number and the name of the
+    member, and the share of the words.
+    """
+
+    number: int
+    author: int
+    said_by: str | None
+    item: StoredItem
+    score: float
+
+
+class StepHit(Record):
+    """A step of a member of the team: its number in the store, and the name of the member."""
+
+    number: int
+    said_by: str | None
+    step: StoredStep
 
 
 class Counts(Record):

@@ -35,21 +35,34 @@ def administered_server(dsn: str | None, settings: Settings, environ: Mapping[st
 def check_own_server(settings: Settings, environ: Mapping[str, str]) -> Iterator[ServerCheck]:
     """Yield the checks of the server in the user's settings. An error of the settings is a check that failed."""
     try:
-        if not settings.postgres_enabled:
-            message = "no server is configured"
-            raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
-        _check_extra()
-        from unified_state.team.postgres.server_dsn import find_server
-
-        trusts = is_own_environment(environ)
-        server = find_server(_started(settings.postgres_dsn), environ, trusts_environment=trusts)
-        member = member_name(settings)
+        server, member = _own_server(settings, environ)
     except UnifiedStateError as error:
         yield ServerCheck("settings", ok=False, message=error.message, hint=error.hint)
         return
     from unified_state.team.postgres.check_server import check_server
 
     yield from check_server(server, settings.postgres_organisation, member)
+
+
+def share_earlier(settings: Settings, environ: Mapping[str, str], *, whether: bool) -> None:
+    """Let colleagues find the items from before they could, or not any more. Raises UnifiedStateError."""
+    server, member = _own_server(settings, environ)
+    from unified_state.team.postgres.check_server import share_earlier_items
+
+    share_earlier_items(server, settings.postgres_organisation, member, whether=whether)
+
+
+def _own_server(settings: Settings, environ: Mapping[str, str]) -> tuple[Server, str]:
+    """Return the server in the user's settings, and the user's name there."""
+    if not settings.postgres_enabled:
+        message = "no server is configured"
+        raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
+    _check_extra()
+    from unified_state.team.postgres.server_dsn import find_server
+
+    trusts = is_own_environment(environ)
+    server = find_server(_started(settings.postgres_dsn), environ, trusts_environment=trusts)
+    return server, member_name(settings)
 
 
 def _check_extra() -> None:

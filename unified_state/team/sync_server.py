@@ -12,8 +12,9 @@ from itertools import chain
 from unified_state.errors import AlreadyRunningError, UnifiedStateError
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
+from unified_state.lib.times import to_text
 from unified_state.memory.archive.schema.outbox_triggers import note_everything
-from unified_state.memory.history.store_protocol import HasIdentity, KeepsMarks, KeepsVectors
+from unified_state.memory.history.store_protocol import HasIdentity, KeepsMarks, KeepsVectors, SharesItems
 from unified_state.memory.repository.health import SYNC_RUN, HookRun, forget_run, note_run
 from unified_state.memory.secrets.rules.mask import mask_text
 from unified_state.setting_table import MODEL_NAMES
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from unified_state.memory.workspace.workspace import Workspace
 
 LOCK = "sync.lock"
+_SHARED_SINCE = "items shared since"
 
 
 class Server(Record):
@@ -48,7 +50,7 @@ class Synced(Record):
 
     `told` and `new` count the sent records and those new to the server. `vectors` counts the sent vectors. `complete`
     is set if the server has everything now. `again` is set if the server had lost records, so that everything was sent
-    again.
+    again. `private` counts items that colleagues do not find, since they are from before they could.
     """
 
     server: str
@@ -57,6 +59,7 @@ class Synced(Record):
     vectors: int = 0
     complete: bool = False
     again: bool = False
+    private: int = 0
 
 
 class Limits(Record):
@@ -95,6 +98,7 @@ def _note(workspace: Workspace, run: HookRun) -> None:
 
 def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable[[], int], limits: Limits) -> Synced:
     began = clock()
+    since = _items_since(archive, began)
     Outbox(archive, server.name, began)
     _begin_run(archive, server.name, began)
 
@@ -106,18 +110,35 @@ def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable
     try:
         with server.open() as store:
             marks = store.marks if isinstance(store, KeepsMarks) else None
+            if isinstance(store, SharesItems):
+                store.team.set_since(since)
             outbox = _open_outbox(workspace, archive, server, store, began)
             mark = Mark(archive, server.name, workspace.place.id or "", marks)
             done = Synced(server.name, again=mark.begin_anew())
             model = MODEL_NAMES.get(workspace.settings.search_vectors)
             sent = chain(_send(store, outbox, mark), _send_vectors(store, archive, server.name, model, mark))
             done = _replicate(done, sent, limits)
+            if done.complete and isinstance(store, SharesItems):
+                store.team.fill_in_words()
+                done = done.replace(private=store.team.count_private())
     except Exception as error:
         told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
         end(mask_text(told, lambda _secret: "in-log"), is_complete=False)
         raise
     end(None, is_complete=done.complete)
     return done
+
+
+def _items_since(archive: Archive, now: int) -> str:
+    """Return the time from which on items are shared as steps are: that of the first run of a version that shares
+    items, if an earlier version sent this archive to a server.
+    """
+    since = archive.meta(_SHARED_SINCE)
+    if since is None:
+        was_sent = archive.row("SELECT 1 FROM outbox_server WHERE offered > 0 OR complete_at NOT NULL LIMIT 1")
+        since = to_text(now) if was_sent else ""
+        archive.set_meta(_SHARED_SINCE, since)
+    return since
 
 
 def _open_outbox(workspace: Workspace, archive: Archive, server: Server, store: HistoryStore, began: int) -> Outbox:

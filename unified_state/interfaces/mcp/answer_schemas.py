@@ -82,12 +82,14 @@ class Hit(TypedDict):
 
 
 class TeamHit(TypedDict):
-    """One step of another team member. It has no ref here. `text` is the part around the words."""
+    """A step or item of another member: no instruction. `text` is the part around the words."""
 
+    ref: str
     said_by: str | None
     kind: str
+    status: str | None
     uuids: list[str]
-    session_id: str
+    session_id: str | None
     timestamp: str
     score: float
     snippet: str

@@ -41,8 +41,9 @@ from unified_state.model.step import KINDS
 from unified_state.restore.note_survival import survivals
 from unified_state.restore.preview import hand_over
 from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
-from unified_state.search.recall_ref import Part
+from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
+from unified_state.team.recall_team import explain_of_team, is_team_ref, recall_of_team
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
     from unified_state.interfaces.mcp.server_project import Project
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.team.sync_server import Server
 
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -96,7 +98,7 @@ class ReadingTools:
         file: Annotated[str | None, Field(description="only hits that name this file: app.py, src/app.py")] = None,
         kind: Annotated[str | None, Field(description=f"only {', '.join([*KINDS, *ALIAS_LETTERS])}")] = None,
         offset: Offset = 0,
-        team: Annotated[bool, Field(description="also sessions of other team members, from the server")] = False,
+        team: Annotated[bool, Field(description="also other members' steps and decisions, from the server")] = False,
     ) -> dict[str, Any]:
         """Search the whole history of this project, including turns that compactions removed: prompts, answers, tool
         calls, their outputs, and recorded items. Each hit has a ref: `recall` returns the hit whole,
@@ -131,7 +133,9 @@ class ReadingTools:
     @tool(shapes.Recalled, READS)
     def recall(
         self,
-        ref: Annotated[str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction)")],
+        ref: Annotated[
+            str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:S5")
+        ],
         offset: Offset = 0,
         lines: Annotated[str | None, Field(description="only these lines of a step: 200:260, 200:, :60")] = None,
         grep: Annotated[str | None, Field(description="only the lines of a step that match this regex")] = None,
@@ -145,6 +149,9 @@ class ReadingTools:
         def page(found: dict[str, Any]) -> dict[str, Any]:
             return _turn(found, ref, offset) if found["kind"] == "turn" else _texts(found, offset)
 
+        if is_team_ref(ref):
+            found = recall_of_team(_server(self._project.reading()), ref)
+            return page(found if part is None else part_of(found, part))
         return recall_and_note(self._project.reading(), ref, current_time(), part, page)
 
     @tool(shapes.Explained, READS)
@@ -157,24 +164,30 @@ class ReadingTools:
         it supersedes or contradicts, and whether its files, branch and conversation are unchanged.
         """
         workspace = self._project.reading()
+        if is_team_ref(ref):
+            return _texts(explain_of_team(_server(workspace), ref), offset)
         found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
         return _texts(found, offset)
 
 
 def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
     """Return the hits of other users. If the server fails, report it in one line."""
-    from unified_state.settings import environment
     from unified_state.team.search_team import find_in_team
-    from unified_state.team.team_server import team_server
 
     try:
-        # The client's environment may be a stranger's.
-        server = team_server(workspace, environment(), is_own=False, only_reads=True)
-        hits = find_in_team(workspace, server, wanted, current_time())
+        hits = find_in_team(workspace, _server(workspace), wanted, current_time())
     except UnifiedStateError as error:
         workspace.report(str(error))
         return []
     return page_of_entries(visible_value([hit.as_dict() for hit in hits]), 0)[0]
+
+
+def _server(workspace: Workspace) -> Server:
+    """Return the team's server. The environment is the client's, and may be a stranger's."""
+    from unified_state.settings import environment
+    from unified_state.team.team_server import team_server
+
+    return team_server(workspace, environment(), is_own=False, only_reads=True)
 
 
 def state_page(project: Project, offset: int) -> dict[str, Any]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         HistoryHit,
         HistoryQuery,
         HistoryRecord,
+        ItemHit,
+        StepHit,
         StoredCompaction,
         StoredItem,
         StoredLink,
@@ -142,6 +144,38 @@ class HasIdentity(Protocol):
     """A store with an id of its own, which it has under every address and after a recovery. Opening it is enough."""
 
     identity: str
+
+
+class ItemsOfTeam(Protocol):
+    """The items that members of a team share. Every number is the store's, and names one record of the project."""
+
+    def set_since(self, time: str) -> None:
+        """Store items from before a time (ISO 8601) as not shared."""
+
+    def search(self, text: str, limit: int) -> list[ItemHit]:
+        """Return the items of other members that hold words of a text, those with the most words first."""
+
+    def find_item(self, number: int) -> ItemHit | None:
+        """Return the item with a number, or None if there is none that this member may read."""
+
+    def find_step(self, number: int) -> StepHit | None:
+        """Return the step with a number, or None if there is none that this member may read."""
+
+    def find_source(self, hit: ItemHit) -> list[StepHit]:
+        """Return the steps of the entry that an item was taken from, as far as this member may read them."""
+
+    def fill_in_words(self) -> None:
+        """Index the member's own items from before the store indexed any."""
+
+    def count_private(self) -> int:
+        """Return the number of the member's own items that others would find if they shared the earlier ones."""
+
+
+@runtime_checkable
+class SharesItems(Protocol):
+    """A store in which members of a team find each other's items."""
+
+    team: ItemsOfTeam
 
 
 def everything(store: HistoryStore) -> Iterator[HistoryRecord]:

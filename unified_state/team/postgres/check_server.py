@@ -44,6 +44,21 @@ def check_server(server: Server, organisation: str, member: str) -> Iterator[Ser
         connections.close()
 
 
+def share_earlier_items(server: Server, organisation: str, member: str, *, whether: bool) -> None:
+    """Let colleagues find the items from before they could, or not any more. Raises StorageError."""
+    connections = Connections(server.parameters)
+    try:
+        with failures(server), connections.one() as connection, connection.transaction():
+            connection.execute("SELECT unified_state.ask(%s, '', %s)", [to_text(organisation), to_text(member)])
+            (author,) = connection.execute("SELECT unified_state.author()").fetchone() or (None,)
+            if author is None:
+                message = f"{server}: {member!r} is no member of {organisation!r}, or another role's"
+                raise StorageError(message, "`unified-state sync` first, or ask an administrator to admit you")
+            connection.execute("SELECT unified_state.share_earlier(%s)", [whether])
+    finally:
+        connections.close()
+
+
 def _check(connection: Connection[Any], server: Server, organisation: str, member: str) -> Iterator[ServerCheck]:
     yield _reached(connection, server)
     yield _encoding(connection)
@@ -106,13 +121,15 @@ def _membership(connection: Connection[Any], user: str, organisation: str, membe
         yield _no_member(user, organisation, member)
     else:
         yield ServerCheck("member", ok=True, message=f"{told}, and {'writes' if may_write else 'only reads'}")
-        yield ServerCheck("sharing", ok=True, message=_told_sharing(readable - 1, *sharing[:2]))
+        yield ServerCheck("sharing", ok=True, message=_told_sharing(readable - 1, *sharing))
 
 
-def _told_sharing(others: int, organisation_shares: bool, shares: bool) -> str:
+def _told_sharing(others: int, organisation_shares: bool, shares: bool, shares_earlier: bool) -> str:
     if not organisation_shares:
         return "members of this organisation do not read each other's history"
-    return f"you read the history of {others} others; {'they read yours' if shares else 'they do not read yours'}"
+    theirs = "they read yours" if shares else "they do not read yours"
+    earlier = ", with earlier decisions" if shares and shares_earlier else ""
+    return f"you read the history of {others} others; {theirs}{earlier}"
 
 
 def _no_member(user: str, organisation: str, member: str) -> ServerCheck:

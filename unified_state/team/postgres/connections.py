@@ -169,8 +169,8 @@ class Asker:
     Colleagues do not read new items from before `items_since` (ISO 8601) unless the member agreed to that.
     """
 
-    def __init__(self, organisation: str, project: str, member: str, items_since: str = "") -> None:
-        self.items_since = items_since
+    def __init__(self, organisation: str, project: str, member: str) -> None:
+        self.items_since = ""
         self._names = [to_text(organisation), to_text(project), to_text(member)]
         self.organisation, self.member = organisation, member
         self.project = self.author = 0

@@ -84,13 +84,15 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
     }
     if asker.is_distributed:
         rows = connection.execute(_SEARCH_THERE, given).fetchall()
-        return [_hit(query, score, *told) for _, _, score, *told in rows]
+        return [_hit(query, number, score, *told) for number, _, score, *told in rows]
     given["sessions"] = None if query.session_id is None else _sessions(connection, asker, readable, query.session_id)
     chosen = best(words=bool(words), vector=vector is not None, values=_ASKED)
     candidates = connection.execute(chosen, given).fetchall()
     rows = connection.execute(_STEPS, [asker.project, [number for number, _, _ in candidates]]).fetchall()
     found = {(number, author): told for number, author, *told in rows}
-    return [_hit(query, score, *found[which]) for *place, score in candidates if (which := tuple(place)) in found]
+    return [
+        _hit(query, which[0], score, *found[which]) for *place, score in candidates if (which := tuple(place)) in found
+    ]
 
 
 def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], session_id: str) -> list[int]:
@@ -99,6 +101,6 @@ def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], se
     return list(row[0]) if row else []
 
 
-def _hit(query: HistoryQuery, score: float, session: str, member: str, *row: Any) -> HistoryHit:
+def _hit(query: HistoryQuery, number: int, score: float, session: str, member: str, *row: Any) -> HistoryHit:
     session_id = from_text(session) if query.session_id is None else query.session_id
-    return HistoryHit(step=step_of(session_id, row), score=score, said_by=from_text(member))
+    return HistoryHit(step=step_of(session_id, row), score=score, said_by=from_text(member), number=number)

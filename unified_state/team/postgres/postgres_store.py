@@ -37,6 +37,7 @@ from unified_state.team.postgres.postgres_values import (
     with_short_names,
 )
 from unified_state.team.postgres.step_words import OF_INCOMING
+from unified_state.team.postgres.team_items import TeamItems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class PostgresStore:
     """A `HistoryStore` that threads may share.
 
     `own_only` leaves out the shared history of others. `vectors` stores the vectors of steps, `marks` the progress of
-    archives.
+    archives, and `team` finds what members share beside steps.
     """
 
     def __init__(self, server: Server, asker: Asker, *, own_only: bool = False) -> None:
@@ -109,6 +110,7 @@ class PostgresStore:
         self._connections = Connections(server.parameters)
         self.vectors = Vectors(self._transaction, asker)
         self.marks = Marks(self._transaction, asker)
+        self.team = TeamItems(self._transaction, asker)
         try:
             with failures(server), self._connections.one() as connection:
                 migrate(connection, server)
@@ -302,7 +304,7 @@ class Marks:
             )
 
 
-def open_postgres(  # noqa: PLR0913  # two say what is opened, the others who asks, from where and for what
+def open_postgres(
     dsn: str,
     project: str,
     *,
@@ -312,10 +314,9 @@ def open_postgres(  # noqa: PLR0913  # two say what is opened, the others who as
     trusts_environment: bool = False,
     own_only: bool = False,
     only_reads: bool = False,
-    items_since: str = "",
 ) -> PostgresStore:
     """Return the store of a project on the server of a DSN. With `own_only` the history of other members is not read.
-    Items from before `items_since` are stored as not shared. Of several hosts one that `only_reads` prefers a standby.
+    Of several hosts one that `only_reads` prefers a standby.
 
     Raises MissingExtraError, SettingError, StorageError, NewerVersionError. Their texts contain no password.
     """
@@ -331,4 +332,4 @@ def open_postgres(  # noqa: PLR0913  # two say what is opened, the others who as
     if dsn.startswith(EMBEDDED):
         dsn = start_embedded(dsn.removeprefix(EMBEDDED))
     server = find_server(dsn, environ or {}, trusts_environment=trusts_environment, only_reads=only_reads)
-    return PostgresStore(server, Asker(organisation, project, member, items_since), own_only=own_only)
+    return PostgresStore(server, Asker(organisation, project, member), own_only=own_only)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unified_state.model.step import Hit
     from unified_state.search.find import Wanted
     from unified_state.team.search_team import TeamHit
+    from unified_state.team.sync_server import Server
 
     Found = tuple[list[str], list[dict[str, Any]]]
 
@@ -101,12 +102,13 @@ def _hit_line(hit: Hit) -> str:
 
 
 def _team_line(hit: TeamHit) -> str:
-    return f"{hit.said_by or 'another':>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}"
+    status = f"  ({hit.status})" if hit.status not in {None, "active"} else ""
+    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.said_by or 'another'}: {hit.snippet}{status}"
 
 
 def _show(context: Context, arguments: Namespace) -> None:
     from unified_state.search.find import recall_and_note
-    from unified_state.search.recall_ref import Part
+    from unified_state.search.recall_ref import Part, part_of
 
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
     if arguments.source:
@@ -114,8 +116,27 @@ def _show(context: Context, arguments: Namespace) -> None:
             message = "--lines and --grep choose of the content of a step"
             raise UsageError(message, "leave them out, or --source")
         return _show_source(context, arguments.ref)
-    found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
+    if _is_team_ref(arguments.ref):
+        from unified_state.team.recall_team import recall_of_team
+
+        found = recall_of_team(_team(context), arguments.ref)
+        found = found if part is None else part_of(found, part)
+    else:
+        found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
     return context.show(found, "" if context.as_json else _content_text(found), style="headings")
+
+
+def _is_team_ref(ref: str) -> bool:
+    from unified_state.team.rules.foreign_items import team_ref
+
+    return team_ref(ref) is not None
+
+
+def _team(context: Context) -> Server:
+    from unified_state.settings import environment
+    from unified_state.team.team_server import team_server
+
+    return team_server(context.workspace(create=False), environment(), only_reads=True)
 
 
 def _content_text(found: dict[str, Any]) -> str:
@@ -133,6 +154,7 @@ def _content_text(found: dict[str, Any]) -> str:
 
 def _item(item: dict[str, Any]) -> str:
     facts = [f"{item['status']}, {item['origin']}, {item['created_at']}"]
+    facts += [": ".join(row) for row in _said_by(item)]
     facts += [f"superseded by {item['superseded_by']}"] if item.get("superseded_by") else []
     facts += [f"session {item['session_id']}"] if item.get("session_id") else []
     facts += [_commit(item).strip()] if item.get("commit") else []
@@ -150,7 +172,8 @@ def _step(step: dict[str, Any]) -> str:
     tool = f" {step['tool']}" if step.get("tool") else ""
     error = " (error)" if step.get("is_error") else ""
     part = f" {_part(step['part'])}" if "part" in step else ""
-    return f"--- {step['ref']} {step['kind']}{tool}{error} {step['timestamp']}{part}\n{_content(step)}"
+    told = "".join(f" {name} {text}" for name, text in _said_by(step))
+    return f"--- {step['ref']} {step['kind']}{tool}{error} {step['timestamp']}{part}{told}\n{_content(step)}"
 
 
 def _content(step: dict[str, Any]) -> str:
@@ -175,20 +198,29 @@ def _compaction(found: dict[str, Any]) -> str:
 
 
 def _show_source(context: Context, ref: str) -> None:
+    found = _explained(context, ref)
+    lines = (f"{name:<{_NAME_WIDTH}} {text}" if name else text for name, text in _reasons(found))
+    context.show(found, "" if context.as_json else "\n".join(lines), style="labels")
+
+
+def _explained(context: Context, ref: str) -> dict[str, Any]:
+    if _is_team_ref(ref):
+        from unified_state.team.recall_team import explain_of_team
+
+        return explain_of_team(_team(context), ref)
     from unified_state.memory.ledger.explain_item import explain
 
     workspace = context.workspace(create=False)
     if workspace.is_empty:
         message = f"there is no item {ref}"
         raise NotFoundError(message, "nothing is recorded here yet")
-    found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
-    lines = (f"{name:<{_NAME_WIDTH}} {text}" if name else text for name, text in _reasons(found))
-    context.show(found, "" if context.as_json else "\n".join(lines), style="labels")
+    return workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
 
 
 def _reasons(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     origin = f"{_ORIGINS[found['origin']]}, {found['created_at']}{_commit(found)}"
     yield found["ref"], f"{found['kind']}, {found['status']}: {origin}"
+    yield from _said_by(found)
     yield from ((name, _short(str(value))) for name, value in found["body"].items())
     if found["quote"] is not None:
         yield "quote", f'"{_short(found["quote"])}"'
@@ -204,6 +236,12 @@ def _reasons(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "link", f"{link['relation']} {other}" if link["isFrom"] else f"{other} {link['relation']} it"
     yield "now", found["validity"]["text"]
     yield from (("fault", fault) for fault in found["faults"])
+
+
+def _said_by(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield who has it, of what another member of the team has."""
+    if "said_by" in found:
+        yield "member", f"{found['said_by'] or 'another'}: {found['trust']}"
 
 
 def _readable(step: dict[str, Any]) -> str:
@@ -245,7 +283,9 @@ COMMANDS = {
     ),
     "show": Command(
         _show,
-        argument("ref", metavar="REF", help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction)"),
+        argument(
+            "ref", metavar="REF", help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:D17"
+        ),
         flag("--source", "of an item: where it comes from, the words that say it, and what became of it"),
         option("--lines FIRST:LAST", "only these lines of a step: 200:260, 200:, :60"),
         option("--grep REGEX", "only the lines of a step that match, numbered"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from unified_state.errors import UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option
+from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option, origin_of
 from unified_state.interfaces.cli.terminal import is_person
 from unified_state.lib.stdlib import SMALL_FILE, read_regular
 from unified_state.settings import environment, load_settings
@@ -134,6 +134,19 @@ def _check(context: Context, _arguments: Namespace) -> int:
     return 0 if all(check.ok for check in checks) else 1
 
 
+def _share(context: Context, arguments: Namespace) -> None:
+    from unified_state.memory.ledger.gate import pass_gate
+    from unified_state.team.administer import share_earlier
+
+    whether = not arguments.off
+    if whether:
+        deed = "lets colleagues find the decisions, constraints, questions and attempts from before they could"
+        pass_gate(origin_of(environment()), deed, "all of yours on this server")
+    share_earlier(load_settings(None, environment()), environment(), whether=whether)
+    told = "colleagues find your earlier items, too" if whether else "colleagues find your earlier items no more"
+    context.show({"shares_earlier": whether}, told)
+
+
 COMMANDS = {
     "server init": Command(
         _init,
@@ -157,6 +170,11 @@ COMMANDS = {
             flag("--no-password", "leave the role's password as it is, or set none"),
         ),
         about="let a member in, as an administrator",
+    ),
+    "server share": Command(
+        _share,
+        flag("--off", "take it back"),
+        about="let colleagues find items that you recorded before they could",
     ),
     "server check": Command(_check, about="say what works for you, what does not, and what to do"),
 }

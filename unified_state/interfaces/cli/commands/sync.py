@@ -36,6 +36,9 @@ def _sync(context: Context, arguments: Namespace) -> None:
     vectors = f", and {done.vectors:,} vectors" if done.vectors else ""
     again = "it lost records that it had confirmed, so all are sent again; " if done.again else ""
     text = f"{done.server}: {again}{done.told:,} records sent, {done.new:,} of them new{vectors}; {rest}"
+    if done.private:
+        items = "item stays" if done.private == 1 else "items stay"
+        text += f"; {done.private:,} earlier {items} private until `unified-state server share`"
     return context.show(done.as_dict(), text)
 
 

@@ -1,0 +1,1 @@
+"""What counts of the items of others: computed from records alone."""
