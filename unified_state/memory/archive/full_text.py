@@ -222,8 +222,9 @@ def _conditions(filters: Filters) -> tuple[list[str], list[object]]:
             values.append(time)
     if filters.tool is not None:
         conditions.append(
-            "(step.tool = ? COLLATE NOCASE OR EXISTS (SELECT 1 FROM step AS call WHERE call.turn = step.turn "
-            "AND call.tool_use_id = step.tool_use_id AND call.tool = ? COLLATE NOCASE))"
+            "(step.tool = ? COLLATE NOCASE OR (step.tool_use_id NOT NULL AND EXISTS (SELECT 1 "
+            "FROM step AS call WHERE call.turn = step.turn AND call.tool_use_id = step.tool_use_id "
+            "AND call.tool = ? COLLATE NOCASE)))"
         )
         values += [filters.tool, filters.tool]
     if filters.kind is not None:
