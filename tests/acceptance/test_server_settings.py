@@ -101,3 +101,21 @@ def test_the_usual_variables_complete_a_server_that_is_enabled_but_not_in_an_age
     assert (done.code, "names no host" in done.err) == (1, True)
     done = with_server.run("sync")
     assert (done.code, "names no server" in done.err) == (1, True)
+
+
+@pytest.mark.usefixtures("own_passwd")
+def test_doctor_warns_of_a_password_that_other_users_may_read(with_server: Project) -> None:
+    own = with_server.home / ".config" / "unified-state" / "config.toml"
+    for dsn, mode, is_told in (
+        (f"postgresql://ada:{PASSWORD}@localhost/x", 0o644, True),
+        (f"postgresql://ada:{PASSWORD}@localhost/x", 0o640, True),
+        (f"postgresql://ada:{PASSWORD}@localhost/x", 0o600, False),
+        ("postgresql://ada@localhost/x", 0o644, False),
+    ):
+        own.write_text(f'postgres_enabled = true\npostgres_dsn = "{dsn}"\n', encoding="utf-8")
+        own.chmod(mode)
+        told = with_server.run("doctor").out
+        assert ("has a password, and other users may read it -> chmod 600" in told, PASSWORD in told) == (
+            is_told,
+            False,
+        )

@@ -7,6 +7,7 @@ own id. A repository's files decide neither.
 from __future__ import annotations
 
 import os
+import stat
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import MissingExtraError, NotFoundError, SettingError, UnifiedStateError
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from unified_state.memory.history.store_protocol import HistoryStore
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.settings import Settings
+
+_READ_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
 
 def team_server(
@@ -91,6 +94,18 @@ def server_problem(settings: Settings, environ: Mapping[str, str]) -> UnifiedSta
     except UnifiedStateError as error:
         return error
     return None
+
+
+def exposed_settings(settings: Settings) -> str | None:
+    """Return the user's settings file if the DSN there has a password that other users of the machine may read."""
+    try:
+        if not stat.S_IMODE(os.stat(user_file()).st_mode) & _READ_BY_OTHERS or os.name != "posix":
+            return None
+        from unified_state.team.postgres.server_dsn import has_password
+
+        return user_file() if has_password(settings.postgres_dsn) else None
+    except (ImportError, OSError, UnifiedStateError):
+        return None  # `server_problem` tells of a DSN that cannot be used
 
 
 def is_own_environment(environ: Mapping[str, str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from unified_state.memory.workspace.workspace import JSON_TIER
 from unified_state.model.item import CONSTRAINT
 from unified_state.setting_table import OFF
 from unified_state.team.sync_server import server_states
-from unified_state.team.team_server import server_problem
+from unified_state.team.team_server import exposed_settings, server_problem
 from unified_state.upkeep.doctor.check_hooks import Check, bad, check_hooks, good
 
 TYPE_CHECKING = False
@@ -218,6 +219,9 @@ def _compiled(_subject: _Subject) -> Iterator[Check]:
 def _settings(subject: _Subject) -> Iterator[Check]:
     for problem in subject.settings.problems:
         yield bad("settings", problem, "`unified-state config` shows all settings")
+    path = exposed_settings(subject.settings)
+    if path is not None:
+        yield bad("settings", f"{path} has a password, and other users may read it", f"chmod 600 {shlex.quote(path)}")
 
 
 def _enforcement(subject: _Subject) -> Iterator[Check]:
