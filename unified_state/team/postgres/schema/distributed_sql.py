@@ -9,7 +9,7 @@ from __future__ import annotations
 from unified_state.team.postgres.postgres_values import STEP_COLUMNS
 from unified_state.team.postgres.schema.items_sql import OPEN_AUTHORS
 from unified_state.team.postgres.schema.search_sql import best
-from unified_state.team.postgres.schema.tables_sql import CALLING, DECIDING
+from unified_state.team.postgres.schema.tables_sql import CALLING, DECIDING, READABLE
 
 _REFERENCE_TABLES = ("version", "organisation", "member", "project")
 _PROJECT = """EXISTS (SELECT FROM unified_state.project
@@ -185,7 +185,7 @@ def deciding() -> str:
 
 
 def _deciding_on_nodes() -> str:
-    return _NAMING.replace("{statements}", _functions((*DECIDING, OPEN_AUTHORS, *_OF_ROWS)))
+    return _NAMING.replace("{statements}", _functions((*DECIDING, READABLE, OPEN_AUTHORS, *_OF_ROWS)))
 
 
 def _functions(rows: tuple[tuple[str, str, str], ...]) -> str:

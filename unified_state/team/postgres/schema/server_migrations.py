@@ -27,7 +27,9 @@ from unified_state.team.postgres.schema.tables_sql import (
     INDEXES,
     MASKING,
     NUMBERING,
+    READABLE,
     TENANTS,
+    definer,
     table,
 )
 
@@ -70,6 +72,7 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
         + AS_STEPS.replace("{table}", "replica"),
         safe_numbers("".join(map(_given_numbers, NUMBERED_TABLES)), distributed=distributed),
         shared_items(distributed=distributed),
+        definer(*READABLE).replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"),
     )
 
 

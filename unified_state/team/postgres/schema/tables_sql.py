@@ -89,6 +89,16 @@ def definer(signature: str, returns: str, body: str) -> str:
     )
 
 
+# In the first version the query called `author()` for each member: with a hundred, a search took eight times as long.
+READABLE = (
+    "readable()",
+    "integer[]",
+    """SELECT coalesce(array_agg(member.id), '{}') FROM unified_state.member
+    JOIN unified_state.organisation ON organisation.name = member.organisation
+    WHERE organisation.name = current_setting('unified_state.organisation', true)
+        AND (member.id = (SELECT unified_state.author())
+            OR ((SELECT unified_state.author()) IS NOT NULL AND organisation.shares AND member.shares))""",
+)
 TENANTS = _TENANTS + "".join(definer(*row) for row in DECIDING)
 
 # The second migration. Numbers are assigned in a separate table, which is on the same node as the project's history. So
