@@ -12,7 +12,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plug
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale scale-commands contention distributed hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate screenshots clean
+.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -85,6 +85,10 @@ outbox: $(VENV)/installed
 # What each tier costs as history grows: make scale OPTIONS="--steps 10000,100000,1000000"
 scale: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.scale $(OPTIONS)
+
+# Searches a second and their lateness by how many ask at once: a plain server, PgBouncer, Citus where it is installed.
+load: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.load $(OPTIONS)
 
 # What a distributed server (Citus) costs beside a plain one, where it is installed.
 distributed: $(VENV)/installed

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -15,7 +9,7 @@ import pytest
 
 from tests.contracts import CONTRACTS, Contract
 from tests.contracts.contract import session, step, steps_of, turn, uuid
-from tests.passwd import SERVERS_USER, mounted_passwd
+from tests.pgbouncer import need_pgbouncer, pooling
 from tests.postgres_server import OWNER, PostgresServer
 from tests.team.postgres.test_tenancy import SECRET, claim, count_all
 from unified_state.memory.history.store_protocol import everything
@@ -27,50 +21,20 @@ if TYPE_CHECKING:
 
     from tests.team.postgres.conftest import OpenAs
 
-_PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-_REQUIRED = "UNIFIED_STATE_REQUIRE_OLDER_SERVERS"
-_CONF = """
-[databases]
-* = host={host} port={port}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = {own}
-unix_socket_dir =
-auth_type = trust
-auth_file = {folder}/users
-pool_mode = transaction
-default_pool_size = 1
-"""
-
 
 @pytest.fixture(scope="module")
-def pooled(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def pooled(postgres: PostgresServer) -> Iterator[dict[str, Any]]:
     """How to reach the server through a pool."""
-    if _PROGRAM is None:
-        reason = "there is no PgBouncer; apt-get install pgbouncer"
-        (pytest.fail if os.environ.get(_REQUIRED) == "1" else pytest.skip)(reason)
-    mounted_passwd()
-    folder = postgres.folder.parent / f"bouncer-{os.getpid()}"
-    folder.mkdir(mode=0o755, exist_ok=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        own = free.getsockname()[1]
-    (folder / "users").write_text(f'"{OWNER}" ""\n')
-    (folder / "conf").write_text(_CONF.format(host=postgres.folder, port=postgres.port, own=own, folder=folder))
-    user = SERVERS_USER if os.geteuid() == 0 else None
-    with subprocess.Popen([str(_PROGRAM), str(folder / "conf")], user=user, stderr=subprocess.DEVNULL) as process:
-        for _ in range(100):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", own)):
-                break
-            time.sleep(0.05)
-        yield {"host": "127.0.0.1", "port": own}
-        process.terminate()
+    need_pgbouncer()
+    with pooling(postgres, [OWNER], 1) as parameters:
+        yield parameters
 
 
 @pytest.fixture
 def by_hand(postgres: PostgresServer, pooled: dict[str, Any]) -> Iterator[psycopg.Connection[Any]]:
     """A connection of somebody who sends what he likes through the same pool."""
     with psycopg.connect(postgres.dsn(**pooled), autocommit=True, prepare_threshold=None) as connection:
+        connection.execute("RESET ALL")  # what another test set by hand is still there
         yield connection
 
 
