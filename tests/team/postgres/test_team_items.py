@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tests.contracts.contract import decision, session, step, turn, uuid
-from tests.postgres_kinds import on_every_server
+from tests.postgres_kinds import on_every_engine
 from tests.team.postgres.test_tenancy import claim
 from unified_state.model.history_records import StoredItem, StoredLink
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.team.postgres.conftest import OpenAs
     from unified_state.team.postgres.postgres_store import PostgresStore
 
-pytestmark = on_every_server
+pytestmark = on_every_engine
 TIME, LATER = "2026-01-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"
 _MAIN = {"decision": "decision", "constraint": "constraint", "question": "question", "attempt": "attempt"}
 
