@@ -7,7 +7,7 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.viewer.compaction_page import compaction_values
 from unified_state.interfaces.viewer.home_page import page_values
 from unified_state.interfaces.viewer.page_writer import MOST_CHARACTERS, static_file, write_page
-from unified_state.interfaces.viewer.session_pages import read_page, session_values
+from unified_state.interfaces.viewer.session_pages import EVERY_TURN, read_page, session_values
 from unified_state.interfaces.viewer.state_page import state_values
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import turn_of_step
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 STATE = "state"
 MOST_BYTES = 2_000_000
-_EVERY_TURN = 1 << 31
 _SHORTEST_ID = 6  # characters of the begin of a session's id
 _OPEN_TURNS = 30  # the last ones of a session; those before are folded
 _LIMITS = (MOST_CHARACTERS, 1_000, 300, 100, 30)  # characters of a text: the first that makes the file small enough
@@ -43,7 +42,7 @@ def export_page(archive: Archive, project: Project, what: str, now: int) -> str:
         )
     session = session_called(archive, what)
     values = session_values(archive, session)
-    page = read_page(archive, session, 0, values["compactions"], _EVERY_TURN)
+    page = read_page(archive, session, 0, values["compactions"], EVERY_TURN)
     own = [turn.line.number for turn in page.turns if turn.line.agent is None and turn.parts]
     first_open = own[-_OPEN_TURNS] if len(own) > _OPEN_TURNS else 0
     for limit in _LIMITS:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.timeline.timeline_table import RestoreLine, TurnLine
 
-TURNS = 20  # on one page
+TURNS, EVERY_TURN = 20, 1 << 31  # on one page
 MOST_STEPS = 200  # of a turn on a page
 _MOST_COMPACTIONS = 500
 _ALWAYS = 1 << 62
@@ -107,10 +107,12 @@ def session_values(archive: Archive, session: int) -> dict[str, Any]:
     return {"session": told, "compactions": compactions, "curve": curve}
 
 
-def turns_part(archive: Archive, project: Project, session: int, first: int | None, now: int) -> str:
-    """Return the turns of a session from a turn on, without the page around them."""
+def turns_part(
+    archive: Archive, project: Project, session: int, first: int | None, now: int, *, every: bool = False
+) -> str:
+    """Return the turns of a session from a turn on, a page of them or `every` one, without the page around them."""
     compactions = compactions_of(archive, session, _MOST_COMPACTIONS)[::-1]
-    page = read_page(archive, session, first, compactions)
+    page = read_page(archive, session, first, compactions, EVERY_TURN if every else TURNS)
     values = page_values("sessions", now)
     return write_page("turns.html", project=project, session_number=session, page=page, first_open=0, **values)
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _STATIC = {"viewer.css": "text/css", "viewer.js": "text/javascript", "viewer.svg": "image/svg+xml"}
 _POLL_SECONDS = 0.5
-_TURNS_AGAIN = 3  # before the new ones: a message of a hook moves to its turn once the transcript has it
+_LAST_TURNS = 4
 _NOT_FOUND, _BAD_REQUEST, _UNAVAILABLE = 404, 400, 503
 
 
@@ -156,29 +156,30 @@ class ViewerApp:
     async def _news(self, project: Project, session: int, after: int) -> AsyncIterator[dict[str, str]]:
         """Yield the turns of a session that have new steps, whenever the archive has changed."""
         stamp: tuple[int, int] | None = None
+        sent = ""
         while not self.is_closing:
             found = _stamp(project.archive_path)
             if found != stamp:
                 stamp = found
-                after, part = await run_in_threadpool(_new_turns, project, session, after)
-                if part:
+                after, part = await run_in_threadpool(_newest_turns, project, session, after)
+                if part != sent:
+                    sent = part
                     yield {"event": "turns", "data": part}
             await asyncio.sleep(_POLL_SECONDS)
 
 
-def _new_turns(project: Project, session: int, after: int) -> tuple[int, str]:
-    """Return the number of the newest step, and the turns of a session since the first with a newer one."""
+def _newest_turns(project: Project, session: int, after: int) -> tuple[int, str]:
+    """Return the number of the newest step, and the turns of a session with steps after a number.
+
+    The last turns are always among them: a message that a hook reported moves to another turn once the transcript has
+    it, and its number is given out again.
+    """
 
     def action(archive: Archive) -> tuple[int, str]:
-        newest = newest_step(archive)
-        if newest <= after:
-            return after, ""
         query = "SELECT min(turn.id) FROM step JOIN turn ON turn.id = step.turn WHERE step.id > ? AND turn.session = ?"
-        first = archive.value(query, after, session)
-        if first is None:
-            return newest, ""
-        first = turn_before(archive, session, first, _TURNS_AGAIN) or first
-        return newest, turns_part(archive, project, session, first, current_time())
+        found = (archive.value(query, after, session), turn_before(archive, session, None, _LAST_TURNS))
+        first = min((turn for turn in found if turn is not None), default=0)
+        return newest_step(archive), turns_part(archive, project, session, first, current_time(), every=True)
 
     return project.read(action)
 
