@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -83,25 +84,31 @@ class CitusServer(PostgresServer):
     def database(self, name: str = "", *, has_vectors: bool = True, encoding: str = "UTF8") -> str:
         """Make an empty database with Citus; its name."""
         name = name or f"db_{uuid4().hex[:12]}"
-        for node in self.nodes:
-            node.database(name, has_vectors=False, encoding=encoding)
-            with node.admin(name) as connection:
-                connection.execute("CREATE EXTENSION citus")
-        with self.admin(name) as connection:
-            connection.execute("SELECT citus_set_coordinator_host('127.0.0.1', %s)", [self.port])
-            for worker in self.workers:
-                connection.execute("SELECT citus_add_node('127.0.0.1', %s)", [worker.port])
-        self._note_roles(name)
+        with self._alone():
+            for node in self.nodes:
+                node.database(name, has_vectors=False, encoding=encoding)
+                with node.admin(name) as connection:
+                    connection.execute("CREATE EXTENSION citus")
+            with self.admin(name) as connection:
+                connection.execute("SELECT citus_set_coordinator_host('127.0.0.1', %s)", [self.port])
+                for worker in self.workers:
+                    connection.execute("SELECT citus_add_node('127.0.0.1', %s)", [worker.port])
+            self._note_roles(name)
         return name
 
     def role(self, password: str = "") -> str:
         """Make a role that may log in: Citus makes it on every node."""
         name = f"role_{uuid4().hex[:12]}"
-        with self.admin("shared") as connection:
-            connection.execute(f"CREATE ROLE {name} LOGIN" + (f" PASSWORD '{password}'" if password else ""))
-        for database in self._databases():
-            self._note_roles(database)
+        with self._alone():
+            with self.admin("shared") as connection:
+                connection.execute(f"CREATE ROLE {name} LOGIN" + (f" PASSWORD '{password}'" if password else ""))
+            for database in self._databases():
+                self._note_roles(database)
         return name
+
+    def _alone(self) -> AbstractContextManager[object]:
+        """Wait for other workers of the run: one would meet the half made database of another."""
+        return FileLock(f"{self.folder.parent}.making")
 
     def _databases(self) -> list[str]:
         with self.admin("postgres") as connection:
