@@ -238,7 +238,7 @@ def test_no_unused_part_of_a_page_keeps_what_was_forgotten(project: Project, tmp
             word = WORD if path.stem == "s" else STAYS
             transcript.prompt(f"run {number}")
             transcript.call("Bash", {"command": f"{word}{number * 7919 % 41} --deep {word} {number}"}, "done")
-            transcript.call("Read", {"file_path": f"/work/{number * 31 % 37}/{word}.py"}, "pass")
+            transcript.call("Read", {"file_path": f"/code/{number * 31 % 37}/{word}.py"}, "pass")
             project.keep(transcript, path)
     assert WORD.encode() in project.archive.read_bytes()
     assert project.run("forget", "--session", "s", "--yes").code == 0

@@ -32,7 +32,7 @@ def workspace(tmp_path: Path, data_dir: Path, settings: Settings, masker: Masker
     for number in range(MANY):
         path = data_dir / "repositories" / f"{number:016x}" / "archive.db"
         with Archive(str(path)) as archive, archive.transaction(durable=False):
-            session = touch_session(archive, f"session-{number}", NOW, worktree=f"/work/{number}")
+            session = touch_session(archive, f"session-{number}", NOW, worktree=f"/code/{number}")
             writer = StepWriter(archive, session, None)
             for place in range(30):
                 words = [WORDS[(place * 7 + number * step) % len(WORDS)] for step in range(1, 4 + place % 5)]
@@ -57,7 +57,7 @@ def test_hits_of_many_repositories_are_those_that_one_after_the_other_has(
     expected.sort(key=lambda one: -one[1].score * one[1].coverage)
     found = find_everywhere(workspace, Wanted(query), NOW)
     assert [(one.archive, one.hit) for one in found] == expected[:10]
-    assert all(one.worktree == f"/work/{int(Path(one.archive).parent.name, 16)}" for one in found)
+    assert all(one.worktree == f"/code/{int(Path(one.archive).parent.name, 16)}" for one in found)
 
 
 def test_a_session_that_no_repository_has_is_named(workspace: Workspace) -> None:
