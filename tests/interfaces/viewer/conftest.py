@@ -22,9 +22,9 @@ def told(repository: Path, tmp_path: Path) -> Path:
     return repository
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def browser() -> Iterator[Browser]:
-    """A headless browser for this worker."""
+    """A headless browser. Not one for all tests of a worker: while it runs, it has the thread's event loop."""
     program = find_chromium()
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=program, args=OPTIONS)
