@@ -17,16 +17,16 @@ class LocalCitus:
     """`with LocalCitus() as server: …`, as `LocalPostgres`."""
 
     def __enter__(self) -> Self:
-        self._home = Path(tempfile.mkdtemp(prefix="us-citus-"))
+        self._home = Path(tempfile.mkdtemp(prefix="c-"))  # short: the path of a socket has at most 107 characters
         self._home.chmod(0o755)  # as root the server is another user's
-        self._cluster: CitusServer = start_citus(self._home / "nodes")
+        self._cluster: CitusServer = start_citus(self._home / "n")
         self._turns = itertools.cycle(self._cluster.nodes)
         return self
 
     def __exit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        end_server(self._home / "nodes")
+        end_server(self._home / "n")
         end_server(self._home)
 
     @property
