@@ -33,6 +33,18 @@ def test_a_place_stays_the_same(project: Path, data_dir: Path) -> None:
     assert located(project, data_dir) == located(project, data_dir) == located(project, data_dir, create=False)
 
 
+def test_no_folder_is_made_where_a_worktree_names_a_common_folder_that_is_missing(
+    project: Path, data_dir: Path
+) -> None:
+    (project / ".git").write_text("gitdir: elsewhere\n", encoding="utf-8")
+    (project / "elsewhere").mkdir()
+    (project / "elsewhere" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    (project / "elsewhere" / "commondir").write_text("..\n-", encoding="utf-8")
+    place = located(project, data_dir)
+    assert place.repository.common_dir == str(project / "elsewhere")
+    assert sorted(path.name for path in project.iterdir()) == [".git", "elsewhere"]
+
+
 def test_all_worktrees_share_the_archive_and_each_has_its_state_file(
     repository: Path, git: Git, data_dir: Path, tmp_path: Path
 ) -> None:

@@ -105,9 +105,12 @@ def git_dir_of(worktree: str) -> str | None:
 
 
 def common_dir_of(git_dir: str) -> str:
-    """Return the git dir that all worktrees share: the target of the file `commondir`, else the git dir itself."""
+    """Return the git dir that all worktrees share: the folder that the file `commondir` names, else the git dir
+    itself.
+    """
     pointer = _pointer(os.path.join(git_dir, "commondir"))
-    return os.path.realpath(os.path.join(git_dir, pointer)) if pointer else git_dir
+    target = os.path.realpath(os.path.join(git_dir, pointer)) if pointer else git_dir
+    return target if os.path.isdir(target) else git_dir
 
 
 def _packed(common_dir: str, ref: str) -> str | None:
