@@ -262,5 +262,11 @@ def _create(path: str) -> None:
         publish_once(temporary, path)
     finally:
         for leftover in (temporary, f"{temporary}-journal"):
-            if os.path.exists(leftover):
-                os.unlink(leftover)
+            _remove(leftover)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return  # SQLite, or a process that opened the archive meanwhile, may have been faster
