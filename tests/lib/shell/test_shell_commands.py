@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unified_state.lib.shell import shell_commands
 from unified_state.lib.shell.shell_commands import command_key, commands_run, only_prints, programs, simple_commands
 from unified_state.lib.shell.shell_line import UnreadableError
 
@@ -159,6 +160,17 @@ def test_what_a_line_runs_in_the_end_is_found(line: str) -> None:
 )
 def test_what_only_stands_in_a_line_is_not_run(line: str) -> None:
     assert ["git", "push"] not in [command.words[:2] for command in commands_run(line)]
+
+
+WRAPPERS, SHELLS = shell_commands._WRAPPERS, shell_commands._SHELLS
+OPTIONS = {"-c", "-s", "--", "-", *shell_commands._SHELL_VALUES, *" ".join(WRAPPERS.values()).split()}
+
+
+@pytest.mark.parametrize("program", sorted({*WRAPPERS, *SHELLS, *shell_commands._COMMAND_OPTION, "find", "git", "."}))
+def test_a_command_that_ends_behind_an_option_hides_no_other(program: str) -> None:
+    for option in sorted(OPTIONS):
+        for line in (f"{program} {option}", f"{program} -x {option}", f"echo x | {program} {option}"):
+            assert ["git", "push"] in [command.words[:2] for command in commands_run(f"{line}; git push")], line
 
 
 @pytest.mark.usefixtures("alarm")

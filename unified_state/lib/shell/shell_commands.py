@@ -225,7 +225,7 @@ def _scripts(shell: SimpleCommand) -> Iterator[str]:
             yield from following[:1]
             return
         at += 2 if option in _SHELL_VALUES else 1
-    if at == len(words) or words[at] in _STDIN or "-s" in words[1:at]:  # otherwise a script file
+    if at >= len(words) or words[at] in _STDIN or "-s" in words[1:at]:  # otherwise a script file
         yield from _read_from_stdin(shell)
 
 
