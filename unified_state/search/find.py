@@ -16,9 +16,8 @@ from unified_state.memory.archive.steps import index_left, is_any_unindexed, ste
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit
-from unified_state.search.in_parallel import each
 from unified_state.search.rules.query_dates import begin_of
-from unified_state.search.search_archive import note_accesses, search
+from unified_state.search.search_archive import MOST_HITS, note_accesses, search
 from unified_state.setting_table import OFF
 
 TYPE_CHECKING = False
@@ -108,42 +107,55 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
     """Return the best hits of all repositories, best first, and report archives that cannot be read."""
     filters = filters_of(wanted, now)
     reader = query_reader(workspace)
-
-    def look(path: str) -> dict[str, Any]:
-        return _look(path, wanted, now, filters, reader)
-
     paths = _archives(workspace)
-    looked = list(map(look, paths)) if reader is not None else each(look, paths)
+    if reader is not None:
+        return _find_in_each(workspace, paths, wanted, now, filters, reader)
+    from unified_state.search.search_archives import query_of, search_archives
+
+    def prepare(archive: Archive) -> list[str]:
+        problems: list[str] = []
+        _index(problems.append, archive)
+        return problems
+
+    query = query_of(wanted.query, min(wanted.limit, MOST_HITS), wanted.session_id, filters, now)
+    answers = search_archives(paths, query, prepare)
+    for problem in answers.problems:
+        workspace.report(problem)
+    if answers.unknown is not None:
+        raise answers.unknown
+    worktrees: dict[str, str | None] = {}
+    for path in dict.fromkeys(path for path, _ in answers.hits):
+        with Archive(path) as archive:
+            worktrees[path] = _worktree(archive)
+    return [FoundIn(path, worktrees[path], hit) for path, hit in answers.hits]
+
+
+def _find_in_each(  # as of find_everywhere
+    workspace: Workspace, paths: list[str], wanted: Wanted, now: int, filters: Filters, reader: Reader
+) -> list[FoundIn]:
+    """Search by meaning too: each archive by itself, with the vectors that it has."""
     found: list[FoundIn] = []
-    for path, answer in zip(paths, looked, strict=True):
-        for problem in answer["problems"]:
-            workspace.report(problem)
-        hits = [Hit(**{**hit, "uuids": tuple(hit["uuids"])}) for hit in answer["hits"]]
-        found += [FoundIn(path, answer["worktree"], hit) for hit in hits]
-    unknown = [answer["unknown"] for answer in looked if answer["unknown"]]
-    if unknown and not any(answer["is_known"] for answer in looked):
-        raise NotFoundError(*unknown[-1])
+    unknown: list[NotFoundError] = []
+    searched = 0
+    for path in paths:
+        try:
+            with Archive(path) as archive:
+                _index(workspace.report, archive)
+                hits = search(
+                    archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
+                )
+                worktree = _worktree(archive) if hits else None
+        except NotFoundError as error:  # a session of another repository
+            unknown.append(error)
+        except UnifiedStateError as error:
+            workspace.report(f"skipped: {error.message}")
+        else:
+            searched += 1
+            found += [FoundIn(path, worktree, hit) for hit in hits]
+    if unknown and not searched:
+        raise unknown[-1]
     # Scores are comparable only within one archive. Coverage of the query is comparable across all.
     return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
-
-
-def _look(path: str, wanted: Wanted, now: int, filters: Filters, reader: Reader | None) -> dict[str, Any]:
-    """Return the hits of one archive and the last known folder of its repository, or why there are none."""
-    problems: list[str] = []
-    found = {"hits": [], "worktree": None, "is_known": False, "unknown": None, "problems": problems}
-    try:
-        with Archive(path) as archive:
-            _index(problems.append, archive)
-            hits = search(
-                archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
-            )
-            worktree = _worktree(archive) if hits else None
-            return {**found, "hits": [hit.as_dict() for hit in hits], "worktree": worktree, "is_known": True}
-    except NotFoundError as error:  # a session of another repository
-        return {**found, "unknown": [error.message, error.hint]}
-    except UnifiedStateError as error:
-        problems.append(f"skipped: {error.message}")
-        return found
 
 
 def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:

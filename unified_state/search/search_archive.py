@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from unified_state.model.item import LedgerItem
     from unified_state.search.query_meaning import Meant, Reader
 
+APART = 1 << 40  # between the numbers of two archives whose steps are ranked together
 HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
 MOST_HITS = 1_000
 _PATIENCE = 250  # milliseconds
@@ -68,7 +69,7 @@ _CROWDED = 0.2
 _FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps steps scored by meaning below an item that has all words
 
 
-class _Query(Record):
+class Asked(Record):
     """A query: its text, its words with their weights (the heaviest first) and forms, the filters, the current time."""
 
     text: str
@@ -105,24 +106,31 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     """
     filters = filters or Filters()
     if session_id is not None:
-        filters = filters.replace(session=_known_session(archive, session_id))
+        filters = filters.replace(session=known_session(archive, session_id))
     words = query_words(query) if words is None else words
     steps = count_steps(archive)
     forms = forms_of(query, words)
     having = count_having(archive, words, steps, forms)
-    least = round(steps / SAMPLE / 2)
-    weights = {
-        word: inverse_frequency(steps, max(having[word], least)) for word in sorted(words, key=having.__getitem__)
-    }
     limit = min(limit, MOST_HITS)
-    if not weights or limit < 1:
+    if not words or limit < 1:
         return []
     meant = reader.read(archive, query, having, steps) if reader is not None else None
-    asked = _Query(query, weights, having, forms, steps, session_id, filters, now, meant)
-    hits = _items(archive, asked)
+    asked = Asked(query, weights_of(having, steps), having, forms, steps, session_id, filters, now, meant)
+    hits = item_hits(archive, asked)
     if filters.kind not in ALIAS_LETTERS:
         hits += _steps(archive, asked, limit, max(candidates, limit))
-    return sorted(hits, key=lambda hit: (-hit.score, hit.status not in {None, ACTIVE}))[:limit]
+    return sorted(hits, key=rank)[:limit]
+
+
+def weights_of(having: dict[str, int], steps: int) -> dict[str, float]:
+    """Return the weights of words by how many of the steps have each, the heaviest first."""
+    least = round(steps / SAMPLE / 2)
+    return {word: inverse_frequency(steps, max(having[word], least)) for word in sorted(having, key=having.__getitem__)}
+
+
+def rank(hit: Hit) -> tuple[float, bool]:
+    """Return the key that sorts hits: the best first, and of equal ones the items that still hold."""
+    return -hit.score, hit.status not in {None, ACTIVE}
 
 
 def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: int) -> None:
@@ -147,7 +155,7 @@ def _levels(archive: Archive, steps: Iterable[int]) -> dict[int, float]:
     return dict(archive.rows(f"SELECT step, level FROM access WHERE step IN ({', '.join(map(str, steps))})"))
 
 
-def _known_session(archive: Archive, session_id: str) -> int:
+def known_session(archive: Archive, session_id: str) -> int:
     number = session_number(archive, session_id)
     if number is None:
         message = f"there is no session {session_id[:60]!r} in the archive"
@@ -161,30 +169,40 @@ def _hit(words: list[str], text: str, total: float, share: float, **source: Any)
     return Hit(**source, score=round(total, 4), snippet=shown, coverage=round(share, 2))
 
 
-def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list[Hit]:
+def _steps(archive: Archive, asked: Asked, limit: int, candidates: int) -> list[Hit]:
     filters, meant = asked.filters, asked.meant
     matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates, asked.forms))
     if meant is not None:
         matches.update(meant.nearest(filters, candidates))
-    placed = _with_neighbours(archive, matches)
+    placed = with_neighbours(archive, matches)
+    accessed = access_weights(archive, matches, asked.now)
+    return [hit for _, hit in step_hits(asked, placed, matches, accessed, limit)]
+
+
+def step_hits(
+    asked: Asked, placed: dict[int, Placed], matches: set[int], accessed: dict[int, float], limit: int
+) -> list[tuple[int, Hit]]:
+    """Return the numbers of the best of the placed steps with their hits. `matches` are those that the index proposed,
+    and the others are beside one.
+    """
     texts = {number: readable(found.step) for number, found in placed.items()}
     regions = {number: _region(text, asked, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked)
     scores = relevance(looked, asked.weights, _CROWDED if sum(asked.having.values()) > MOST_MATCHES else 1.0)
-    cosines = meant.cosines(looked) if meant is not None else {}
-    if meant is not None and cosines:
-        scores = fused(scores, looked, cosines, meant.trust)
-    accessed = access_weights(archive, matches, asked.now)
+    cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
+    if asked.meant is not None and cosines:
+        scores = fused(scores, looked, cosines, asked.meant.trust)
     said = [(text, looked[number].counts) for number, text in texts.items()]
     raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
     low = lowered((found.step, texts[number]) for number, found in placed.items())
+    is_free = asked.filters == Filters()
     totals = {
         number: scores[number] + raising.of(number, found.step, texts[number]) + low.get(found.step.tool_use_id, 0.0)
         for number, found in placed.items()
-        if number in matches or (filters == Filters() and scores[number] > 0 and not texts[number].startswith(DATA_URL))
+        if number in matches or (is_free and scores[number] > 0 and not texts[number].startswith(DATA_URL))
     }
     chosen = _best(totals, placed)[:limit]
-    older = older_steps({number: texts[number] for number in chosen if placed[number].step.kind in _STATEMENTS})
+    older = _older({number: texts[number] for number in chosen if placed[number].step.kind in _STATEMENTS})
     for number, newer in older.items():
         totals[newer] = max(totals[number], totals[newer])
     chosen.sort(key=lambda number: (-totals[number], number in older))
@@ -192,25 +210,42 @@ def _steps(archive: Archive, asked: _Query, limit: int, candidates: int) -> list
     scale = _FUSED if cosines else 1.0
     hits = []
     for number in chosen:
-        step = placed[number].step
         share = max(coverage(looked[number], looked, asked.weights), cosines.get(number, 0.0))
-        source = {"ref": f"S{number}", "kind": step.kind, "uuids": (step.uuid,), "timestamp": to_text(step.at)}
-        session_id = asked.session_id or placed[number].session_id
-        status = OLDER if number in older else None
-        total = totals[number] * scale
-        hits.append(_hit(words, regions[number], total, share, session_id=session_id, status=status, **source))
+        source = _source(number, placed[number], asked, OLDER if number in older else None)
+        hits.append((number, _hit(words, regions[number], totals[number] * scale, share, **source)))
     return hits
+
+
+def _source(number: int, placed: Placed, asked: Asked, status: str | None) -> dict[str, Any]:
+    step = placed.step
+    return {
+        "ref": f"S{number % APART}",
+        "kind": step.kind,
+        "uuids": (step.uuid,),
+        "timestamp": to_text(step.at),
+        "session_id": asked.session_id or placed.session_id,
+        "status": status,
+    }
+
+
+def _older(texts: dict[int, str]) -> dict[int, int]:
+    """Return the steps that a newer one of the same archive changes, each with the newest of those."""
+    archives = dict.fromkeys(number // APART for number in texts)
+    older: dict[int, int] = {}
+    for archive in archives:
+        older |= older_steps({number: text for number, text in texts.items() if number // APART == archive})
+    return older
 
 
 def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
     """Return the steps, best first. Of several blocks of one entry only the best remains."""
-    best: dict[str, int] = {}
+    best: dict[tuple[int, str], int] = {}
     for number in sorted(totals, key=totals.__getitem__, reverse=True):
-        best.setdefault(placed[number].step.uuid, number)
+        best.setdefault((number // APART, placed[number].step.uuid), number)
     return list(best.values())
 
 
-def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
+def with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
     """Return the steps and their neighbours in their sessions."""
     near = sorted({number + distance for number in numbers for distance in (-1, 0, 1)})
     found = find_placed(archive, near)
@@ -222,7 +257,7 @@ def _with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
     }
 
 
-def _region(text: str, asked: _Query, is_match: bool) -> str:
+def _region(text: str, asked: Asked, is_match: bool) -> str:
     """Return the text, or the part of a long text around the best words in any of their forms."""
     words = asked.words
     if is_match and len(text) > _LOOKED_AT and not has_any(text, words):
@@ -230,7 +265,7 @@ def _region(text: str, asked: _Query, is_match: bool) -> str:
     return region(text, words, _LOOKED_AT)
 
 
-def _as_written(texts: Iterable[str], asked: _Query) -> list[str]:
+def _as_written(texts: Iterable[str], asked: Asked) -> list[str]:
     """Return the words, each followed by its other forms in the texts: `planted` after `planting`."""
     starts = {form[:2] for word in asked.words for form in (word, *asked.forms.get(word, ()))}
     names: dict[str, str] = {}
@@ -249,7 +284,7 @@ def _indexed(text: str) -> str:
     return f"{index_text(text)} {parts_of_names(text)}"
 
 
-def _looked(placed: dict[int, Placed], regions: dict[int, str], asked: _Query) -> dict[int, Looked]:
+def _looked(placed: dict[int, Placed], regions: dict[int, str], asked: Asked) -> dict[int, Looked]:
     texts = list(map(_indexed, regions.values()))
 
     def beside(number: int, near: int) -> int | None:
@@ -271,7 +306,7 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], asked: _Query) -
     return looked
 
 
-def _items(archive: Archive, asked: _Query) -> list[Hit]:
+def item_hits(archive: Archive, asked: Asked) -> list[Hit]:
     """Return the items that contain half of the words. Items are few, so all are read."""
     kind = asked.filters.kind if asked.filters.kind in ALIAS_LETTERS else None
     items = [item for item in searched_items(archive, kind) if _passes(item, asked.session_id, asked.filters)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from _thread import _local
 from itertools import islice, zip_longest
-from math import prod
+from math import log, prod
 
 from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
@@ -29,6 +29,7 @@ MOST_MATCHES = 50_000  # maximum number of matches that are ranked
 _MOST_TOGETHER = 6  # words that a step must have all of
 _MOST_SHARE = 0.6  # of the matches that may be ranked: more often the two rarest words are too common
 _MOST_READ = 5_000  # of those, if file names must be compared
+_LEAST_RARITY, _MOST_OF_WORD = 1e-6, 2.2  # of FTS5: of a word in most steps; k1 + 1
 _TOKENIZER = "porter unicode61"
 _LAST_CHARACTER = "\U0010ffff"
 _kept = _local()
@@ -208,6 +209,27 @@ def _tables() -> Connection:
             connection.execute(f"CREATE VIRTUAL TABLE terms_of_{name} USING fts5vocab ({name}, 'instance')")
         _kept.tables = connection
     return connection
+
+
+def word_shares(
+    archive: Archive, numbers: Sequence[int], having: dict[str, int], steps: int, forms: Forms | None = None
+) -> dict[int, list[float]]:
+    """Return how much of each word the steps have, from 0 to 1.
+
+    That is BM25 without how rare the word is in this archive, which says nothing of another one.
+    """
+    shares = {number: [0.0] * len(having) for number in numbers}
+    among = f"({', '.join(map(str, numbers))})"
+    for place, (word, count) in enumerate(having.items()):
+        # A plus keeps SQLite from asking the index anew for each number.
+        rows = archive.execute(
+            "SELECT rowid, bm25(step_text) FROM step_text WHERE step_text MATCH ? AND +rowid IN " + among,
+            (fts_query([word], forms),),
+        )
+        rarity = max(_LEAST_RARITY, log((steps - count + 0.5) / (count + 0.5)) if count < steps else 0.0)
+        for number, found in rows:
+            shares[number][place] = min(1.0, -found / (rarity * _MOST_OF_WORD))
+    return shares
 
 
 def _conditions(filters: Filters) -> tuple[list[str], list[object]]:
