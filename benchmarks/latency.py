@@ -2,7 +2,8 @@
 
     python benchmarks/latency.py [--rounds N] [--quick]
 
-Targets: UserPromptSubmit with one new turn at most 1.2 x node -e 0, whatever the transcript has grown to;
+Targets: UserPromptSubmit at most .6 x node -e 0 after a turn and 1.2 x with a turn that no Stop archived, whatever the
+transcript has grown to;
 SessionStart(compact) on 50,000 archived turns at most 1.4 x; SubagentStart with 50 constraints at most 2 x; PreCompact
 at most 4 x in a small repository, 6 x in one of 50,000 files; `decision add` at most 4 x in the shell, 5 ms in the API.
 The status line at most 2.5 x a bare Python.
@@ -64,6 +65,39 @@ def prompts(world: World, sizes: list[int]) -> list[Contender]:
             world.contender(name, "UserPromptSubmit", transcript, prepare=growing(transcript), prompt="go on")
         )
     return contenders
+
+
+def quiet_prompts(world: World, sizes: list[int]) -> list[Contender]:
+    """The prompt hook after the end of a turn, with nothing to add: the prompt is kept, the archive stays closed."""
+    contenders = []
+    for size in sizes:
+        transcript = world.folder / f"quiet-{size}.jsonl"
+        write_transcript(transcript, size, transcript.stem)
+        world.run("import", str(transcript))
+        world.run_hook("SessionStart", transcript, "brief", source="resume")
+        contenders.append(
+            world.contender(
+                f"UserPromptSubmit after a turn, {size:,} messages",
+                "UserPromptSubmit",
+                transcript,
+                prepare=_ending_turns(world, transcript),
+                prompt="go on",
+            )
+        )
+    return contenders
+
+
+def _ending_turns(world: World, transcript: Path) -> Callable[[], None]:
+    """Ends a turn each time it is called, with all messages archived, as they are a while after a turn."""
+    grow = growing(transcript)
+
+    def end_turn() -> None:
+        grow()
+        world.run_hook("Stop", transcript, last_assistant_message="done")
+        for path in world.home.glob(f".local/share/unified-state/repositories/*/pending/{transcript.stem}.json"):
+            path.unlink()
+
+    return end_turn
 
 
 def subagents(world: World, constraints: int) -> list[Contender]:
@@ -177,7 +211,9 @@ def main() -> None:
             World(Path(name) / n, count) for n, count in (("small", 20), ("large", files), ("long", 20))
         )
         bare = Contender("python -I -S -c 0", [sys.executable, "-I", "-S", "-c", "0"], environment=clean_environment())
-        compare([node(), bare, *prompts(small, sizes), *restores(long, turns)], options.rounds)
+        compare(
+            [node(), bare, *prompts(small, sizes), *quiet_prompts(small, sizes), *restores(long, turns)], options.rounds
+        )
         print()
         transcript = small.folder / "500.jsonl"
         pre_compact = [

@@ -11,23 +11,22 @@ import sys
 import time
 
 from unified_state.errors import CompactionRefusedError, StorageError, TierError
-from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
-from unified_state.lib.fence import visible
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.place import locate
-from unified_state.memory.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, Moment
+from unified_state.model.step import PROMPT
 from unified_state.settings import environment, load_hook_settings
-from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
     from unified_state.model.hook_event import HookEvent
+    from unified_state.settings import Settings
 
     Handler = Callable[[HookCall, Archive], str]
 
@@ -62,11 +61,16 @@ def run(event_name: str, part: str = "", data_dir: str = "") -> int:
         from unified_state.interfaces.hook_tool_output import run as look_at_output  # likewise
 
         return look_at_output(part, data_dir)
-    return HookRun(event_name, part, data_dir).run()
+    return _OwnRun(event_name, part, data_dir).run()
 
 
 class HookRun(Run):
-    """One run of the hook: parse the event, open its repository, handle it, answer the client."""
+    """One run of the hook: parse the event, open its repository, handle it, answer the client.
+
+    A prompt to which nothing is to be added is only kept, where `keeps_prompts`: the archive is not opened.
+    """
+
+    keeps_prompts = False
 
     def __init__(self, event_name: str, part: str, data_dir: str, environ: Mapping[str, str] | None = None) -> None:
         super().__init__(event_name, data_dir, f"{event_name}.{part}" if part else event_name)
@@ -84,11 +88,35 @@ class HookRun(Run):
 
     def _run(self) -> str:
         event = self.parse()
-        call = self.open(event) if self._find_handler() else None
-        output = self.handle(call) if call is not None else ""
-        if call is not None and (output or call.message):
+        found = self._find(event)
+        if found is None or self._keeps_prompt(event, *found) or not self._find_handler():
+            return ""
+        call = self.open(event, *found)
+        output = self.handle(call)
+        if output or call.message:
             self.tell(self.answer(output, call))
+        if self.event_name == "Stop" and self.problem is None:
+            from unified_state.interfaces.hooks.note_quiet import note_quiet
+
+            note_quiet(call)
         return ""
+
+    def _keeps_prompt(self, event: HookEvent, place: Place, settings: Settings) -> bool:
+        """Store a prompt without its secrets, and return True, if nothing is to be added to it."""
+        prompt = event.text("prompt") if self.keeps_prompts and self.event_name == "UserPromptSubmit" else ""
+        if not prompt.strip() or not event.session_id or event.agent_id or event.is_foreign or not place.is_settled:
+            return False
+        from unified_state.memory.archive.pending_messages import Pending, keep_first_prompt, may_add_to
+        from unified_state.memory.secrets.rules.quick_look import may_need_masking
+
+        if may_add_to(place, event.session_id, prompt):
+            return False
+        if may_need_masking(prompt):
+            from unified_state.memory.secrets.masker import Masker
+
+            prompt = Masker(place.key_folder, enabled=settings.mask_secrets).typed(prompt)
+        self.folder = place.folder
+        return keep_first_prompt(place, event.session_id, Pending(PROMPT, prompt, self.now))
 
     def _find_handler(self) -> bool:
         handler = _handler(self.event_name)
@@ -117,15 +145,20 @@ class HookRun(Run):
             return event.replace(session_id=f"{UNNAMED_HOST}{HOST_MARK}{event.session_id}")
         return event
 
-    def open(self, event: HookEvent) -> HookCall | None:
-        """Return the call in the repository of the event's folder, or None if the user disabled us."""
-        folder = event.cwd if os.path.isdir(event.cwd) else os.getcwd()
-        place = locate(folder, self.data_dir, create=False)
+    def _find(self, event: HookEvent) -> tuple[Place, Settings] | None:
+        """Return the place of the event's folder and its settings, or None if the user disabled us."""
+        place = locate(_folder_of(event), self.data_dir, create=False)
         cache = os.path.join(place.folder, "settings.json")
         settings = load_hook_settings(place.repository.worktree, cache, self.data_dir, self.environ)
-        if not settings.enabled:
-            return None
-        place = place if place.is_settled else self._settled(folder, event)
+        return (place, settings) if settings.enabled else None
+
+    def open(self, event: HookEvent, place: Place, settings: Settings) -> HookCall:
+        """Return the call in the repository of the event's folder."""
+        from unified_state.interfaces.hooks.hook_call import HookCall
+        from unified_state.memory.workspace.workspace import Workspace
+        from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+
+        place = place if place.is_settled else self._settled(_folder_of(event), event)
         self.folder = place.folder
         workspace = Workspace(
             place,
@@ -151,11 +184,15 @@ class HookRun(Run):
             return locate(folder, self.data_dir, create=True)
         except StorageError as error:
             if self.name == "SessionStart.brief" and not event.is_foreign:  # no restore reports it
+                from unified_state.lib.fence import visible
+
                 self.tell(dump_ascii_json({"systemMessage": f"unified-state: {visible(str(error))}"}))
             raise
 
     def handle(self, call: HookCall) -> str:
         """Return the handler's output. Without a usable archive the event is served from a journal."""
+        from unified_state.memory.workspace.workspace import UNAVAILABLE
+
         try:
             return call.workspace.use(lambda archive: self.serve(call, archive))
         except (TierError, *UNAVAILABLE) as error:
@@ -190,6 +227,16 @@ class HookRun(Run):
             told = {"hookSpecificOutput": context} if output else {}
             return dump_ascii_json({**told, "systemMessage": call.message} if call.message else told)
         return "" if call.event.is_foreign else output  # only Claude Code accepts plain text
+
+
+class _OwnRun(HookRun):
+    """One run for Claude Code, whose transcript brings all that a kept prompt leaves to the next hook."""
+
+    keeps_prompts = True
+
+
+def _folder_of(event: HookEvent) -> str:
+    return event.cwd if os.path.isdir(event.cwd) else os.getcwd()
 
 
 def _handler(event_name: str) -> Handler | None:

@@ -40,6 +40,15 @@ def tried_before(archive: Archive, session: int, session_id: str, prompt: str, n
     return fence_and_remember(archive, session, TRIED, text, now)
 
 
+def names_of_attempts(archive: Archive) -> list[str]:
+    """Return the names of files and the commands, one of which a prompt contains if it names a failed attempt."""
+    names = set()
+    for item in newest_items(archive, ATTEMPT, _LOOKED_AT):
+        command = item.body.get("command") or ""
+        names |= {*map(os.path.basename, item.files), *([command] if len(command) >= _SHORTEST_COMMAND else ())}
+    return sorted(filter(None, names))
+
+
 def _is_named(item: LedgerItem, named: set[str], prompt: str) -> bool:
     command = item.body.get("command") or ""
     return not named.isdisjoint(map(os.path.basename, item.files)) or (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MOST_UNITS = 9_900  # limit of one output, below the client's 10,000
 _SHORT_UNITS = 4_500  # limit of other texts next to a restore
 _MOST_TRIES = 3
-_TURNS_TOO_LATE = 2  # /compact itself opens a turn; a later restore is no longer useful
+TURNS_TOO_LATE = 2  # /compact itself opens a turn; a later restore is no longer useful
 
 
 def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
@@ -60,7 +60,7 @@ def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
     if compaction is None or compaction.boundary_at is None:
         return ""
     turns = turns_since(archive, session, compaction.boundary_at)
-    if turns > _TURNS_TOO_LATE:
+    if turns > TURNS_TOO_LATE:
         return ""
     from unified_state.model.hook_event import PARTS
     from unified_state.model.known import RELEVANT

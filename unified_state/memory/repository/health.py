@@ -12,6 +12,7 @@ from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_js
 from unified_state.lib.times import age_text, to_text
 
 PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
+QUIET_FOLDER = "quiet"  # likewise: marks of sessions whose next prompt gets no addition
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
 SYNC_RUN = "sync"  # a sync with the team's server leaves the same trace as a hook
 IDENTITY, ARCHIVE = "identity", "archive"  # repairs leave the same trace as hooks

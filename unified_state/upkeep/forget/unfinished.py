@@ -10,6 +10,7 @@ next `forget`, `prune` or `scan --fix` does it.
 from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.pending_messages import drop_marks
 from unified_state.memory.archive.small_steps import pages_to_rewrite
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
@@ -39,6 +40,7 @@ def finish(archive: Archive, progress: Progress | None = None) -> bool:
     sessions = archive.meta(_UNFINISHED)
     if sessions is None:
         return False
+    drop_marks(archive)
     rebuild_working_sets(archive, parse_json(sessions))
     pages = pages_to_rewrite(archive)
     if progress is None or not pages:

@@ -1,0 +1,209 @@
+"""A prompt to which nothing is to be added is kept without opening the archive, and loses and misses nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from .product import Project, hook_command
+
+SESSION = "0b1f8d3c-5a52-4f0e-9a39-6f2c1f1f2a11"
+TOKEN = "ghp_" + "aB3" + "x7Yk2" * 6 + "q9W"
+
+
+class Client:
+    """A client's session: it writes prompts and answers to a transcript and calls the hooks of each turn."""
+
+    def __init__(self, project: Project, session_id: str = SESSION) -> None:
+        self.project, self.session_id = project, session_id
+        self.path = project.home / f"{session_id}.jsonl"
+
+    def hook(self, event: str, part: str = "", /, **fields: object) -> str:
+        done = self.project.hook(event, part, session_id=self.session_id, transcript_path=str(self.path), **fields)
+        assert (done.code, self.project.log()) == (0, "")
+        return done.out
+
+    def asks(self, text: str, *, is_written: bool = True) -> str:
+        """Type a prompt; what the hook adds to it."""
+        added = self.hook("UserPromptSubmit", prompt=text)
+        if is_written:
+            self.write("user", text)
+        return added
+
+    def stops(self, text: str = "Done.") -> None:
+        self.write("assistant", [{"type": "text", "text": text}])
+        self.hook("Stop", last_assistant_message=text)
+
+    def write(self, kind: str, content: object, **fields: object) -> None:
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        entry = {
+            "type": kind, "uuid": str(uuid4()), "sessionId": self.session_id, "timestamp": at,
+            "message": {"role": kind, "content": content}, **fields,
+        }  # fmt: skip
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    @property
+    def kept(self) -> list[str]:
+        """The messages of the session that wait for the transcript."""
+        files = list(self.project.data.glob(f"repositories/*/pending/{self.session_id}.json"))
+        return [text for path in files for _, text, _ in json.loads(path.read_text(encoding="utf-8"))]
+
+    @property
+    def archived(self) -> list[str]:
+        return [step["text"] for step in self.project.export(self.session_id) if step["kind"] == "prompt"]
+
+
+@pytest.fixture
+def project(repository: Path, home: Path) -> Project:
+    return Project(repository, home)
+
+
+@pytest.fixture
+def client(project: Project) -> Client:
+    """A session with one turn behind it."""
+    session = Client(project)
+    session.hook("SessionStart", "brief", source="startup")
+    session.asks("Begin with the parser.")
+    session.stops()
+    return session
+
+
+def opens_archive(client: Client, text: str) -> bool:
+    """Whether the hook of a prompt loads SQLite."""
+    code = "import sys; from unified_state.interfaces import hook; hook.run('UserPromptSubmit')"
+    code += "; sys.stderr.write(str('_sqlite3' in sys.modules))"
+    event = client.project.event(
+        "UserPromptSubmit", session_id=client.session_id, transcript_path=str(client.path), prompt=text
+    )
+    done = client.project.execute((sys.executable, "-c", code), event, {})
+    assert done.err in ("True", "False"), done
+    return done.err == "True"
+
+
+def test_a_prompt_without_additions_does_not_open_the_archive(client: Client) -> None:
+    assert not opens_archive(client, "Go on with the lexer.")
+    assert "Go on with the lexer." in client.kept
+
+
+def test_such_a_prompt_is_archived_once_by_the_next_hook(client: Client) -> None:
+    client.asks("Go on with the lexer.")
+    client.stops()
+    assert client.archived == ["Begin with the parser.", "Go on with the lexer."]
+
+
+def test_such_a_prompt_is_archived_although_the_client_never_wrote_it(client: Client) -> None:
+    assert not opens_archive(client, "Go on with the lexer.")
+    time.sleep(5.1)  # the time after which a transcript counts as complete
+    client.hook("SessionStart", "brief", source="resume")
+    assert client.archived == ["Begin with the parser.", "Go on with the lexer."]
+
+
+def test_without_any_stop_every_second_prompt_archives_the_one_before(client: Client) -> None:
+    for number in range(6):
+        client.asks(f"Do part {number}.")
+    assert len([text for text in client.kept if text.startswith("Do part")]) <= 2
+    client.hook("SessionEnd", reason="other")
+    assert client.archived == ["Begin with the parser.", *(f"Do part {number}." for number in range(6))]
+
+
+def test_news_of_another_session_come_with_the_next_prompt(client: Client) -> None:
+    client.project.decide("Keep the tokens in a ring buffer")
+    assert "ring buffer" in client.asks("Go on with the lexer.")
+
+
+def test_news_that_arrive_while_the_turn_ends_are_never_missed(client: Client) -> None:
+    for number in range(4):
+        client.asks(f"Do part {number}.")
+        with ThreadPoolExecutor() as pool:
+            decided = pool.submit(client.project.decide, f"Use plan {number} of the compiler")
+            client.stops()
+            decided.result()
+        assert f"plan {number}" in client.asks(f"Check part {number}.")
+        client.stops()
+
+
+def test_a_prompt_that_names_a_failed_attempt_is_told_of_it(client: Client) -> None:
+    done = client.project.run("attempt", "add", "A hand-written src/lexer.py", "--outcome", "too slow")
+    assert done.code == 0, done
+    client.asks("Go on.")  # told as news
+    client.stops()
+    assert not opens_archive(client, "Now the tests.")
+    client.write("user", "Now the tests.")
+    client.stops()
+    assert "too slow" in client.asks("Rewrite lexer.py by hand.")
+
+
+def test_a_secret_in_such_a_prompt_is_never_written(client: Client) -> None:
+    assert not opens_archive(client, f"Use {TOKEN} and <private>my name</private> for the upload.")
+    (kept,) = (text for text in client.kept if text.startswith("Use "))
+    assert "[MASKED github-token" in kept
+    data = b"".join(path.read_bytes() for path in client.project.data.rglob("*") if path.is_file())
+    assert TOKEN.encode() not in data
+    assert b"my name" not in data
+
+
+def test_the_first_prompts_after_a_compaction_open_the_archive(client: Client) -> None:
+    client.hook("PreCompact", trigger="auto")
+    client.write("system", "", subtype="compact_boundary", compactMetadata={"trigger": "auto"})
+    assert opens_archive(client, "Go on.")
+    client.write("user", "Go on.")
+    client.stops()
+    assert opens_archive(client, "And the next part.")
+
+
+def test_forgetting_removes_what_marks_name(client: Client) -> None:
+    client.project.run("attempt", "add", "A hand-written src/quokka.py", "--outcome", "too slow")
+    client.asks("Go on.")
+    client.stops()
+    marks = [path for path in client.project.data.glob("repositories/*/quiet/*") if b"quokka" in path.read_bytes()]
+    assert marks
+    assert client.project.at_terminal("forget", "A1").code == 0
+    assert not any(b"quokka" in path.read_bytes() for path in client.project.data.rglob("*") if path.is_file())
+
+
+def test_eight_sessions_at_once_keep_every_prompt(project: Project) -> None:
+    clients = [Client(project, f"{number}{SESSION[1:]}") for number in range(8)]
+
+    def turns(one: Client) -> None:
+        for number in range(3):
+            one.asks(f"Part {number} of {one.session_id}.")
+            one.stops(f"Done {number}.")
+
+    clients[0].hook("SessionStart", "brief", source="startup")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(turns, clients))
+    for one in clients:
+        one.hook("SessionEnd", reason="other")
+        assert one.archived == [f"Part {number} of {one.session_id}." for number in range(3)]
+
+
+@pytest.mark.parametrize("seconds", [0.001 * number for number in range(4, 24)])
+def test_a_hook_that_is_killed_loses_no_prompt_that_the_client_wrote(client: Client, seconds: float) -> None:
+    event = client.project.event(
+        "UserPromptSubmit", session_id=SESSION, transcript_path=str(client.path), prompt="Go on with the lexer."
+    )
+    with subprocess.Popen(
+        hook_command("UserPromptSubmit"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        cwd=client.project.folder,
+        env={**os.environ, "HOME": str(client.project.home)},
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(event)
+        process.stdin.close()
+        time.sleep(seconds)
+        process.kill()
+    client.write("user", "Go on with the lexer.")
+    client.stops()
+    assert client.archived == ["Begin with the parser.", "Go on with the lexer."]
