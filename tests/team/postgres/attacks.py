@@ -31,6 +31,7 @@ _ARGUMENTS = {
     "text[]": ("ARRAY['swordfish']", "NULL"),
     "bigint[]": ("ARRAY[{project}, 1, 2, 3]::bigint[]", "NULL"),
     "tsquery": ("'swordfish'", "NULL"),
+    "tsvector": ("'sword:1 fish:2,3'", "NULL"),
     "double precision": ("'NaN'", "1e300", "NULL"),
 }
 _MOST_CALLS = 200  # of one function

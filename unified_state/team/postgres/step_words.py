@@ -79,7 +79,7 @@ _REPLACE = f"""
 UPDATE unified_state.step SET body = %(body)s, unknown = %(unknown)s, masked_at = %(masked_at)s
 WHERE {OWN} AND number = %(number)s
 """
-WORDS = """to_tsvector('unified_state.words', {searched})
+WORDS = """unified_state.lean(to_tsvector('unified_state.words', {searched}))
             || array_to_tsvector(ARRAY[unified_state.tenant(%(project)s), unified_state.era(%(project)s, {number})])"""
 _INDEX = f"""
 INSERT INTO unified_state.step_words (project, author, number, words)

@@ -33,6 +33,8 @@ from unified_state.team.postgres.schema.tables_sql import (
     table,
 )
 
+# From here on words that stand once in a step have no place. Older rows keep theirs, which changes no search.
+_LEAN_WORDS = "COMMENT ON COLUMN unified_state.step_words.words IS 'the places of a word that stands once are left out'"
 _ADDED = {"numbering": 2, "replica": 4}  # by the schema version that adds them
 DISTRIBUTED_TABLES = (*HISTORY_TABLES, *_ADDED)  # the other tables are colocated with the first one
 
@@ -73,6 +75,7 @@ def migrations(*, distributed: bool) -> tuple[str, ...]:
         safe_numbers("".join(map(_given_numbers, NUMBERED_TABLES)), distributed=distributed),
         shared_items(distributed=distributed),
         definer(*READABLE).replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION"),
+        _LEAN_WORDS,
     )
 
 
