@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from benchmarks.minilm_folder import minilm_folder
 from tests.builders import NOW, answer, call, item, prompt
+from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
+from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.text_columns import forget_step
+from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.ledger.item_table import insert_item
+from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import DECISION
-from unified_state.model.step import Hit
+from unified_state.model.step import PROMPT, Hit, Step
 from unified_state.search.find import Wanted, find, find_everywhere
 from unified_state.search.query_meaning import open_reader
 from unified_state.search.search_archive import search
 from unified_state.search.vectors.embed_steps import embed
+from unified_state.settings import Settings
 
 Keep = Callable[..., None]
 OTHER = "0ther000-0000-4000-8000-000000000000"
@@ -145,3 +151,26 @@ def test_where_no_step_has_a_vector_it_is_said(
     workspace.settings.search_vectors = model
     assert [hit.ref for hit in find(workspace, Wanted("parser"), NOW)] == ["S1"]
     assert reports == ["searched by words alone: no step has a vector yet; `unified-state embed` makes them"]
+
+
+def test_of_one_repository_all_repositories_have_the_same_hits_and_scores(told: Archive, workspace: Workspace) -> None:
+    for query in (ASKED, "the login page", "a railway journey at midday"):
+        everywhere = [one.hit for one in find_everywhere(workspace, Wanted(query), NOW)]
+        here = find(workspace, Wanted(query), NOW)  # the last: it notes what was found
+        assert [(hit.ref, hit.score) for hit in everywhere] == [(hit.ref, hit.score) for hit in here]
+
+
+def test_the_nearest_in_meaning_of_all_repositories_is_the_best(
+    told: Archive, workspace: Workspace, tmp_path: Path, data_dir: Path, settings: Settings, model: str
+) -> None:
+    (tmp_path / "other").mkdir()
+    place = locate(str(tmp_path / "other"), str(data_dir), create=True)
+    with Archive(place.archive_path) as archive, archive.transaction(durable=False):
+        writer = StepWriter(archive, touch_session(archive, OTHER, NOW), None)
+        text = "users cannot log in to their account any more"
+        writer.add(Step("aaaaaaaa-0000-4000-8000-000000000000", 0, PROMPT, NOW, text, starts_turn=True), pack(text))
+    make_vectors(Workspace(place, settings, report=lambda _line: None), model)
+    best, second = find_everywhere(workspace, Wanted("people are unable to sign in"), NOW)[:2]
+    assert (best.archive, second.archive) == (place.archive_path, told.path)
+    assert best.hit.score > second.hit.score
+    assert second.hit.ref == "S1"

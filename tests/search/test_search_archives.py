@@ -41,7 +41,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def found(paths: list[str], query: str, limit: int = 10) -> list[tuple[str, Hit]]:
-    answers = search_archives(paths, query_of(query, limit, None, Filters(), NOW), lambda _archive: [])
+    answers = search_archives(paths, query_of(query, limit, None, Filters(), NOW), lambda _archive: [], lambda: None)
     assert answers.problems == []
     return answers.hits
 

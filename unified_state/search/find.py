@@ -106,10 +106,6 @@ def turn_ref(workspace: Workspace, ref: str) -> str:
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
     """Return the best hits of all repositories, best first, and report archives that cannot be read."""
     filters = filters_of(wanted, now)
-    reader = query_reader(workspace)
-    paths = _archives(workspace)
-    if reader is not None:
-        return _find_in_each(workspace, paths, wanted, now, filters, reader)
     from unified_state.search.search_archives import query_of, search_archives
 
     def prepare(archive: Archive) -> list[str]:
@@ -118,7 +114,7 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
         return problems
 
     query = query_of(wanted.query, min(wanted.limit, MOST_HITS), wanted.session_id, filters, now)
-    answers = search_archives(paths, query, prepare)
+    answers = search_archives(_archives(workspace), query, prepare, lambda: query_reader(workspace))
     for problem in answers.problems:
         workspace.report(problem)
     if answers.unknown is not None:
@@ -128,34 +124,6 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
         with Archive(path) as archive:
             worktrees[path] = _worktree(archive)
     return [FoundIn(path, worktrees[path], hit) for path, hit in answers.hits]
-
-
-def _find_in_each(  # as of find_everywhere
-    workspace: Workspace, paths: list[str], wanted: Wanted, now: int, filters: Filters, reader: Reader
-) -> list[FoundIn]:
-    """Search by meaning too: each archive by itself, with the vectors that it has."""
-    found: list[FoundIn] = []
-    unknown: list[NotFoundError] = []
-    searched = 0
-    for path in paths:
-        try:
-            with Archive(path) as archive:
-                _index(workspace.report, archive)
-                hits = search(
-                    archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader
-                )
-                worktree = _worktree(archive) if hits else None
-        except NotFoundError as error:  # a session of another repository
-            unknown.append(error)
-        except UnifiedStateError as error:
-            workspace.report(f"skipped: {error.message}")
-        else:
-            searched += 1
-            found += [FoundIn(path, worktree, hit) for hit in hits]
-    if unknown and not searched:
-        raise unknown[-1]
-    # Scores are comparable only within one archive. Coverage of the query is comparable across all.
-    return sorted(found, key=lambda one: -one.hit.score * one.hit.coverage)[: wanted.limit]
 
 
 def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:

@@ -51,11 +51,23 @@ class Meant:
         return dict(zip(found, cosines.tolist(), strict=True))
 
 
+class GivenCosines:
+    """The cosines of steps of several archives, as `Meant` has those of one."""
+
+    def __init__(self, cosines: Mapping[int, float], trust: float) -> None:
+        self._cosines, self.trust = cosines, trust
+
+    def cosines(self, steps: Collection[int]) -> dict[int, float]:
+        """Return the cosine of each of the steps that has a vector, from -1 to 1."""
+        return {step: self._cosines[step] for step in steps if step in self._cosines}
+
+
 class Reader:
     """A reader of queries that uses a model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self._last: tuple[list[str], Numbers | None] = ([], None)
 
     def knows(self, archive: Archive) -> bool:
         """Return whether an archive has vectors of the model."""
@@ -72,11 +84,18 @@ class Reader:
             return None
         common = {word for word, count in having.items() if not tells_something(count, steps)}
         readings = list(dict.fromkeys([query, without(query, common)]))
-        vectors = [vector for vector in self._model.encode(readings) if vector is not None]
-        if not vectors:
+        vector = self._read(readings)
+        if vector is None:
             return None
-        vector = unit(matrix(vectors, self._model.dimensions).sum(0), self._model.dimensions)
         return Meant(archive, number, vector, self._model.trust * min(1.0, len(having) / _THOUGHT))
+
+    def _read(self, readings: list[str]) -> Numbers | None:
+        """Return the vector of some readings. A search of many archives asks for the same ones again."""
+        if self._last[0] != readings:
+            vectors = [vector for vector in self._model.encode(readings) if vector is not None]
+            dimensions = self._model.dimensions
+            self._last = readings, unit(matrix(vectors, dimensions).sum(0), dimensions) if vectors else None
+        return self._last[1]
 
     def vector(self, query: str) -> tuple[str, list[float]] | None:
         """Return the full name of the model and the vector of a query, or None if it has no vector."""

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.word_forms import Forms
     from unified_state.model.item import LedgerItem
-    from unified_state.search.query_meaning import Meant, Reader
+    from unified_state.search.query_meaning import GivenCosines, Meant, Reader
 
 APART = 1 << 40  # between the numbers of two archives whose steps are ranked together
 HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
@@ -80,7 +80,7 @@ class Asked(Record):
     session_id: str | None
     filters: Filters
     now: int
-    meant: Meant | None = None
+    meant: Meant | GivenCosines | None = None
 
     @property
     def words(self) -> list[str]:
@@ -118,7 +118,7 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     asked = Asked(query, weights_of(having, steps), having, forms, steps, session_id, filters, now, meant)
     hits = item_hits(archive, asked)
     if filters.kind not in ALIAS_LETTERS:
-        hits += _steps(archive, asked, limit, max(candidates, limit))
+        hits += _steps(archive, asked, meant, limit, max(candidates, limit))
     return sorted(hits, key=rank)[:limit]
 
 
@@ -169,8 +169,8 @@ def _hit(words: list[str], text: str, total: float, share: float, **source: Any)
     return Hit(**source, score=round(total, 4), snippet=shown, coverage=round(share, 2))
 
 
-def _steps(archive: Archive, asked: Asked, limit: int, candidates: int) -> list[Hit]:
-    filters, meant = asked.filters, asked.meant
+def _steps(archive: Archive, asked: Asked, meant: Meant | None, limit: int, candidates: int) -> list[Hit]:
+    filters = asked.filters
     matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates, asked.forms))
     if meant is not None:
         matches.update(meant.nearest(filters, candidates))

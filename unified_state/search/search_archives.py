@@ -2,11 +2,13 @@
 
 How rare a word is, and so how much it counts, is a matter of all archives together. Otherwise the best hit of each
 archive would have the highest score that there is. So each archive is asked for its candidates, and how much of each
-word they have. The best of them all are then read, with their neighbours, and ranked together.
+word they have. The best of them all, and those nearest in meaning, are then read, with their neighbours, and ranked
+together.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from heapq import nlargest
 
 from unified_state.errors import NotFoundError, UnifiedStateError
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.archive.word_forms import Forms
+    from unified_state.search.query_meaning import Reader
 
 _OF_ONE, _OF_ALL = 60, 150  # candidates
 _DIGITS = 4
@@ -68,8 +71,13 @@ def query_of(text: str, limit: int, session_id: str | None, filters: Filters, no
     return Query(text, words, forms_of(text, words), limit, session_id, filters, now)
 
 
-def search_archives(paths: list[str], query: Query, prepare: Callable[[Archive], list[str]]) -> Answers:
-    """Return the best hits of all archives. `prepare` is called for each open archive, and returns problems."""
+def search_archives(
+    paths: list[str], query: Query, prepare: Callable[[Archive], list[str]], open_reader: Callable[[], Reader | None]
+) -> Answers:
+    """Return the best hits of all archives. `prepare` is called for each open archive, and returns problems.
+
+    A reader of meanings is only opened when no more processes are started: its libraries have threads.
+    """
 
     def look(path: str) -> dict[str, Any]:
         return _look(path, query, prepare)
@@ -84,7 +92,12 @@ def search_archives(paths: list[str], query: Query, prepare: Callable[[Archive],
     having = {word: sum(answer["having"][word] for answer in searched.values()) for word in query.words}
     asked = _asked(query, having, steps, 0)
     hits = [(path, _as_hit(hit)) for path, answer in searched.items() for hit in answer["items"]]
-    hits += _steps(asked, _best(searched, asked.weights, max(_OF_ALL, query.limit)), query.limit, problems)
+    count = max(_OF_ALL, query.limit)
+    best = _best(searched, asked.weights, count)
+    reader = open_reader() if query.filters.kind not in ALIAS_LETTERS else None
+    if reader is not None:
+        _add_nearest(best, list(searched), asked, reader, count)
+    hits += _steps(asked, best, reader, query.limit, problems)
     return Answers(sorted(hits, key=lambda one: rank(one[1]))[: query.limit], problems, None)
 
 
@@ -142,23 +155,51 @@ def _best(searched: dict[str, dict[str, Any]], weights: dict[str, float], count:
     return best
 
 
-def _steps(asked: Asked, best: dict[str, set[int]], limit: int, problems: list[str]) -> Iterable[tuple[str, Hit]]:
+def _add_nearest(best: dict[str, set[int]], paths: list[str], asked: Asked, reader: Reader, count: int) -> None:
+    """Add the steps of all archives that are nearest in meaning."""
+    found: list[tuple[float, str, int]] = []
+    for path in paths:
+        with suppress(UnifiedStateError), Archive(path) as archive:
+            meant = reader.read(archive, asked.text, asked.having, asked.steps)
+            if meant is not None:
+                filters = asked.filters
+                if asked.session_id is not None:
+                    filters = filters.replace(session=known_session(archive, asked.session_id))
+                cosines = meant.cosines(meant.nearest(filters, _OF_ONE))
+                found += [(cosine, path, number) for number, cosine in cosines.items()]
+    for _, path, number in nlargest(count, found):
+        best.setdefault(path, set()).add(number)
+
+
+def _steps(
+    asked: Asked, best: dict[str, set[int]], reader: Reader | None, limit: int, problems: list[str]
+) -> Iterable[tuple[str, Hit]]:
     """Read the best candidates with their neighbours, and return the hits among them, each with its archive's path."""
     placed: dict[int, Placed] = {}
     matches: set[int] = set()
     accessed: dict[int, float] = {}
+    cosines: dict[int, float] = {}
+    trust = 0.0
     for place, (path, numbers) in enumerate(best.items()):
-        apart = place * APART
         try:
             with Archive(path) as archive:
                 found = with_neighbours(archive, numbers)
                 levels = access_weights(archive, numbers, asked.now)
+                meant = reader.read(archive, asked.text, asked.having, asked.steps) if reader is not None else None
+                near = {} if meant is None else meant.cosines(found)
         except UnifiedStateError as error:
             problems.append(f"skipped: {error.message}")
             continue
+        trust = trust if meant is None else meant.trust
+        apart = place * APART
         placed |= {apart + number: one.replace(session=apart + one.session) for number, one in found.items()}
         matches |= {apart + number for number in numbers}
         accessed |= {apart + number: level for number, level in levels.items()}
+        cosines |= {apart + number: cosine for number, cosine in near.items()}
+    if cosines:
+        from unified_state.search.query_meaning import GivenCosines  # loaded by now
+
+        asked = asked.replace(meant=GivenCosines(cosines, trust))
     paths = list(best)
     return [(paths[number // APART], hit) for number, hit in step_hits(asked, placed, matches, accessed, limit)]
 
