@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.chromium import OPTIONS, find_chromium
 
 from .viewing import Viewer, fill
 
 Open = Callable[..., Page]
+expect.set_options(timeout=30_000)  # milliseconds
 
 
 @pytest.fixture

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+from playwright.sync_api import expect
 
 from tests.amount import amount
 from tests.builders import SESSION, answer, call, prompt, result, write_transcript
@@ -33,7 +36,7 @@ def test_a_session_of_50_000_steps_is_paged_by_need(repository: Path, tmp_path: 
         assert f"Prompt {TURNS - 1}" in page.locator("article.turn").last.inner_text()
         page.get_by_role("link", name="Earlier turns").click()
         page.locator("article.turn", has_text=f"Prompt {TURNS - 40}").wait_for()
-        assert page.locator("article.turn").count() == 40
+        expect(page.locator("article.turn")).to_have_count(40)
         page.goto(f"{viewer.base}/session/1?from=1")
         page.locator("article.turn", has_text="Prompt 0").first.wait_for()
         page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)")
@@ -60,7 +63,7 @@ def test_lines_of_megabytes_are_cut_and_the_whole_is_a_page_of_its_own(
         page.goto(f"{viewer.base}/session/1")
         page.locator("details.call summary").click()
         page.get_by_role("link", name="the whole text").last.click()
-        assert page.title().startswith("S3")
+        expect(page).to_have_title(re.compile("^S3"))
         assert page.locator("pre.whole").inner_text().startswith("<script>document.title")
 
 
@@ -104,7 +107,7 @@ def test_other_projects_are_read_only_and_on_request(told: Path, tmp_path: Path,
         page = opened(viewer)
         page.locator(".projects a", has_text="other").click()
         page.locator(".sessions .title", has_text="In the other project").click()
-        assert page.locator("article.turn").count() == 1
+        expect(page.locator("article.turn")).to_have_count(1)
         page.locator(".top a", has_text="State").click()
         assert "Elsewhere" in page.locator(".items").first.inner_text()
         assert page.locator("form[method=post]").count() == 0
@@ -115,20 +118,42 @@ def test_other_projects_are_read_only_and_on_request(told: Path, tmp_path: Path,
         assert (status, "is another project" in body) == (400, True)
 
 
-def test_an_unused_viewer_ends_by_itself(told: Path) -> None:
+def serve(folder: Path, options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a viewer of a project until it ends, with these options of `serve_viewer`."""
     code = (
-        "import sys\n"
+        "import os, signal, sys\n"
         "from unified_state.interfaces.viewer.open_projects import open_projects\n"
         "from unified_state.interfaces.viewer.serve_viewer import serve_viewer\n"
         "from unified_state.memory.workspace.open_workspace import open_workspace\n"
         "projects = open_projects(open_workspace(sys.argv[1], None, report=print), every=False)\n"
-        "serve_viewer(projects, port=0, may_change=False, opens_browser=False, say=print, unused_seconds=0.2)\n"
+        f"serve_viewer(projects, port=0, may_change=False, {options})\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(told)],
-        cwd=ROOT, env=person(), capture_output=True, text=True, check=False, timeout=60,
+    return subprocess.run(
+        [sys.executable, "-c", code, str(folder)],
+        cwd=ROOT, env={**person(), **variables}, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
+
+
+def test_an_unused_viewer_ends_by_itself(told: Path) -> None:
+    done = serve(told, "opens_browser=False, say=print, unused_seconds=0.2")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_interrupt_ends_it_well_at_any_moment(told: Path, tmp_path: Path, home: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text("#!/bin/sh\nkill -INT $PPID\n", encoding="utf-8")
+    browser.chmod(0o755)
+    interrupt = "os.kill(os.getpid(), signal.SIGINT)"
+    timer = "signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT)), signal.setitimer(0, {})"
+    while_it_starts = [f"opens_browser=False, say=lambda _: ({timer.format(n / 200 + 0.001)})" for n in range(20)]
+    for options in (
+        f"opens_browser=False, say=lambda _: {interrupt}",
+        "opens_browser=True, say=print",
+        *while_it_starts,
+    ):
+        done = serve(told, options, BROWSER=str(browser), DISPLAY=":0")
+        assert (done.returncode, done.stderr) == (0, ""), options
+        assert not list(home.rglob("viewer.json")), options
 
 
 def test_without_the_extra_the_command_says_how_to_get_it(told: Path) -> None:

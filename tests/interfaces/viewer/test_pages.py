@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.builders import SESSION, answer, append, boundary, call, prompt, result, summary, write_transcript
 from tests.chromium import axe_script
@@ -31,7 +32,7 @@ def test_the_home_page_lists_sessions_with_prompt_turns_and_compactions(told: Pa
         assert "1 compaction" in line
         assert "nothing waits for you" in page.locator(".facts").inner_text()
         page.locator(".sessions .title").click()
-        assert page.locator("h1").inner_text() == "Add a token bucket"
+        expect(page.locator("h1")).to_have_text("Add a token bucket")
 
 
 def test_a_session_shows_turns_calls_subagents_compactions_and_what_hooks_told(told: Path, opened: Open) -> None:
@@ -167,7 +168,7 @@ def test_a_running_session_shows_new_turns_by_itself(told: Path, opened: Open) -
         append(path, answer(32, "The last."))
         hook(told, path, "Stop")
         page.locator("article.turn", has_text="The last.").wait_for()
-        assert page.locator("article.turn").count() == 4
+        expect(page.locator("article.turn")).to_have_count(4)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
