@@ -8,6 +8,7 @@ import os
 import sqlite3
 import sys
 import tarfile
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,6 +74,9 @@ def put_back(version: int, repository: Path, home: Path) -> LeftBehind:
         for table, column in (("session", "worktree"), ("saved", "state_path"), ("transcript", "path")):
             for then, now in places.items():
                 archive.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (then, now))
+        # It was used today: the state file leaves out a session that nobody used for `session_hours`.
+        (last,) = archive.execute("SELECT max(seen_at) FROM session").fetchone()
+        archive.execute("UPDATE session SET seen_at = seen_at + ?", (time.time_ns() // 1_000_000 - last,))
     return LeftBehind(project, transcripts, expected)
 
 
