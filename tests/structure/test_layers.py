@@ -24,6 +24,7 @@ PURE = {
         "bisect",
         "collections",
         "dataclasses",
+        "difflib",
         "enum",
         "functools",
         "hashlib",

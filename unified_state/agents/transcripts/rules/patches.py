@@ -25,27 +25,46 @@ class Change(Record):
     """What a tool call does to one file.
 
     `text` are the lines that it writes, removes and quotes around them. `gone` says what becomes of a file that is no
-    longer there afterwards, and is "" for every other file.
+    longer there afterwards, and is "" for every other file. `diff` are the lines of a patch with their signs.
     """
 
     path: str
     text: str = ""
     gone: str = ""
+    diff: str = ""
 
 
 def changes_in(patch: str) -> Iterator[Change]:
     """Yield the change of each file in a patch. A moved file is two changes: the new file and the one that is gone."""
-    path, deletes, moved, lines = "", False, "", list[str]()
+    path, mark, moved, signed = "", "", "", list[str]()
     for line in [*patch.split("\n"), END]:
         if not line.startswith(_MARK):
-            lines.append(line[1:] if line[:1] in _PREFIXES else line.removeprefix(_PLACE).strip())
+            signed.append(line)
         elif line.startswith(_MOVED):
             moved = line.removeprefix(_MOVED).strip()
         else:
             if path:
-                gone = DELETED if deletes else f"moved to {moved}" if moved else ""
-                yield Change(path=path, gone=gone) if gone else Change(path=path, text="\n".join(lines))
+                gone = DELETED if mark == _DELETED else f"moved to {moved}" if moved else ""
+                yield Change(path=path, gone=gone) if gone else _change(path, mark, signed)
             if path and moved:
-                yield Change(path=moved, text="\n".join(lines))
+                yield _change(moved, mark, signed)
             mark = next(filter(line.startswith, _FILES), "")
-            path, deletes, moved, lines = line[len(mark) :].strip() if mark else "", mark == _DELETED, "", []
+            path, moved, signed = line[len(mark) :].strip() if mark else "", "", []
+
+
+def hunks_of(change: Change) -> Iterator[tuple[str, str, bool]]:
+    """Yield the text before and after each hunk of a patched file, and whether the file is new."""
+    old, new, is_new = list[str](), list[str](), True
+    for line in [*change.diff.split("\n"), _PLACE]:
+        if line.startswith(_PLACE):
+            if old != new:
+                yield "\n".join(old), "\n".join(new), is_new and not old
+            old, new, is_new = [], [], False
+        elif line[:1] in _PREFIXES:
+            old += [line[1:]] * (line[0] != "+") if line else [""]
+            new += [line[1:]] * (line[0] != "-") if line else [""]
+
+
+def _change(path: str, mark: str, signed: list[str]) -> Change:
+    lines = (line[1:] if line[:1] in _PREFIXES else line.removeprefix(_PLACE).strip() for line in signed)
+    return Change(path=path, text="\n".join(lines), diff="\n".join(signed if mark == _ADDED else [_PLACE, *signed]))

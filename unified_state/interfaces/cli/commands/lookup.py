@@ -1,6 +1,9 @@
-"""`search`, `show`: find the contents of the archive, and print them."""
+"""`search`, `show`, `blame`: find the contents of the archive, and print them."""
 
 from __future__ import annotations
+
+import os
+from collections import Counter
 
 from unified_state.errors import (
     MissingExtraError,
@@ -14,7 +17,7 @@ from unified_state.interfaces.cli.command_context import Command, argument, coun
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
-from unified_state.lib.times import current_time
+from unified_state.lib.times import current_time, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.model.step import Hit
+    from unified_state.search.blame.blame_lines import Blame, Group
     from unified_state.search.find import Wanted
     from unified_state.team.search_team import TeamHit
     from unified_state.team.sync_server import Server
@@ -34,6 +38,8 @@ _MARK = "**"  # around each word that was found
 _ORIGINS = {"user_said": "the user said it", "observed": "it was observed", "inferred": "a model inferred it"}
 _CHARACTERS, _NAME_WIDTH = 300, 10
 _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
+_HEX, _HASH_LENGTHS = frozenset("0123456789abcdef"), range(7, 65)
+_SUBJECT, _COMMIT_WIDTH, _SHORT = 40, 62, 80
 
 
 def _search(context: Context, arguments: Namespace) -> None:
@@ -265,7 +271,87 @@ def _short(text: str) -> str:
     return cut(one_line(text), _CHARACTERS)
 
 
+def _blame(context: Context, arguments: Namespace) -> None:
+    from unified_state.search.blame.blame_lines import blame, blame_commit
+
+    path, lines = _place(arguments.place)
+    workspace = context.workspace(create=False)
+    if lines is None and not os.path.lexists(path) and len(path) in _HASH_LENGTHS and _HEX.issuperset(path):
+        found = blame_commit(workspace, path)
+        if not found:
+            return context.nothing([], f"commit {path} added no line of text")
+    else:
+        found = [blame(workspace, path, lines)]
+    for problem in {one.problem for one in found if one.problem}:
+        context.say(f"no commits are shown: {problem}")
+    text = "\n".join(_blame_short(one) if arguments.short else _blame_text(one) for one in found)
+    shown = [one.as_dict() for one in found]
+    return context.show(shown if len(found) > 1 else shown[0], text, style="hits")
+
+
+def _place(text: str) -> tuple[str, tuple[int, int] | None]:
+    """Return path and lines of `FILE:12-20`. A file whose name ends like that counts as a file."""
+    path, colon, numbers = text.rpartition(":")
+    first, _, last = numbers.partition("-")
+    if not colon or os.path.lexists(text) or not (first.isdecimal() and (last or first).isdecimal()):
+        return text, None
+    lines = (int(first), int(last or first))
+    if not 1 <= lines[0] <= lines[1]:
+        message = f"{numbers} is no range of lines"
+        raise UsageError(message, "say FILE:12 or FILE:12-20; lines are counted from 1")
+    return path, lines
+
+
+def _blame_text(found: Blame) -> str:
+    lines = [found.path, *map(_group_line, found.groups)]
+    for turn in found.turns.values():
+        lines += ["", f"{turn.ref}  session {turn.session_id}  {turn.at[:16]}"]
+        rows = [("prompt", turn.prompt), *(("recorded", line) for line in turn.recorded)]
+        rows += [("then ran", line) for line in turn.tests]
+        lines += [f"  {name:<{_NAME_WIDTH}} {text}" for name, text in rows if text]
+    return "\n".join(lines)
+
+
+def _group_line(group: Group) -> str:
+    numbers = f"{group.first}" if group.first == group.last else f"{group.first}-{group.last}"
+    return f"{numbers:>11}  {_commit_line(group):<{_COMMIT_WIDTH}}  {_writer(group)}"
+
+
+def _commit_line(group: Group) -> str:
+    commit = group.commit
+    if commit is None:
+        return "not committed"
+    return f"{commit.id[:8]}  {to_text(commit.at)[:10]}  {cut(one_line(commit.subject), _SUBJECT)}"
+
+
+def _writer(group: Group) -> str:
+    if group.turn is None:
+        return "no recorded edit wrote it"
+    return f"{group.turn} {group.step}" + ("" if group.is_certain else "  (likely)")
+
+
+def _blame_short(found: Blame) -> str:
+    """Return one line for all lines asked for: the turn that wrote most of them."""
+    count = Counter[str | None]()
+    for group in found.groups:
+        count[group.turn] += group.last - group.first + 1
+    named = [turn for turn, _ in count.most_common() if turn is not None]
+    if not named:
+        commits = dict.fromkeys(_commit_line(group) for group in found.groups)
+        return f"{next(iter(commits), 'no lines')}: no recorded edit wrote it"
+    turn = found.turns[named[0]]
+    more = f" and {len(named) - 1} more" if named[1:] else ""
+    refs = ", ".join(line.partition(" ")[0] for line in turn.recorded)
+    parts = (f"{turn.ref}{more}  {turn.at[:10]}  {cut(turn.prompt, _SHORT)}", refs, *turn.tests[-1:])
+    return "; ".join(part for part in parts if part)
+
+
 COMMANDS = {
+    "blame": Command(
+        _blame,
+        argument("place", metavar="FILE[:LINE[-LINE]]", help="a file, or lines of it; or the id of a commit"),
+        flag("--short", "one line, for an editor"),
+    ),
     "search": Command(
         _search,
         argument("query", nargs="+", metavar="QUERY", help="words to look for"),

@@ -1,0 +1,1 @@
+"""Which turn wrote a line: git's commits joined with the edits in the archive."""

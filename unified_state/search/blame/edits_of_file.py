@@ -1,0 +1,102 @@
+"""The edits of a file that are in the archive, the newest first."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+
+from unified_state.agents.transcripts.rules.call_effects import read_call
+from unified_state.lib.query import words_of
+from unified_state.lib.text import unpack
+from unified_state.memory.archive.steps import KIND_NUMBERS
+from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
+from unified_state.search.blame.file_edits import edits_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.search.blame.rules.undo_edits import Edit
+
+    Body = str | bytes | None
+    CallRow = tuple[int, int, int, str, str | None, Body, str | None, str | None]
+
+_MOST_CALLS = 20_000  # newest calls that name a file of this name
+_CREATED = ("File created", "New file created")  # how Claude Code begins the result of a Write to a new file
+
+
+def edits_of_file(archive: Archive, worktree: str, names: Iterable[str]) -> list[Edit]:
+    """Return the edits of a file, the newest first, without those that failed. `names` are the paths, relative to the
+    worktree, that it has and had. A path that a patch gave it later counts too.
+    """
+    wanted, done = set(names), set[str]()
+    found: list[tuple[tuple[int, int, int], Edit]] = []
+    while wanted:
+        name = wanted.pop()
+        done.add(name)
+        for row in _calls_naming(archive, os.path.basename(name)):
+            number, turn, at, tool, tool_use_id, body, *roots = row
+            call = read_call(Step("", 0, TOOL_CALL, at, unpack(body), tool=tool, tool_use_id=tool_use_id))
+            moved = {change.path for change in call.changes if _is(name, _target(change.gone), [worktree, *roots])}
+            wanted |= {_relative(path, [worktree, *roots]) for path in moved} - done
+            edits = [edit for path, edit in edits_in(call, number, at) if _is(name, path, [worktree, *roots])]
+            if not edits:
+                continue
+            result = _result(archive, turn, tool_use_id)
+            if result is None or not result[0]:
+                is_new = result is not None and unpack(result[1]).startswith(_CREATED)
+                found += [
+                    ((at, number, place), edit.replace(is_new=True) if is_new and edit.is_whole else edit)
+                    for place, edit in enumerate(edits)
+                ]
+    return [edit for _, edit in sorted(found, key=lambda one: one[0], reverse=True)]
+
+
+def _calls_naming(archive: Archive, name: str) -> list[CallRow]:
+    words = words_of(name)
+    if not words:
+        return []
+    return archive.rows(
+        "SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, step.body, session.root, session.worktree "
+        "FROM step_text JOIN step ON step.id = step_text.rowid JOIN turn ON turn.id = step.turn "
+        "JOIN session ON session.id = turn.session WHERE step_text MATCH ? AND step.kind = ? "
+        "ORDER BY step_text.rowid DESC LIMIT ?",
+        f'"{" ".join(words)}"',
+        KIND_NUMBERS[TOOL_CALL],
+        _MOST_CALLS,
+    )
+
+
+def _result(archive: Archive, turn: int, tool_use_id: str | None) -> tuple[int, Body] | None:
+    """Return whether a call failed, and its result; None if it is not archived."""
+    if tool_use_id is None:
+        return None
+    select = "SELECT is_error, body FROM step WHERE turn = ? AND tool_use_id = ? AND kind = ?"
+    found: tuple[int, Body] | None = archive.row(select, turn, tool_use_id, KIND_NUMBERS[TOOL_RESULT])
+    return found
+
+
+def _target(gone: str) -> str:
+    return gone.removeprefix("moved to ") if gone.startswith("moved to ") else ""
+
+
+def _is(name: str, path: str, roots: Iterable[str | None]) -> bool:
+    """Return whether a path of a call is a file of the repository.
+
+    A relative path may be below the folder of its session, which may be below the worktree.
+    """
+    if not path:
+        return False
+    inner = _relative(path, roots)
+    return inner == name or name.endswith(f"/{inner}") or (inner.startswith("/") and inner.endswith(f"/{name}"))
+
+
+def _relative(path: str, roots: Iterable[str | None]) -> str:
+    """Return a path relative to the first of the folders that it is in."""
+    path = posixpath.normpath(path.replace("\\", "/"))
+    for root in roots:
+        folder = (root or "").replace("\\", "/").rstrip("/")
+        if folder and path.startswith(f"{folder}/"):
+            return path[len(folder) + 1 :]
+    return path

@@ -1,0 +1,1 @@
+"""Rules of blame: pure functions over lines and edits."""
