@@ -179,6 +179,7 @@ def score(world: World, truth: dict[str, list[str]], turns: dict[str, str], vari
                 counts["lines of an agent"] += wanted is not None
                 if group["turn"] == wanted:
                     counts["right" if wanted else "rightly nobody's"] += 1
+                    counts["right and certain"] += group["certain"]
                 else:
                     counts["unknown" if group["turn"] is None else "wrong"] += wanted is not None
                     counts["another's, taken"] += wanted is None

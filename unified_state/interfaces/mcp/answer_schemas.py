@@ -67,6 +67,16 @@ class Recalled(TypedDict):
     page: Page
 
 
+class Blamed(TypedDict):
+    """Who wrote the lines of a file, as `unified-state blame --json` prints it: groups of lines, and their turns."""
+
+    file: str
+    lines: list[dict[str, Any]]
+    turns: list[dict[str, Any]]
+    problem: NotRequired[str]
+    page: Page
+
+
 class Hit(TypedDict):
     """One search hit, as `unified-state search --json` prints it."""
 

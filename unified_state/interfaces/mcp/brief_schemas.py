@@ -32,9 +32,12 @@ def _argument(shape: Schema) -> Schema:
 
 
 def brief_answer(schema: Schema) -> Schema:
-    """Return the schema of a tool's answer: its fields with their types, and no more of objects and lists."""
+    """Return the schema of a tool's answer: the fields that it always has with their types, and no more of objects and
+    lists.
+    """
     definitions = schema.get("$defs", {})
-    properties = {name: _field(shape, definitions) for name, shape in schema["properties"].items()}
+    always = schema.get("required", ())
+    properties = {name: _field(shape, definitions) for name, shape in schema["properties"].items() if name in always}
     return _object(schema, properties)
 
 

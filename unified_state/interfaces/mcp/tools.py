@@ -15,7 +15,8 @@ from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.interfaces.mcp import answer_schemas as shapes
 from unified_state.interfaces.mcp.server_project import json_text, visible_value
-from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
+from unified_state.interfaces.mcp.tool_pages import blame_page, paged, state_page, text_page, turn_page
+from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.explain_item import explain
@@ -29,7 +30,6 @@ from unified_state.model.item import (
     DECISION,
     EVIDENCE,
     QUESTION,
-    STATE_SECTIONS,
     Attempt,
     Constraint,
     Decision,
@@ -57,9 +57,7 @@ if TYPE_CHECKING:
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-Offset = Annotated[int, Field(ge=0, description="where the page begins: next_offset of the page before")]
-# The sections of the state in the order of their pages: rules first, verbatim text last.
-_ITEMS = sorted(STATE_SECTIONS, key=lambda section: (section != "constraints", section == "evidenceLedger"))
+Offset = Annotated[int, Field(ge=0, description="next_offset of the page before")]
 
 
 def tool(shape: Any, hints: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -112,7 +110,7 @@ class ReadingTools:
         shown, page = page_of_entries(hits[:end], offset)
         if page.next_offset is None and len(hits) > end:
             page = page.replace(next_offset=end)
-        answer: dict[str, Any] = {"hits": shown, **_paged(page.replace(total=len(hits)))}
+        answer: dict[str, Any] = {"hits": shown, **paged(page.replace(total=len(hits)))}
         if team and not offset:
             answer["team"] = _of_team(workspace, wanted.replace(limit=limit))
         return {**answer, "notes": notes} if notes else answer
@@ -128,7 +126,7 @@ class ReadingTools:
         """
         workspace = self._project.reading()
         turn = recall_and_note(workspace, turn_ref(workspace, ref), current_time())
-        return _turn(turn, ref, offset)
+        return turn_page(turn, ref, offset)
 
     @tool(shapes.Recalled, READS)
     def recall(
@@ -147,12 +145,24 @@ class ReadingTools:
         part = Part(lines, grep) if lines or grep else None
 
         def page(found: dict[str, Any]) -> dict[str, Any]:
-            return _turn(found, ref, offset) if found["kind"] == "turn" else _texts(found, offset)
+            return turn_page(found, ref, offset) if found["kind"] == "turn" else text_page(found, offset)
 
         if is_team_ref(ref):
             found = recall_of_team(_server(self._project.reading()), ref)
             return page(found if part is None else part_of(found, part))
         return recall_and_note(self._project.reading(), ref, current_time(), part, page)
+
+    @tool(shapes.Blamed, READS)
+    def explain_lines(
+        self,
+        file: Annotated[str, Field(description="a file of this project")],
+        lines: Annotated[str | None, Field(description="only these lines: 120, 120-140")] = None,
+        offset: Offset = 0,
+    ) -> dict[str, Any]:
+        """Return who wrote lines of a file, and why: the commit, the turn whose edit wrote them, its prompt, what was
+        decided, ruled or tried in it, and the tests that ran then. Ask before you change code that looks odd.
+        """
+        return blame_page(self._project.reading(), file, lines, offset)
 
     @tool(shapes.Explained, READS)
     def why(
@@ -165,9 +175,9 @@ class ReadingTools:
         """
         workspace = self._project.reading()
         if is_team_ref(ref):
-            return _texts(explain_of_team(_server(workspace), ref), offset)
+            return text_page(explain_of_team(_server(workspace), ref), offset)
         found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
-        return _texts(found, offset)
+        return text_page(found, offset)
 
 
 def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
@@ -188,36 +198,6 @@ def _server(workspace: Workspace) -> Server:
     from unified_state.team.team_server import team_server
 
     return team_server(workspace, environment(), is_own=False, only_reads=True)
-
-
-def state_page(project: Project, offset: int) -> dict[str, Any]:
-    """Return a page of the state's items. The first page also has the other fields."""
-    state: dict[str, Any] = visible_value(disk_value(UnifiedStateManager(workspace=project.reading()).load_state()))
-    items = [(section, entry) for section in _ITEMS for entry in state.pop(section)]
-    head = {name: state.pop(name) for name in ("version", "timestamp", "trigger")}
-    rest, left_out = fields_that_fit({} if offset else state, PAGE_TOKENS // 3)
-    shown, page = page_of_entries([entry for _, entry in items], offset, PAGE_TOKENS * 2 // 3)
-    sections: dict[str, list[Any]] = {section: [] for section in _ITEMS}
-    for (section, _), entry in zip(items[offset:], shown, strict=False):
-        sections[section].append(entry)
-    return {**head, **rest, **sections, **({"leftOut": left_out} if left_out else {}), **_paged(page)}
-
-
-def _turn(turn: dict[str, Any], ref: str, offset: int | None) -> dict[str, Any]:
-    turn = visible_value(turn)
-    refs = [step["ref"] for step in turn["steps"]]
-    begin = refs.index(ref.upper()) if offset is None and ref.upper() in refs else offset or 0
-    steps, page = page_of_entries(turn["steps"], begin)
-    return {**turn, "steps": steps, **_paged(page)}
-
-
-def _texts(found: dict[str, Any], offset: int) -> dict[str, Any]:
-    shown, page = page_of_texts(visible_value(found), offset)
-    return {**shown, **_paged(page)}
-
-
-def _paged(page: Page) -> dict[str, Any]:
-    return {"page": page.as_dict()}
 
 
 Ref = Annotated[str, Field(description="its id, such as D7 or Q1")]

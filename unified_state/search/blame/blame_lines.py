@@ -93,6 +93,17 @@ def blame(workspace: Workspace, path: str, lines: tuple[int, int] | None = None)
     return workspace.use(lambda archive: _joined(archive, worktree, name, found, blamed, [(first, last)]))
 
 
+def parse_lines(text: str) -> tuple[int, int]:
+    """Return the first and the last line of `12-20` or `12`. Raises UsageError."""
+    first, _, last = text.partition("-")
+    if first.isdecimal() and (last or first).isdecimal():
+        lines = (int(first), int(last or first))
+        if 1 <= lines[0] <= lines[1]:
+            return lines
+    message = f"{text[:60]!r} is no range of lines"
+    raise UsageError(message, "say 12 or 12-20; lines are counted from 1")
+
+
 def blame_commit(workspace: Workspace, commit: str) -> list[Blame]:
     """Return who wrote the lines that a commit added, by file. Raises NotFoundError for an unknown commit."""
     worktree = workspace.place.repository.worktree

@@ -31,7 +31,7 @@ def edits_of_file(archive: Archive, worktree: str, names: Iterable[str]) -> list
     worktree, that it has and had. A path that a patch gave it later counts too.
     """
     wanted, done = set(names), set[str]()
-    found: list[tuple[tuple[int, int, int], Edit]] = []
+    found: dict[tuple[int, int, int], Edit] = {}  # by time, step and place in it
     while wanted:
         name = wanted.pop()
         done.add(name)
@@ -46,11 +46,9 @@ def edits_of_file(archive: Archive, worktree: str, names: Iterable[str]) -> list
             result = _result(archive, turn, tool_use_id)
             if result is None or not result[0]:
                 is_new = result is not None and unpack(result[1]).startswith(_CREATED)
-                found += [
-                    ((at, number, place), edit.replace(is_new=True) if is_new and edit.is_whole else edit)
-                    for place, edit in enumerate(edits)
-                ]
-    return [edit for _, edit in sorted(found, key=lambda one: one[0], reverse=True)]
+                for place, edit in enumerate(edits):
+                    found[at, number, place] = edit.replace(is_new=True) if is_new and edit.is_whole else edit
+    return [found[key] for key in sorted(found, reverse=True)]
 
 
 def _calls_naming(archive: Archive, name: str) -> list[CallRow]:
@@ -89,7 +87,10 @@ def _is(name: str, path: str, roots: Iterable[str | None]) -> bool:
     if not path:
         return False
     inner = _relative(path, roots)
-    return inner == name or name.endswith(f"/{inner}") or (inner.startswith("/") and inner.endswith(f"/{name}"))
+    if inner.startswith("/"):
+        return inner.endswith(f"/{name}")  # of a session in another folder
+    is_relative = not path.startswith("/")
+    return inner == name or (is_relative and name.endswith(f"/{inner}"))
 
 
 def _relative(path: str, roots: Iterable[str | None]) -> str:

@@ -291,15 +291,12 @@ def _blame(context: Context, arguments: Namespace) -> None:
 
 def _place(text: str) -> tuple[str, tuple[int, int] | None]:
     """Return path and lines of `FILE:12-20`. A file whose name ends like that counts as a file."""
+    from unified_state.search.blame.blame_lines import parse_lines
+
     path, colon, numbers = text.rpartition(":")
-    first, _, last = numbers.partition("-")
-    if not colon or os.path.lexists(text) or not (first.isdecimal() and (last or first).isdecimal()):
+    if not colon or os.path.lexists(text) or not numbers[:1].isdecimal():
         return text, None
-    lines = (int(first), int(last or first))
-    if not 1 <= lines[0] <= lines[1]:
-        message = f"{numbers} is no range of lines"
-        raise UsageError(message, "say FILE:12 or FILE:12-20; lines are counted from 1")
-    return path, lines
+    return path, parse_lines(numbers)
 
 
 def _blame_text(found: Blame) -> str:

@@ -61,30 +61,42 @@ def claim_lines(lines: Sequence[str], edits: Sequence[Edit], since: Sequence[int
     `edits` begin with the newest. `since` has for each line the time of its commit, in milliseconds: no later edit
     wrote it.
     """
-    undoing = _Undoing(lines, edits, since)
+    undoing = _Undoing(lines, since)
     for edit in edits:
         if undoing.work > _MOST_WORK or undoing.is_done():
             break
         undoing.undo(edit)
-    return _with_doubts(lines, undoing.claims())
+    return _with_doubts(lines, undoing.claims(), edits)
 
 
-def _with_doubts(lines: Sequence[str], claims: list[Claim | None]) -> list[Claim | None]:
-    """Return the claims; a line without a word is certain only between lines of the same step.
+def _with_doubts(lines: Sequence[str], claims: list[Claim | None], edits: Sequence[Edit]) -> list[Claim | None]:
+    """Return the claims, of which only those stay certain that no other line and no other step can have.
 
-    A diff that inserts a function can give the brace above it or the one below it.
+    A line that stands twice, or that two steps added, may have come from either, except in a new file that is written
+    as a whole. Of a line that the step wrote only a part of, or moved, others may have written the rest. A line without
+    a word is what a diff slides along.
     """
-    speaking = [number for number, line in enumerate(lines) if any(map(str.isalnum, line))]
-    found = list(claims)
-    for above, below in zip([-1, *speaking], [*speaking, len(lines)], strict=True):
-        ends = {
-            None if (claim := claims[at]) is None else claim.edit.step for at in (above, below) if 0 <= at < len(lines)
-        }
-        for number in range(above + 1, below):
-            claim = claims[number]
-            if claim is not None and ends != {claim.edit.step}:
-                found[number] = claim.replace(is_certain=False)
-    return found
+    counts = Counter(lines)
+    adders: dict[str, set[int]] = {}
+    for edit in edits:
+        for line in _added(edit):
+            adders.setdefault(line, set()).add(edit.step)
+    return [
+        claim.replace(is_certain=False)
+        if claim is not None
+        and claim.is_certain
+        and (
+            not any(map(str.isalnum, line))
+            or (not claim.edit.is_new and (counts[line] > 1 or adders.get(line) != {claim.edit.step}))
+        )
+        else claim
+        for line, claim in zip(lines, claims, strict=True)
+    ]
+
+
+def _added(edit: Edit) -> set[str]:
+    """Return the lines that only the new text of an edit has."""
+    return set(edit.after.split("\n")).difference(() if edit.is_whole else edit.before.split("\n"))
 
 
 def _sliding(lines: Sequence[str], added: Sequence[int]) -> set[int]:
@@ -111,7 +123,7 @@ def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
 
 
 class _Undoing:
-    def __init__(self, lines: Sequence[str], edits: Sequence[Edit], since: Sequence[int | None]) -> None:
+    def __init__(self, lines: Sequence[str], since: Sequence[int | None]) -> None:
         self.work = 0
         self._text = "\n".join(["", *lines, ""])  # so that a newline is on both sides of every line
         self._tags = [-1, *range(len(lines)), -1]  # of each line now: its number in the file, or -1
@@ -119,8 +131,6 @@ class _Undoing:
         self._sure: list[Claim | None] = [None] * len(lines)
         self._whole: list[Claim | None] = [None] * len(lines)  # older edits may have written them too
         self._left = len(lines)
-        self._edits = edits
-        self._writers: Counter[str] | None = None
 
     def is_done(self) -> bool:
         return not self._left
@@ -227,7 +237,7 @@ class _Undoing:
         claimed = [
             (
                 self._tags[place],
-                len(new[at].strip()) >= _TELLING_ALONE and at in unique and self._count_writers(new[at]) == 1,
+                len(new[at].strip()) >= _TELLING_ALONE and at in unique,
             )
             for at, place in found.items()
         ]
@@ -235,12 +245,6 @@ class _Undoing:
             gone = set(found.values())
             self._tags = [tag for place, tag in enumerate(self._tags) if place not in gone]
             self._text = "\n".join(line for place, line in enumerate(now) if place not in gone)
-
-    def _count_writers(self, line: str) -> int:
-        """Return how many edits of the file have a line in their new text."""
-        if self._writers is None:
-            self._writers = Counter(line for edit in self._edits for line in set(edit.after.split("\n")))
-        return self._writers[line]
 
     def _may_write(self, edit: Edit, tag: int) -> bool:
         since = self._since[tag] if tag >= 0 else None
