@@ -1,7 +1,7 @@
 """How many lines of an agent `unified-state blame` gives to the right turn, and what it costs beside `git blame`.
 
     python -m benchmarks.blame FOLDER              # sessions of Claude Code, *.jsonl or *.jsonl.xz
-    python -m benchmarks.blame --commits N         # the time, on a file of 1,000 lines with N commits
+    python -m benchmarks.blame --commits N         # the time, on one of 50 files in a history of N commits
 
 The history of each session's project is rebuilt from what the client wrote beside its edits (`toolUseResult`: the file
 before and the change). The truth is `git blame` where every edit is a commit of its own. It is compared with
@@ -30,6 +30,7 @@ from benchmarks.world import PROGRAM, World
 OTHER = "other"  # the commit of what no recorded edit wrote
 VARIANTS = ("as committed", "uncommitted", "rewritten")
 ROUNDS = 7
+FILES, FILE = 50, "file_7.py"
 
 
 class Change(NamedTuple):
@@ -224,7 +225,9 @@ def right(folder: Path) -> None:
 
 
 def cost(commits: int) -> None:
-    """Print the time of both on a file of 1,000 lines with many commits, every tenth of them an archived edit."""
+    """Print the time of both on one file of 50, of 1,000 lines each. A commit changes one; every tenth is an archived
+    edit.
+    """
     with tempfile.TemporaryDirectory() as name:
         world = World(Path(name))
         calls = _many_commits(world, commits)
@@ -234,9 +237,9 @@ def cost(commits: int) -> None:
         options = {"environment": world.environment, "cwd": str(world.project)}
         compare(
             [
-                Contender("git blame", ["git", "blame", "--porcelain", "a.py"], **options),  # type: ignore[arg-type]
-                Contender("unified-state blame", [PROGRAM, "blame", "a.py"], **options),  # type: ignore[arg-type]
-                Contender("unified-state blame of 10 lines", [PROGRAM, "blame", "a.py:500-509"], **options),  # type: ignore[arg-type]
+                Contender("git blame", ["git", "blame", "--porcelain", FILE], **options),  # type: ignore[arg-type]
+                Contender("unified-state blame", [PROGRAM, "blame", FILE], **options),  # type: ignore[arg-type]
+                Contender("unified-state blame of 10 lines", [PROGRAM, "blame", f"{FILE}:500-509"], **options),  # type: ignore[arg-type]
             ],
             ROUNDS,
         )
@@ -244,20 +247,21 @@ def cost(commits: int) -> None:
 
 def _many_commits(world: World, commits: int) -> list[str]:
     """Make the commits, and return the lines of a transcript with the edits."""
-    lines = [f"value_{number} = {number}" for number in range(1000)]
+    files = {f"file_{number}.py": [f"value_{place} = {place}" for place in range(1000)] for number in range(FILES)}
     stream: list[bytes] = []
     entries: list[str] = []
     for number in range(commits):
         at = 1_700_000_000 + number * 60
+        name, lines = list(files.items())[number // 10 % FILES]
         place = number * 7919 % 1000
         before, lines[place] = lines[place], f"value_{place} = compute({number})"
         if number % 10 == 0:
-            entries += _edit(world, number, at - 5, before, lines[place])
-        text = "\n".join([*lines, ""]).encode()
-        stream.append(
-            f"commit refs/heads/many\ncommitter n <e@example.invalid> {at} +0000\ndata 6\nchange\n".encode()
-            + b"M 644 inline a.py\ndata %d\n" % len(text) + text + b"\n"
-        )  # fmt: skip
+            entries += _edit(world, name, number, at - 5, before, lines[place])
+        changed = files if number == 0 else [name]
+        stream.append(f"commit refs/heads/many\ncommitter n <e@example.invalid> {at} +0000\ndata 6\nchange\n".encode())
+        for path in changed:
+            text = "\n".join([*files[path], ""]).encode()
+            stream.append(f"M 644 inline {path}\ndata {len(text)}\n".encode() + text + b"\n")
     subprocess.run(
         ["git", "fast-import", "--quiet"],
         cwd=world.project, env=world.environment, input=b"".join(stream), check=True,
@@ -267,13 +271,13 @@ def _many_commits(world: World, commits: int) -> list[str]:
     return entries
 
 
-def _edit(world: World, number: int, at: int, before: str, after: str) -> list[str]:
+def _edit(world: World, name: str, number: int, at: int, before: str, after: str) -> list[str]:
     from datetime import UTC, datetime
 
     time = datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
-    fields = {"file_path": str(world.project / "a.py"), "old_string": before, "new_string": after}
+    fields = {"file_path": str(world.project / name), "old_string": before, "new_string": after}
     call = {"type": "tool_use", "id": f"c{number}", "name": "Edit", "input": fields}
-    told = {"type": "tool_result", "tool_use_id": f"c{number}", "content": "The file a.py has been updated."}
+    told = {"type": "tool_result", "tool_use_id": f"c{number}", "content": "The file has been updated."}
     contents: list[tuple[str, Any]] = [("user", f"Change {number}"), ("assistant", [call]), ("user", [told])]
     return [
         json.dumps(

@@ -241,7 +241,7 @@ def _prompt(archive: Archive, turn: int) -> str:
 def _tests(archive: Archive, turn: int, last_edit: int) -> list[str]:
     """Return the checks that a turn ran after its last edit, each with its outcome."""
     rows = archive.rows(
-        "SELECT body, tool, (SELECT is_error FROM step AS result WHERE result.turn = step.turn "
+        "SELECT body, tool, (SELECT coalesce(is_error, 0) FROM step AS result WHERE result.turn = step.turn "
         "AND result.tool_use_id = step.tool_use_id AND result.kind = ?) "
         "FROM step WHERE turn = ? AND id > ? AND kind = ? ORDER BY id LIMIT ?",
         KIND_NUMBERS[TOOL_RESULT],

@@ -43,15 +43,14 @@ def edits_of_file(archive: Archive, worktree: str, names: Iterable[str]) -> list
             edits = [edit for path, edit in edits_in(call, number, at) if _is(name, path, [worktree, *roots])]
             if not edits:
                 continue
-            result = _result(archive, turn, tool_use_id)
-            if result is None or not result[0]:
-                is_new = result is not None and unpack(result[1]).startswith(_CREATED)
-                for place, edit in enumerate(edits):
-                    found[at, number, place] = edit.replace(is_new=True) if is_new and edit.is_whole else edit
+            if any(edit.is_whole for edit in edits) and _created(archive, turn, tool_use_id):
+                edits = [edit.replace(is_new=True) if edit.is_whole else edit for edit in edits]
+            found.update({(at, number, place): edit for place, edit in enumerate(edits)})
     return [found[key] for key in sorted(found, reverse=True)]
 
 
 def _calls_naming(archive: Archive, name: str) -> list[CallRow]:
+    """Return the calls that name a file of this name and did not fail."""
     words = words_of(name)
     if not words:
         return []
@@ -59,20 +58,20 @@ def _calls_naming(archive: Archive, name: str) -> list[CallRow]:
         "SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, step.body, session.root, session.worktree "
         "FROM step_text JOIN step ON step.id = step_text.rowid JOIN turn ON turn.id = step.turn "
         "JOIN session ON session.id = turn.session WHERE step_text MATCH ? AND step.kind = ? "
+        "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn "
+        "AND result.tool_use_id = step.tool_use_id AND result.kind = ? AND result.is_error) "
         "ORDER BY step_text.rowid DESC LIMIT ?",
         f'"{" ".join(words)}"',
         KIND_NUMBERS[TOOL_CALL],
+        KIND_NUMBERS[TOOL_RESULT],
         _MOST_CALLS,
     )
 
 
-def _result(archive: Archive, turn: int, tool_use_id: str | None) -> tuple[int, Body] | None:
-    """Return whether a call failed, and its result; None if it is not archived."""
-    if tool_use_id is None:
-        return None
-    select = "SELECT is_error, body FROM step WHERE turn = ? AND tool_use_id = ? AND kind = ?"
-    found: tuple[int, Body] | None = archive.row(select, turn, tool_use_id, KIND_NUMBERS[TOOL_RESULT])
-    return found
+def _created(archive: Archive, turn: int, tool_use_id: str | None) -> bool:
+    """Return whether the result of a call says that its file is new."""
+    select = "SELECT body FROM step WHERE turn = ? AND tool_use_id = ? AND kind = ?"
+    return unpack(archive.value(select, turn, tool_use_id, KIND_NUMBERS[TOOL_RESULT])).startswith(_CREATED)
 
 
 def _target(gone: str) -> str:

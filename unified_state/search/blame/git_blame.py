@@ -12,9 +12,9 @@ from unified_state.settings import environment
 
 SECONDS = 60.0  # a file with a very long history
 _MOST_OUTPUT = 200 << 20  # bytes
-# Replaced commits are not shown, no program makes a text of a binary file, and no list of ignored commits is read.
+# Replaced commits are not shown, and no program makes a text of a binary file.
 _QUESTION = (
-    "--no-replace-objects", "-c", "blame.ignoreRevsFile=", "-c", "mailmap.file=", "-c", "log.mailmap=false",
+    "--no-replace-objects", "-c", "mailmap.file=", "-c", "log.mailmap=false",
     "blame", "--incremental", "--no-textconv", "--root",
 )  # fmt: skip
 
@@ -58,7 +58,7 @@ def blame_file(
     except (GitNotCalledError, OSError, ValueError) as error:
         return nothing.replace(problem=str(error))
     if asked.exit_code is None:
-        return nothing.replace(problem=f"git blame was stopped after {SECONDS:.0f} s")
+        return nothing.replace(problem=f"git blame was stopped after {SECONDS:g} s")
     if asked.exit_code != 0:
         said = asked.complaint.content.decode("utf-8", "replace").strip()
         return nothing.replace(problem=said.removeprefix("fatal: ") or "git blame failed")

@@ -29,8 +29,8 @@ def common_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
         while first < last and begin < end and old[last - 1] == new[end - 1]:
             last, end = last - 1, end - 1
             yield last, end
-        if first == last or begin == end:
-            continue
+        if first == last or begin == end or last - first == end - begin == 1:
+            continue  # one line differs from the other
         anchors = _anchors(old[first:last], new[begin:end])
         if anchors:
             before = (first, begin)

@@ -163,9 +163,15 @@ class _Undoing:
         places: list[int] = []
         place = self._text.find(text)
         while place >= 0 and len(places) < _MOST_PLACES:
-            places.append(place)
+            if not self._cuts_a_word(place, text):
+                places.append(place)
             place = self._text.find(text, place + max(1, len(text) - 1))  # the newline at the end may begin the next
         return places
+
+    def _cuts_a_word(self, place: int, text: str) -> bool:
+        end = place + len(text)
+        begins = text[0].isalnum() and self._text[place - 1].isalnum()
+        return begins or (text[-1].isalnum() and self._text[end : end + 1].isalnum())
 
     def _is_unique_then(self, place: int, before: str, after: str) -> bool:
         """Return whether the text before the edit would stand once, as the client demands."""
@@ -198,11 +204,10 @@ class _Undoing:
         return bool(possible) or all(tag < 0 for tag, _ in found)
 
     def _undo_whole(self, edit: Edit) -> None:
-        written = split_lines(edit.after)
-        old, now = ["", *written, ""], self._text.split("\n")
-        tags = [-1] * len(old)
-        for one, other in common_lines(old, now):
-            tags[one] = self._tags[other]
+        written, now = split_lines(edit.after), self._text.split("\n")[1:-1]
+        tags = [-1] * len(written)
+        for one, other in common_lines(written, now):
+            tags[one] = self._tags[other + 1]
         # What an older text of the whole file lacks was written by the newer one.
         for tag, claim in enumerate(self._whole):
             if claim is not None and not claim.is_certain:
@@ -210,7 +215,7 @@ class _Undoing:
         for tag in tags:
             if tag >= 0 and self._sure[tag] is None and self._may_write(edit, tag):
                 self._whole[tag] = Claim(edit, is_certain=edit.is_new)
-        self._text, self._tags = "\n".join(old), tags
+        self._text, self._tags = "\n".join(["", *written, ""]), [-1, *tags, -1]
 
     def _undo_parts(self, edit: Edit) -> None:
         """Undo an edit whose text as a whole is not in the file: its lines that are still there, in their order.
