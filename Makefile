@@ -12,7 +12,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plug
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning survival turns generate screenshots clean
+.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame survival turns generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -142,6 +142,10 @@ lean: $(VENV)/installed
 # What pruning a conversation of one's own saves in a folder of transcripts, cache and all: make pruning DATA=FOLDER
 pruning: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.pruning $(DATA)
+
+# How many lines `blame` gives to the right turn, in a folder of transcripts, and its time: make blame DATA=FOLDER
+blame: $(VENV)/installed
+	@$(RUN)/python -m benchmarks.blame $(DATA) --commits 50000
 
 # What survives five compactions with summaries that drop and distort, in the client itself, and what the delta costs.
 survival: $(VENV)/real-client

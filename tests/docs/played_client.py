@@ -7,6 +7,8 @@ documentation have something to show. A script has a line for each thing:
     prompt TEXT         the user says something
     says TEXT           the model answers
     bash COMMAND        the model runs a command, really, as the client would: with CLAUDECODE and the session's id
+    write FILE TEXT     the model writes a file; \\n in TEXT begins a line
+    edit FILE OLD => NEW  the model replaces a part of a file
     compact SUMMARY     the client compacts the conversation; SUMMARY is what it puts in its place
     context TOKENS      how large the API says that the conversation is, from now on
     end                 the session ends
@@ -45,6 +47,8 @@ class PlayedClient:
                 "prompt": self._prompt,
                 "says": self._says,
                 "bash": self._bash,
+                "write": self._write_file,
+                "edit": self._edit,
                 "compact": self._compact,
                 "context": self._context,
                 "end": self._end,
@@ -79,6 +83,27 @@ class PlayedClient:
         )
         output = (done.stdout + done.stderr).rstrip("\n")
         self._write(builders.result, identity, output, is_error=done.returncode != 0)
+
+    def _write_file(self, words: str) -> None:
+        name, _, text = words.partition(" ")
+        self._change(name, "Write", content=text.replace("\\n", "\n") + "\n")
+
+    def _edit(self, words: str) -> None:
+        name, _, change = words.partition(" ")
+        before, _, after = change.replace("\\n", "\n").partition(" => ")
+        self._change(name, "Edit", old_string=before, new_string=after)
+
+    def _change(self, name: str, tool: str, **fields: str) -> None:
+        path = self._project / name
+        said = "The file has been updated" if path.exists() else "File created successfully"
+        text = fields.get("content")
+        if text is None:
+            text = path.read_text(encoding="utf-8").replace(fields["old_string"], fields["new_string"], 1)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        identity = f"toolu_{next(self._numbers):08}"
+        self._write(builders.answer, builders.call(identity, tool, file_path=str(path), **fields))
+        self._write(builders.result, identity, said)
 
     def _compact(self, summary: str) -> None:
         self._stop()

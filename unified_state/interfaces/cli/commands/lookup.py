@@ -39,7 +39,7 @@ _ORIGINS = {"user_said": "the user said it", "observed": "it was observed", "inf
 _CHARACTERS, _NAME_WIDTH = 300, 10
 _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
 _HEX, _HASH_LENGTHS = frozenset("0123456789abcdef"), range(7, 65)
-_SUBJECT, _COMMIT_WIDTH, _SHORT = 40, 62, 80
+_SUBJECT, _SHORT = 40, 80
 
 
 def _search(context: Context, arguments: Namespace) -> None:
@@ -300,18 +300,18 @@ def _place(text: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def _blame_text(found: Blame) -> str:
-    lines = [found.path, *map(_group_line, found.groups)]
+    commits = [_commit_line(group) for group in found.groups]
+    width = max(map(len, commits), default=0)
+    lines = [found.path]
+    for group, commit in zip(found.groups, commits, strict=True):
+        numbers = f"{group.first}" if group.first == group.last else f"{group.first}-{group.last}"
+        lines.append(f"{numbers:>11}  {commit:<{width}}  {_writer(group)}")
     for turn in found.turns.values():
         lines += ["", f"{turn.ref}  session {turn.session_id}  {turn.at[:16]}"]
         rows = [("prompt", turn.prompt), *(("recorded", line) for line in turn.recorded)]
         rows += [("then ran", line) for line in turn.tests]
         lines += [f"  {name:<{_NAME_WIDTH}} {text}" for name, text in rows if text]
     return "\n".join(lines)
-
-
-def _group_line(group: Group) -> str:
-    numbers = f"{group.first}" if group.first == group.last else f"{group.first}-{group.last}"
-    return f"{numbers:>11}  {_commit_line(group):<{_COMMIT_WIDTH}}  {_writer(group)}"
 
 
 def _commit_line(group: Group) -> str:
