@@ -216,3 +216,20 @@ def test_a_search_for_the_team_without_a_server_says_so_beside_ones_own_hits(her
     assert [hit["ref"] for hit in found["hits"]] == ["S1"]
     assert found["team"] == []
     assert found["notes"][0].startswith("no server is configured")
+
+
+def test_lines_are_explained_by_the_turn_that_wrote_them(repository: Path, keep: Keep) -> None:
+    text = "limit = 10\nburst = 3\n"
+    (repository / "limits.py").write_text(text, encoding="utf-8")
+    path = str(repository / "limits.py")
+    keep(
+        prompt(1, "Add limits", cwd=str(repository)),
+        answered(2, called("c1", "Write", file_path=path, content=text)),
+        result(3, "c1", f"File created successfully at: {path}"),
+    )
+    found = answer(repository, "explain_lines", file="limits.py", lines="2")
+    assert [(group["first"], group["turn"], group["certain"]) for group in found["lines"]] == [(2, "T1", True)]
+    assert [turn["prompt"] for turn in found["turns"]] == ["Add limits"]
+    assert answer(repository, "explain_lines", file=path)["lines"][0]["last"] == 2
+    assert "is outside" in refused(repository, "explain_lines", file="/etc/passwd")
+    assert "no range of lines" in refused(repository, "explain_lines", file="limits.py", lines="x")

@@ -18,7 +18,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "status": ("state", "what is recorded here, how old it is, how full the context is"),
         "search": ("lookup", "find turns, steps and items"),
         "show": ("lookup", "print an item, turn, step or compaction, or an item's source"),
-        "blame": ("lookup", "which turn wrote a line, and what was asked, decided and tested then"),
+        "blame": ("lookup", "which turn and which commit wrote a line, and why"),
         "inbox": ("items", "what was captured or proposed, to accept or to reject"),
         "view": ("view", "see sessions, compactions and the state in a browser"),
     },
