@@ -37,7 +37,7 @@ _TOOLS = 20  # most tool names in a message
 
 
 class Wanted(Record):
-    """A search: its query, the number of hits, and its filters."""
+    """A search: its query, the number of hits, and its filters. `turns` are the only ones that are searched."""
 
     query: str
     limit: int = 10
@@ -46,6 +46,7 @@ class Wanted(Record):
     tool: str | None = None
     file: str | None = None
     kind: str | None = None
+    turns: tuple[int, ...] | None = None
 
 
 class FoundIn(Record):
@@ -158,7 +159,7 @@ def filters_of(wanted: Wanted, now: int) -> Filters:
     if wanted.file is not None and not words_of(wanted.file):
         message = f"--file {wanted.file[:60]!r} is no name of a file"
         raise UsageError(message, "say app.py, or src/app.py")
-    return Filters(since=since, tool=wanted.tool, file=wanted.file, kind=wanted.kind)
+    return Filters(since=since, tool=wanted.tool, file=wanted.file, kind=wanted.kind, turns=wanted.turns)
 
 
 def _refuse_unknown_tool(archive: Archive, tool: str) -> None:

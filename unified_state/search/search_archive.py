@@ -329,6 +329,7 @@ def _passes(item: LedgerItem, session_id: str | None, filters: Filters) -> bool:
     file = filters.file
     return (
         filters.tool is None
+        and filters.turns is None
         and filters.kind in {None, item.kind}
         and session_id in {None, item.session_id}
         and (filters.since is None or at >= filters.since)

@@ -267,6 +267,20 @@ def test_a_commit_is_explained_by_the_turns_that_wrote_its_lines(limiter: Path, 
     assert (refused.returncode, "0123456789 cannot be shown" in refused.stderr) == (1, True)
 
 
+def test_a_search_in_the_turns_that_wrote_a_line_or_a_commit(limiter: Path, git: Git) -> None:
+    def refs(*filters: str) -> list[str]:
+        done = program(limiter, "search", "--json", "limiter taken", *filters)
+        assert done.returncode == 0, done.stderr
+        return sorted(hit["ref"] for hit in json.loads(done.stdout))
+
+    assert {"S1", "S6"} <= set(refs())
+    for place in ("src/limiter.py:3", git("rev-parse", "HEAD").strip()):
+        assert "S6" in refs("--wrote", place)
+        assert "S1" not in refs("--wrote", place)
+    assert refs("--wrote", "a.py") == []
+    assert program(limiter, "search", "limiter", "--wrote", "nothing.py").returncode == 1
+
+
 def test_without_git_lines_still_have_their_turns(limiter: Path) -> None:
     done = program(limiter, "blame", "src/limiter.py")
     assert "no commits are shown" not in done.stderr

@@ -37,7 +37,7 @@ _kept = _local()
 
 class Filters(Record):
     """Conditions on a step: its session (by number), a time from `since` to before `until`, a tool (of a call or its
-    result), a kind, a file that it names.
+    result), a kind, a file that it names, its turn.
     """
 
     session: int | None = None
@@ -46,6 +46,7 @@ class Filters(Record):
     tool: str | None = None
     file: str | None = None
     kind: str | None = None
+    turns: tuple[int, ...] | None = None
 
 
 def count_steps(archive: Archive) -> int:
@@ -249,6 +250,8 @@ def _conditions(filters: Filters) -> tuple[list[str], list[object]]:
             "AND call.tool = ? COLLATE NOCASE)))"
         )
         values += [filters.tool, filters.tool]
+    if filters.turns is not None:
+        conditions.append(f"step.turn IN ({', '.join(map(str, filters.turns))})")
     if filters.kind is not None:
         conditions.append("step.kind = ?")
         values.append(KIND_NUMBERS[filters.kind])

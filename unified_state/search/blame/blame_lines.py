@@ -36,6 +36,7 @@ _PROMPT, _ITEM, _COMMAND = 300, 200, 200  # characters
 _MOST_ITEMS, _MOST_TESTS = 8, 3
 _MOST_CALLS = 200  # of a turn, behind its last edit, among which tests are looked for
 _MOST_DIFF, _MOST_FILES = 100 << 20, 200  # bytes and files of one commit
+_HEX, _HASH_LENGTHS = frozenset("0123456789abcdef"), range(7, 65)
 _RECORDED = (DECISION, CONSTRAINT, ATTEMPT)
 
 
@@ -91,6 +92,26 @@ def blame(workspace: Workspace, path: str, lines: tuple[int, int] | None = None)
     first, last = _range(name, len(found), lines)
     blamed = blame_file(worktree, name, len(found), lines)
     return workspace.use(lambda archive: _joined(archive, worktree, name, found, blamed, [(first, last)]))
+
+
+def blame_place(workspace: Workspace, place: str) -> list[Blame]:
+    """Return who wrote a place: `FILE`, `FILE:12`, `FILE:12-20`, or by file the lines that a commit added, by its id.
+
+    A file whose name looks like one of these counts as a file. Raises as `blame` and `blame_commit` do.
+    """
+    path, colon, numbers = place.rpartition(":")
+    if os.path.lexists(place):
+        return [blame(workspace, place)]
+    if colon and numbers[:1].isdecimal():
+        return [blame(workspace, path, parse_lines(numbers))]
+    if len(place) in _HASH_LENGTHS and _HEX.issuperset(place):
+        return blame_commit(workspace, place)
+    return [blame(workspace, place)]
+
+
+def turns_that_wrote(workspace: Workspace, place: str) -> tuple[int, ...]:
+    """Return the turns whose edits wrote a place. Raises as `blame_place` does."""
+    return tuple(sorted({int(ref[1:]) for found in blame_place(workspace, place) for ref in found.turns}))
 
 
 def parse_lines(text: str) -> tuple[int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 from unified_state.errors import (
@@ -38,7 +37,6 @@ _MARK = "**"  # around each word that was found
 _ORIGINS = {"user_said": "the user said it", "observed": "it was observed", "inferred": "a model inferred it"}
 _CHARACTERS, _NAME_WIDTH = 300, 10
 _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
-_HEX, _HASH_LENGTHS = frozenset("0123456789abcdef"), range(7, 65)
 _SUBJECT, _SHORT = 40, 80
 
 
@@ -53,6 +51,7 @@ def _search(context: Context, arguments: Namespace) -> None:
         tool=arguments.tool,
         file=arguments.file,
         kind=arguments.kind,
+        turns=_turns_of(context, arguments.wrote),
     )
     look = _everywhere if arguments.all_projects else _in_team if arguments.team else _here
     with progress_bar("searching"):
@@ -60,6 +59,15 @@ def _search(context: Context, arguments: Namespace) -> None:
     if not lines:
         return context.nothing(shown, f"no hits for {wanted.query[:80]!r}")
     return context.show(shown, "\n".join(lines), style="hits")
+
+
+def _turns_of(context: Context, place: str | None) -> tuple[int, ...] | None:
+    """Return the turns that wrote a place, to search only them."""
+    if place is None:
+        return None
+    from unified_state.search.blame.blame_lines import turns_that_wrote
+
+    return turns_that_wrote(context.reading(), place)
 
 
 def _here(context: Context, wanted: Wanted) -> Found:
@@ -272,31 +280,16 @@ def _short(text: str) -> str:
 
 
 def _blame(context: Context, arguments: Namespace) -> None:
-    from unified_state.search.blame.blame_lines import blame, blame_commit
+    from unified_state.search.blame.blame_lines import blame_place
 
-    path, lines = _place(arguments.place)
-    workspace = context.workspace(create=False)
-    if lines is None and not os.path.lexists(path) and len(path) in _HASH_LENGTHS and _HEX.issuperset(path):
-        found = blame_commit(workspace, path)
-        if not found:
-            return context.nothing([], f"commit {path} added no line of text")
-    else:
-        found = [blame(workspace, path, lines)]
+    found = blame_place(context.workspace(create=False), arguments.place)
+    if not found:
+        return context.nothing([], f"commit {arguments.place} added no line of text")
     for problem in {one.problem for one in found if one.problem}:
         context.say(f"no commits are shown: {problem}")
     text = "\n".join(_blame_short(one) if arguments.short else _blame_text(one) for one in found)
     shown = [one.as_dict() for one in found]
     return context.show(shown if len(found) > 1 else shown[0], text, style="hits")
-
-
-def _place(text: str) -> tuple[str, tuple[int, int] | None]:
-    """Return path and lines of `FILE:12-20`. A file whose name ends like that counts as a file."""
-    from unified_state.search.blame.blame_lines import parse_lines
-
-    path, colon, numbers = text.rpartition(":")
-    if not colon or os.path.lexists(text) or not numbers[:1].isdecimal():
-        return text, None
-    return path, parse_lines(numbers)
 
 
 def _blame_text(found: Blame) -> str:
@@ -361,6 +354,7 @@ COMMANDS = {
         either(
             flag("--all-projects", "in the archives of all repositories"),
             flag("--team", "also what others of the team archived, on the server"),
+            option("--wrote PLACE", "only turns that wrote a FILE, its lines (FILE:12-20), or a commit, by its id"),
         ),
         empty=[],
     ),
