@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 PROGRAMS = (
     "git", "sh", "bash", "env", "rm", "mkdir", "cat", "uname", "ldconfig", "gcc", "ld", "python3", "unified-state",
     "git-status", "git-lfs", "git-crypt", "node", "less", "ssh", "gpg",
@@ -96,6 +98,14 @@ class Hostile:
         for number in range(len(names)):
             (folder / f"file{number}").write_text("behind\n")
             os.utime(folder / f"file{number}", (1, 1))
+
+
+def becoming_hostile(repository: Path, home: Path, marks: Path, monkeypatch: pytest.MonkeyPatch) -> Hostile:
+    """Return a repository into which anything may be planted, and give git a configuration that no other test reads."""
+    config = home / "own.gitconfig"
+    config.write_bytes(Path(os.environ["GIT_CONFIG_GLOBAL"]).read_bytes())
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    return Hostile(repository, marks)
 
 
 def append(path: Path, text: str) -> None:

@@ -14,7 +14,18 @@ from unified_state.agents.install.hook_table import output_hook_group, tool_hook
 from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
 
-from .hostile import CORPUS, FILTERS, LIVE, Hostile, append, filter_names, filter_with_equals_sign, settings, submodule
+from .hostile import (
+    CORPUS,
+    FILTERS,
+    LIVE,
+    Hostile,
+    append,
+    becoming_hostile,
+    filter_names,
+    filter_with_equals_sign,
+    settings,
+    submodule,
+)
 from .product import PROGRAM, Project, hook_command
 from .transcripts import Transcript
 
@@ -40,11 +51,8 @@ FIELDS = {
 
 @pytest.fixture
 def hostile(repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hostile:
-    """A repository into which anything may be planted, and a configuration of git that no other test reads."""
-    config = home / "own.gitconfig"
-    config.write_bytes(Path(os.environ["GIT_CONFIG_GLOBAL"]).read_bytes())
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
-    return Hostile(repository, tmp_path / "marks")
+    """A repository into which anything may be planted."""
+    return becoming_hostile(repository, home, tmp_path / "marks", monkeypatch)
 
 
 def run_everything(project: Project, transcript: Path, path: str) -> None:

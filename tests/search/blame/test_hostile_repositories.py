@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.hostile import CORPUS, Hostile
+from tests.acceptance.hostile import CORPUS, Hostile, becoming_hostile
 from tests.interfaces.cli.screen import PROGRAM, person
 from unified_state.search.blame import git_blame
 
@@ -24,9 +24,9 @@ PROGRAMS_OF_BLAME = (
 
 
 @pytest.fixture
-def hostile(repository: Path, tmp_path: Path) -> Hostile:
-    """A repository that is about to become hostile."""
-    return Hostile(repository, tmp_path / "marks")
+def hostile(repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hostile:
+    """A repository into which anything may be planted."""
+    return becoming_hostile(repository, home, tmp_path / "marks", monkeypatch)
 
 
 def blame(folder: Path, place: str) -> subprocess.CompletedProcess[str]:
