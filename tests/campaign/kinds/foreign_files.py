@@ -1,4 +1,4 @@
-"""Files of other programs. The first line names the form: JSON, a rollout, a chat, or a script of a database."""
+"""Files of other programs. The first line names the form: a rollout, a chat, a script of a database, or a text."""
 
 from __future__ import annotations
 
@@ -13,6 +13,24 @@ from tests.campaign.world import World
 from tests.upkeep.exchange.foreign import DATA, FLOW, FLOW_JSON, MEM, OLD_MEM
 
 _FORMS = {b"flow": "flow.json", b"script": "foreign.db", b"rollout": "rollout-1.jsonl", b"chat": "session-1.jsonl"}
+# A form of text: the file of it, and the name that its kind has among the test data.
+_TEXTS = {
+    b"claude-memory": ("claude-memory/-home-ada-notes/memory/feedback_real_database.md", "feedback_real_database.md"),
+    b"claude-index": ("claude-memory/-home-ada-notes/memory/MEMORY.md", "MEMORY.md"),
+    b"codex": ("codex-memories/MEMORY.md", "MEMORY.md"),
+    b"codex-raw": ("codex-memories/raw_memories.md", "raw_memories.md"),
+    b"beads": ("beads/issues.jsonl", "issues.jsonl"),
+    b"mempalace": ("mempalace/notes/sync.jsonl", "room.jsonl"),
+    b"mempalace-page": ("mempalace-pages/notes/sync.md", "room.md"),
+    b"basic-memory": ("basic-memory/notes/sync.md", "note.md"),
+    b"specstory": ("specstory/2026-11-19_17-47-37Z-lost-tombstones.md", "2026-11-19_17-47-37Z-x.md"),
+    b"aider": ("aider/.aider.chat.history.md", ".aider.chat.history.md"),
+    b"cline": ("cline/1795251600000/api_conversation_history.json", "api_conversation_history.json"),
+    b"cline-4": ("cline-4/1795251600000_ab12c/1795251600000_ab12c.messages.json", "x.messages.json"),
+    b"copilot-cli": ("copilot-cli/0b6e1d2e-0000-4000-8000-000000000002/events.jsonl", "events.jsonl"),
+    b"vscode-chat": ("vscode-chat/9a1f0000-0000-4000-8000-000000000003.jsonl", "chat.jsonl"),
+}
+_FORMS |= {form: name for form, (_, name) in _TEXTS.items()}
 _STEPS, _LONGEST_VALUE = 200_000, 1_000_000  # of SQLite, for a script
 _REFUSED = (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_PRAGMA)
 _AT = "2026-11-22T10:13:23.418Z"
@@ -45,6 +63,8 @@ def seeds() -> list[bytes]:
     return [
         b"flow\n" + flow, *(b"script\n" + script for script in (*scripts, OLD_MEM.encode())),
         b"rollout\n" + lines[0], b"chat\n" + lines[1],
+        *(form + b"\n" + (DATA / place).read_bytes().replace(b"tombstones", b"tombstones @TOKEN@")
+          for form, (place, _) in _TEXTS.items()),
     ]  # fmt: skip
 
 
@@ -59,7 +79,7 @@ def meet(world: World, data: bytes) -> None:
     else:
         path.write_bytes(content)
     before = path.read_bytes()
-    if form in {b"flow", b"script"}:
+    if form in {b"flow", b"script", *_TEXTS}:
         check_import(world, path)
     else:
         world.run("import", str(path))
@@ -84,5 +104,7 @@ KIND = Kind(
      "CAST(x'ff' AS TEXT)",
      "9e999", "NULL", "x'00'", ";\n", "DROP TABLE ", "ALTER TABLE ", "payload", "response_item", "compacted",
      "toolCalls",
-     "functionResponse", "timestamp", "content", "namespace", "metadata", "createdAt", "1e400"),
+     "functionResponse", "timestamp", "content", "namespace", "metadata", "createdAt", "1e400",
+     "dependencies", "requests", "response", "tool_use", "toolRequests", "issue_type", "_**User**_\n\n", "#### ",
+     "\n## ", "<tool-use data-tool-name=", "---\n", "permalink: "),
 )  # fmt: skip

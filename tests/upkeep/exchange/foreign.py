@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -42,3 +43,17 @@ def database_of(folder: Path, script: str) -> Path:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(script)
     return path
+
+
+def made(folder: Path, name: str, repository: Path) -> Path:
+    """A copy of the files of a program, which worked in that repository."""
+    copy = folder / name
+    shutil.copytree(DATA / name, copy)
+    for path in files_in(copy):
+        path.write_bytes(path.read_bytes().replace(b"@REPOSITORY@", str(repository).encode()))
+    return copy
+
+
+def files_in(folder: Path) -> list[Path]:
+    """All files of a folder."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -1,14 +1,31 @@
-"""Recognise the program that wrote a file, and read its records. Each format has a row of a table and one function."""
+"""Recognise the program that wrote a file or a folder, and read its records. Each format has a row of a table.
+
+In a folder, every file of a format counts, and other files do not. Links in it are not followed.
+"""
 
 from __future__ import annotations
 
 import os
 
 from unified_state.errors import ForeignFileError
+from unified_state.lib.record import Record
 from unified_state.lib.stdlib import open_regular, parse_json
 from unified_state.memory.history.history_file import Header, is_history, is_sealed, read_history
 from unified_state.upkeep.exchange import claude_flow, claude_mem, state_snapshot
 from unified_state.upkeep.exchange.foreign_files import MAGIC, foreign_database, unreadable
+from unified_state.upkeep.exchange.foreign_text import HEAD, ForeignFile, Tally, plain
+from unified_state.upkeep.exchange.formats import (
+    aider,
+    basic_memory,
+    beads,
+    claude_memory,
+    cline,
+    codex_memory,
+    copilot_cli,
+    mempalace,
+    specstory,
+    vscode_chat,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +45,78 @@ _READERS: dict[str, Callable[[str, str], Iterator[HistoryRecord]]] = {
     _STATE: lambda path, _: state_snapshot.read_snapshot(path),
     HISTORY: lambda path, _: (record for record in read_history(path) if not isinstance(record, Header)),
 }
+# The formats of text, in the order in which they are tried: Codex's `MEMORY.md` before Claude Code's of that name.
+_FORMATS = {
+    module.NAME: module
+    for module in (
+        *(specstory, aider, codex_memory, mempalace, basic_memory, claude_memory),
+        *(beads, copilot_cli, vscode_chat, cline),
+    )
+}
 _HEAD, _LONGEST_LINE = 1 << 20, 1 << 28
 _HINT = "the documentation tells what can be imported"
+_ENDINGS, _MOST_FILES = (".md", ".json", ".jsonl"), 100_000  # of a folder
+_NOT_ENTERED = frozenset({".git", "node_modules"})
+# What a line of an agent's transcript has beside its type.
+_ENTRY_FIELDS = (b'"sessionId"', b'"uuid"', b'"leafUuid"', b'"payload"', b'"projectHash"', b'"snapshot"')
+
+
+class Source(Record):
+    """What is imported as one: a path that the user named, a format, and the files of that format there."""
+
+    path: str
+    format: str
+    files: tuple[str, ...]
+
+
+def find_sources(path: str) -> list[Source]:
+    """Return what a file or a folder holds, a source a format. Raises ForeignFileError for an unknown format.
+
+    A folder with transcripts of an agent is one source of transcripts, and so is one without anything that is known.
+    """
+    if not os.path.isdir(path):
+        return [Source(path, find_format(path), (path,))]
+    found: dict[str, list[str]] = {}
+    for file in _files_in(path):
+        form = _format_in_folder(file)
+        if form == TRANSCRIPT:
+            return [Source(path, TRANSCRIPT, (path,))]
+        if form:
+            found.setdefault(form, []).append(file)
+    return [Source(path, form, tuple(files)) for form, files in found.items()] or [Source(path, TRANSCRIPT, (path,))]
+
+
+def _files_in(path: str) -> Iterator[str]:
+    """Yield the files of a folder that may be of a format, in the order of their names."""
+    number = 0
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(set(folders) - _NOT_ENTERED)
+        for name in sorted(names):
+            number += 1
+            if number > _MOST_FILES:
+                message = f"{path} has more than {_MOST_FILES:,} files"
+                raise ForeignFileError(message, "name the folder of the program whose files you want to import")
+            file = os.path.join(folder, name)
+            if name.endswith(_ENDINGS) and os.path.isfile(file) and not os.path.islink(file):
+                yield file
+
+
+def _format_in_folder(path: str) -> str | None:
+    try:
+        with open_regular(path) as file:
+            raw = file.read(HEAD)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    form = _format_of_text(raw, path)
+    line = raw.split(b"\n", 1)[0]
+    if form is None and path.endswith(".jsonl") and b'"type"' in line and any(name in line for name in _ENTRY_FIELDS):
+        return TRANSCRIPT
+    return form
+
+
+def _format_of_text(raw: bytes, path: str) -> str | None:
+    head = plain(raw[:HEAD]).lstrip()
+    return next((name for name, module in _FORMATS.items() if module.told(head, path)), None)
 
 
 def find_format(path: str) -> str:
@@ -47,6 +134,8 @@ def find_format(path: str) -> str:
         raise unreadable(path, error) from error
     if head.startswith(MAGIC):
         return _database_format(path)
+    if form := _format_of_text(head, path):
+        return form
     if text.startswith(b"["):
         return _FLOW_JSON
     line = text.split(b"\n", 1)[0]
@@ -58,9 +147,23 @@ def find_format(path: str) -> str:
     raise ForeignFileError(message, _HINT)
 
 
-def open_records(form: str, path: str, project: str) -> Iterator[HistoryRecord]:
-    """Return the records of a file in a format. `project` is claude-mem's name of this project."""
-    return _READERS[form](path, project)
+def open_records(source: Source, project: str, worktree: str, tally: Tally) -> Iterator[HistoryRecord]:
+    """Return the records of a source. `project` is claude-mem's name of this project, and `tally` counts what is left
+    out.
+
+    Of a folder, a file that cannot be read is skipped and counted: the user did not name it.
+    """
+    for path in source.files:
+        if source.format in _READERS:
+            yield from _READERS[source.format](path, project)
+            continue
+        file = ForeignFile(path, tally, worktree=worktree, is_named=path == source.path)
+        try:
+            yield from _FORMATS[source.format].read(file)
+        except ForeignFileError:
+            if file.is_named:
+                raise
+            file.skip("the whole file")
 
 
 def is_exported_from(project: str, path: str, seal: Callable[[str], str]) -> bool:

@@ -19,6 +19,7 @@ from unified_state.memory.writer.record_state import refresh_worktrees
 from unified_state.model.history_records import StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.restore.restore_table import last_news, take_back_news
 from unified_state.upkeep.exchange.export_history import use_store
+from unified_state.upkeep.exchange.foreign_text import Tally
 from unified_state.upkeep.exchange.import_formats import HISTORY, is_exported_from, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
 from unified_state.upkeep.forget.forget_refs import forget_told
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.history_records import HistoryRecord
     from unified_state.team.sync_server import Server
+    from unified_state.upkeep.exchange.import_formats import Source
 
     Report = Callable[[int], None]
 
@@ -43,6 +45,9 @@ _WEIGHED = 10_000  # steps of a session
 class Imported(Record):
     """The result of importing one file: the numbers of records, new records, items that need the user's decision, and
     records left out.
+
+    `skipped` are damaged records of another program, the first of them at `first_skipped`, and `elsewhere` sessions and
+    notes of other projects.
     """
 
     path: str
@@ -51,31 +56,34 @@ class Imported(Record):
     added: int = 0
     proposed: int = 0
     left: int = 0
+    skipped: int = 0
+    first_skipped: str = ""
+    elsewhere: int = 0
 
 
 class Readable(Record):
-    """A file that was read to its end without an error.
+    """A source that was read to its end without an error.
 
     `project` is this project's name in the program that wrote the file. `is_ours` is set if the file was exported from
     this repository on this machine.
     """
 
-    path: str
-    format: str
+    source: Source
     project: str
     records: int
     is_ours: bool
 
 
-def examine(workspace: Workspace, path: str, form: str, project: str | None = None) -> Readable:
-    """Read a file in that format to its end. Raises ForeignFileError."""
+def examine(workspace: Workspace, source: Source, project: str | None = None) -> Readable:
+    """Read the files of a source to their ends. Raises ForeignFileError."""
+    path, worktree = source.path, workspace.place.repository.worktree
     if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
         message = f"{path} is the state file of this very folder"
         raise UsageError(message, "it is read without an import")
-    project = project or os.path.basename(workspace.place.repository.worktree)
-    count = sum(1 for _ in open_records(form, path, project))
-    is_ours = form == HISTORY and is_exported_from(workspace.place.id or "", path, workspace.masker.seal)
-    return Readable(path, form, project, count, is_ours)
+    project = project or os.path.basename(worktree)
+    count = sum(1 for _ in open_records(source, project, worktree, Tally()))
+    is_ours = source.format == HISTORY and is_exported_from(workspace.place.id or "", path, workspace.masker.seal)
+    return Readable(source, project, count, is_ours)
 
 
 def import_file(
@@ -92,25 +100,18 @@ def import_file(
     `is_own` confirms that a history is the user's own, which only the user can do. `report` receives the number of
     finished records.
     """
-    is_history = readable.format == HISTORY
+    source, worktree = readable.source, workspace.place.repository.worktree
+    is_history = source.format == HISTORY
     own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
 
     def action(store: HistoryStore, archive: Archive | None) -> tuple[Imported, set[str]]:
-        judge = Judge(store, now, is_own=own, sets_apart=is_history and not own)
+        judge, tally = Judge(store, now, is_own=own, sets_apart=is_history and not own), Tally()
         importer = _Importer(store, archive, workspace.masker, judge, is_own=own)
-        for batch in _batches(open_records(readable.format, readable.path, readable.project)):
+        for batch in _batches(open_records(source, readable.project, worktree, tally)):
             importer.keep(batch)
             report(len(batch))
         importer.settle()
-        imported = Imported(
-            path=readable.path,
-            format=readable.format,
-            records=readable.records,
-            added=importer.added,
-            proposed=importer.proposed,
-            left=importer.left,
-        )
-        return imported, importer.forgotten
+        return _result(readable, importer, tally), importer.forgotten
 
     done, forgotten = use_store(workspace, action, server)
     if server is None:  # even without new records, because known ones may have changed
@@ -177,6 +178,20 @@ class _Importer:
         judged = self._judge.judged(masked(record, self._masker))
         self.left += judged is None
         return judged
+
+
+def _result(readable: Readable, importer: _Importer, tally: Tally) -> Imported:
+    return Imported(
+        path=readable.source.path,
+        format=readable.source.format,
+        records=readable.records,
+        added=importer.added,
+        proposed=importer.proposed,
+        left=importer.left,
+        skipped=tally.skipped,
+        first_skipped=tally.first,
+        elsewhere=tally.elsewhere,
+    )
 
 
 def _keys(tombstones: Iterable[Tombstone]) -> set[tuple[str, str]]:

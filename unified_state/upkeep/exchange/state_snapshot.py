@@ -23,6 +23,7 @@ from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
 from unified_state.model.session_state import STATE_VERSION
 from unified_state.model.step import ATTACHMENT, NOTICE
 from unified_state.upkeep.exchange.foreign_files import damaged, unreadable
+from unified_state.upkeep.exchange.foreign_records import stable_uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _item(entry: StateEntry, session: str, source_uuid: str) -> StoredItem:
     main = str(entry.said[MAIN_FIELDS[entry.kind]])
     said = {name: value for name, value in entry.said.items() if name not in {"scope", "mode"}}
     return StoredItem(
-        uuid=_uuid(PROGRAM, entry.kind, alias, str(entry.timestamp), main),
+        uuid=stable_uuid(PROGRAM, entry.kind, alias, str(entry.timestamp), main),
         alias=alias,
         kind=entry.kind,
         body={**OTHER_FIELDS[entry.kind], **said},
@@ -132,10 +133,3 @@ def _item(entry: StateEntry, session: str, source_uuid: str) -> StoredItem:
         quote=main,
         quote_hash=text_hash(main),
     )
-
-
-def _uuid(*names: str) -> str:
-    """Return the same UUID for the same names, of version 8 (RFC 9562), whose other bits are free."""
-    digits = text_hash("\0".join(names))
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.upkeep.exchange.import_formats import Source
     from unified_state.upkeep.exchange.import_history import Imported
 
 
@@ -67,23 +68,21 @@ def _amount(files: int, steps: int) -> str:
 
 def _import(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.ledger.rules.short_item import may_decide
-    from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_format
+    from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
     from unified_state.upkeep.exchange.import_history import examine, import_file
 
-    forms = {path: TRANSCRIPT if os.path.isdir(path) else find_format(path) for path in arguments.paths}
+    sources = [source for path in dict.fromkeys(arguments.paths) for source in find_sources(path)]
     workspace = context.workspace(create=True)
     if arguments.own and not may_decide(workspace.origin):
         message = "only the user says that a history is theirs"
         raise UsageError(message, "ask them to run this in a terminal of their own")
     if arguments.into is not None:
-        _check_is_for_server(forms, is_own=arguments.own)
+        _check_is_for_server(sources, is_own=arguments.own)
     server = None if arguments.into is None else own_on_server(workspace)
     # Every file is read to its end before anything is written.
     with progress_bar("reading"):
-        readable = [
-            examine(workspace, path, form, arguments.project) for path, form in forms.items() if form != TRANSCRIPT
-        ]
-    transcripts = [path for path, form in forms.items() if form == TRANSCRIPT]
+        readable = [examine(workspace, one, arguments.project) for one in sources if one.format != TRANSCRIPT]
+    transcripts = [one.path for one in sources if one.format == TRANSCRIPT]
     found = _find(transcripts) if transcripts else []
     done: list[tuple[dict[str, Any], str]] = []
     try:
@@ -104,13 +103,13 @@ def _ingested_value(done: Ingested) -> dict[str, Any]:
     return {"format": "transcript", "records": done.files, "added": done.added, "places": places}
 
 
-def _check_is_for_server(forms: dict[str, str], *, is_own: bool) -> None:
+def _check_is_for_server(sources: list[Source], *, is_own: bool) -> None:
     """Raise UsageError if a file must be imported into the archive, where proposals wait for the user's decision."""
     from unified_state.upkeep.exchange.import_formats import HISTORY
 
-    for path, form in forms.items():
-        if form != HISTORY:
-            message = f"{path} is no history of `export --full`, and goes to the server by way of the archive"
+    for source in sources:
+        if source.format != HISTORY:
+            message = f"{source.path} is no history of `export --full`, and goes to the server by way of the archive"
             raise UsageError(message, "`unified-state import` it here, then `unified-state sync`")
     if not is_own:
         message = "only a history of your own goes straight into a server"
@@ -120,6 +119,8 @@ def _check_is_for_server(forms: dict[str, str], *, is_own: bool) -> None:
 def _imported_text(imported: Imported) -> str:
     waiting = f", {imported.proposed:,} proposed (`unified-state inbox`)" if imported.proposed else ""
     left = f", {imported.left:,} left as they are here" if imported.left else ""
+    left += f", {imported.elsewhere:,} of other projects left out" if imported.elsewhere else ""
+    left += f", {imported.skipped:,} damaged skipped (first: {imported.first_skipped})" if imported.skipped else ""
     return f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
 
 
@@ -169,7 +170,7 @@ COMMANDS = {
             "paths",
             nargs="+",
             metavar="FILE|FOLDER",
-            help="of `export --full`, of claude-flow, of claude-mem, a state file, a transcript or a folder of them",
+            help="of `export --full`, a transcript, a state file, or memories, issues or sessions of others",
         ),
         option("--project NAME", "claude-mem's name of this project (the folder's name)"),
         flag("--own", "a history is your own: what you said there counts as your word"),

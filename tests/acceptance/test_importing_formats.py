@@ -1,0 +1,149 @@
+"""Memories, issues and sessions of other programs are found by `search` after an import, once, and bind nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.upkeep.exchange.foreign import DATA, files_in, made
+
+from .product import Project, restored
+from .secrets import planted
+
+PROGRAMS = sorted(path.name for path in DATA.iterdir() if path.is_dir())
+
+
+def imported(project: Project, *paths: Path) -> list[dict[str, Any]]:
+    """What an import did, that has to go well."""
+    found: list[dict[str, Any]] = project.ask("import", *map(str, paths))
+    return found
+
+
+def question(project: Project, text: str) -> dict[str, Any]:
+    """The question with that text."""
+    found = map(json.loads, project.run("export", "--items").out.splitlines())
+    (item,) = [item for item in found if item["body"].get("question") == text]
+    return dict(item)
+
+
+def test_what_all_programs_kept_is_imported_once_binds_nobody_and_no_file_of_theirs_is_changed(
+    project: Project, tmp_path: Path
+) -> None:
+    folders = [made(tmp_path, name, project.folder) for name in PROGRAMS]
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for folder in folders for path in files_in(folder)}
+    first = imported(project, *folders)
+    assert all(one["added"] for one in first if not one["path"].endswith("pages"))  # these repeat another export
+    assert sum(one["proposed"] for one in first) == 13
+    assert [one["added"] for one in imported(project, *folders)] == [0] * len(folders)
+    assert {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for folder in folders for path in files_in(folder)
+    } == before
+    found = list(map(json.loads, project.run("export", "--items").out.splitlines()))
+    assert {item["status"] for item in found} == {"proposed", "resolved"}
+    assert {item["origin"] for item in found} == {"inferred"}
+    assert "prompt" not in {step["kind"] for step in project.export()}
+    assert "real database" not in json.dumps(restored(project, tmp_path / "s.jsonl", source="startup"))
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "at"),
+    [
+        ("claude-memory", "mock migration October", "2026-11-20T08:30"),
+        ("codex-memories", "pruning acknowledgement arrived", "2026-11-18T10:00"),
+        ("beads", "watermark too new", "2026-11-18T09:00"),
+        ("mempalace", "pruned ninety days", "2026-11-14T12:00"),
+        ("basic-memory", "hybrid logical clock", "2026-11-15T10:00"),
+        ("specstory", "monotonic clock", "2025-10-01T23:30"),
+        ("cline", "column renamed high_water", "2026-11-21T09:00"),
+        ("roo", "no such table device", "2026-11-21T09:01"),
+        ("cline-4", "class HybridClock", "2026-11-21T09:03"),
+        ("copilot-cli", "4711 tombstones", "2026-11-21T11:00"),
+        ("vscode-chat", "newest edit device seen", "2026-11-21T09:23"),
+    ],
+)
+def test_it_is_found_with_its_time(project: Project, tmp_path: Path, name: str, words: str, at: str) -> None:
+    imported(project, made(tmp_path, name, project.folder))
+    assert at in {hit["timestamp"][:16] for hit in project.ask("search", words)}
+
+
+def test_aiders_times_are_those_of_the_machines_zone(project: Project, tmp_path: Path) -> None:
+    folder = made(tmp_path, "aider", project.folder)
+    done = project.run("import", str(folder), TZ="Asia/Tokyo")
+    assert done.code == 0, done
+    assert "2026-11-16T05:43" in {hit["timestamp"][:16] for hit in project.ask("search", "hybrid clock with a test")}
+
+
+def test_a_question_is_resolved_by_an_import_after_its_issue_was_closed(project: Project, tmp_path: Path) -> None:
+    folder = made(tmp_path, "beads", project.folder)
+    imported(project, folder)
+    assert question(project, "Write the hybrid clock")["status"] == "proposed"
+    path = folder / "issues.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    issue = json.loads(lines[1])
+    closed = {"status": "closed", "updated_at": "2026-11-20T08:00:00Z", "closed_at": "2026-11-20T08:00:00Z"}
+    path.write_text("\n".join([lines[0], json.dumps(issue | closed), *lines[2:]]), encoding="utf-8")
+    imported(project, folder)
+    assert question(project, "Write the hybrid clock")["status"] == "resolved"
+
+
+def test_an_item_that_the_user_accepted_stays_as_it_is(project: Project, tmp_path: Path) -> None:
+    folder = made(tmp_path, "beads", project.folder)
+    imported(project, folder)
+    ref = question(project, "Write the hybrid clock")["ref"]
+    assert project.at_terminal("inbox", "accept", ref).code == 0
+    path = folder / "issues.jsonl"
+    path.write_text(path.read_text(encoding="utf-8").replace('"in_progress"', '"closed"'), encoding="utf-8")
+    imported(project, folder)
+    assert question(project, "Write the hybrid clock")["status"] == "active"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_secret_of_it_is_kept(project: Project, tmp_path: Path, name: str) -> None:
+    folder = made(tmp_path, name, project.folder)
+    secret = next(text for text in sorted(planted()) if text.startswith("ghp_"))
+    words = ("tombstone", "Tombstone", "watermark", "HybridClock", "hybrid clock", "database", "index", "column")
+    for path in files_in(folder):
+        text = path.read_text(encoding="utf-8")
+        for word in words:
+            text = text.replace(word, f"{word} {secret}")
+        path.write_text(text, encoding="utf-8")
+    (done,) = imported(project, folder)
+    assert done["added"]
+    kept = b"".join(path.read_bytes() for path in project.data.rglob("*") if path.is_file())
+    assert secret.encode() not in kept
+    assert secret not in json.dumps(project.export())
+    assert secret not in project.run("export", "--items").out
+
+
+def test_damaged_records_are_counted_with_the_place_of_the_first(project: Project, tmp_path: Path) -> None:
+    folder = made(tmp_path, "beads", project.folder)
+    path = folder / "issues.jsonl"
+    path.write_text(path.read_text(encoding="utf-8") + '{"torn\n{"id": 7, "title": []}\n', encoding="utf-8")
+    done = project.run("import", str(folder))
+    assert done.code == 0, done
+    assert f"2 damaged skipped (first: {path}, line 7)" in done.out
+    (told,) = imported(project, folder)
+    assert (told["skipped"], told["first_skipped"], told["elsewhere"]) == (2, f"{path}, line 7", 0)
+
+
+def test_sessions_of_other_projects_are_counted(project: Project, tmp_path: Path) -> None:
+    folder = made(tmp_path, "codex-memories", project.folder)
+    assert "2 of other projects left out" in project.run("import", str(folder)).out
+    assert not project.ask("search", "recipes green colours")
+
+
+@pytest.mark.parametrize("name", ["pipe.md", "folder-of-nothing"])
+def test_what_is_nothing_is_one_clear_line(project: Project, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if path.suffix:
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    done = project.run("import", str(path))
+    assert done.code
+    assert str(path) in done.err.splitlines()[0]
+    assert "Traceback" not in done.err

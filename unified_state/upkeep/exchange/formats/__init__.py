@@ -1,0 +1,1 @@
+"""The formats of other programs, a module each: `NAME`, `told` recognises a file, `read` yields its records."""
