@@ -281,6 +281,16 @@ def test_a_session_of_another_project_is_left_out_of_a_folder(tmp_path: Path, re
     assert steps(records(named, repository))
 
 
+def test_a_chat_of_another_window_of_vs_code_is_left_out_of_a_folder(tmp_path: Path, repository: Path) -> None:
+    chats, here = made(tmp_path / "storage" / "1f", "vscode-chat", repository), tmp_path / "my notes"
+    workspace = chats.parent / "workspace.json"
+    for folder, expected in (("file:///home/ada/recipes", 2), (f"file://{tmp_path}/my%20notes", 0), ("file://[x", 0)):
+        workspace.write_text(json.dumps({"folder": folder}), encoding="utf-8")
+        tally = Tally()
+        assert bool(steps(of_folder(tmp_path / "storage", here, tally))) == (expected == 0)
+        assert tally.elsewhere == expected
+
+
 def test_a_newer_version_of_clines_sessions_is_refused(tmp_path: Path, repository: Path) -> None:
     (path,) = made(tmp_path, "cline-4", repository).rglob("*.messages.json")
     path.write_text(path.read_text(encoding="utf-8").replace('"version":1', '"version":2'), encoding="utf-8")

@@ -77,7 +77,7 @@ class ForeignFile:
             raise damaged(self.path, error) from error
 
     def beside(self, name: str) -> Any:
-        """Return the value of a JSON file in the same folder, or None if there is no such file of use."""
+        """Return the value of a JSON file by its path from the same folder, or None if there is no such file of use."""
         try:
             return parse_json(plain(read_regular(os.path.join(os.path.dirname(self.path), name), _MOST_BYTES)))
         except (OSError, ValueError, RecursionError):

@@ -3,12 +3,13 @@ and what *Chat: Export Chat…* writes.
 
 A chat is a list of requests, each with the user's message and the parts of the response. A `.jsonl` file is a log: its
 first line is the whole chat, and each further one sets a value, appends to a list, or deletes a value. A line that does
-not fit is skipped and counted.
+not fit is skipped and counted. The project of a chat is in `workspace.json`, a folder above.
 """
 
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote, urlsplit
 
 from unified_state.lib.foreign_values import time_of
 from unified_state.model.step import NOTICE, TEXT, THINKING, TOOL_CALL
@@ -42,6 +43,8 @@ def told(head: str, _path: str) -> bool:
 
 def read(file: ForeignFile) -> Iterator[HistoryRecord]:
     """Yield the session of a chat, and its prompts and the parts of its responses as steps. Raises ForeignFileError."""
+    if file.is_elsewhere(_project(file)):
+        return
     chat = _replayed(file) if file.name.endswith(".jsonl") else file.json()
     requests = chat.get("requests") if isinstance(chat, dict) else None
     if not isinstance(requests, list):
@@ -55,6 +58,15 @@ def read(file: ForeignFile) -> Iterator[HistoryRecord]:
             yield from _steps(talk, request)
         else:
             file.skip(f"request {number}")
+
+
+def _project(file: ForeignFile) -> str:
+    """Return the folder that the window of a chat had open, or ""."""
+    address = text_in(file.beside("../workspace.json"), "folder")
+    try:
+        return unquote(urlsplit(address).path) if address.startswith("file://") else ""
+    except ValueError:  # brackets that are no address
+        return ""
 
 
 def _steps(talk: Conversation, request: dict[str, Any]) -> Iterator[HistoryRecord]:
