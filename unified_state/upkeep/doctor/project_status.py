@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
 
+# Empty rows of forgotten, pruned or damaged steps do not count, nor turns that have no others. All rows are read for
+# them once, in their order, and nothing is kept of those that are not empty.
+_STEPS_AND_TURNS = """
+WITH gone AS (SELECT turn, count(*) AS steps FROM step NOT INDEXED WHERE kind IS NULL GROUP BY +turn)
+SELECT (SELECT count(*) FROM step) - coalesce(sum(steps), 0), (SELECT count(*) FROM turn)
+    - coalesce(sum(steps = (SELECT count(*) FROM step WHERE step.turn = gone.turn)), 0) FROM gone
+"""
+
 
 class Status(Record):
     """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970.
@@ -65,8 +73,7 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
     problem = server_problem(workspace.settings, environ)
     hidden = place.archive_path if workspace.journal is not None and os.path.exists(place.archive_path) else None
 
-    # Empty rows of forgotten, pruned or damaged steps do not count.
-    steps, turns = archive.row("SELECT count(*), count(DISTINCT turn) FROM step WHERE kind NOT NULL")
+    steps, turns = archive.row(_STEPS_AND_TURNS)
     return Status(
         repository=place.id or "",
         worktree=place.repository.worktree,
