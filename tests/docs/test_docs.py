@@ -19,8 +19,8 @@ from tests.docs.pages import PAGES, ROOT, anchors, blocks, links, name_of, progr
 from tests.tools import make_reference
 from tests.tools.command_reference import subparsers_of
 from unified_state import UnifiedStateManager
+from unified_state.interfaces.cli.argument_parser import build_parser
 from unified_state.interfaces.cli.command_table import COMMANDS
-from unified_state.interfaces.cli.main import build_parser
 from unified_state.interfaces.hook import EVENTS
 from unified_state.model.step import KINDS
 from unified_state.setting_table import SETTINGS

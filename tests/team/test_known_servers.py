@@ -14,7 +14,8 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.team.sync_server import Limits, Server, Synced, server_states, sync
+from unified_state.team.server_states import server_states
+from unified_state.team.sync_server import Limits, Server, Synced, sync
 
 Keep = Callable[..., None]
 WHO = "acme/shop as ada"

@@ -36,8 +36,9 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredLink, StoredStep, Tombstone
 from unified_state.model.hook_event import Moment
 from unified_state.settings import Settings
+from unified_state.team.server_states import server_states
 from unified_state.team.start_sync import is_run_due
-from unified_state.team.sync_server import Limits, Server, Synced, server_states, sync
+from unified_state.team.sync_server import Limits, Server, Synced, sync
 from unified_state.upkeep.forget.forget_refs import forget
 from unified_state.upkeep.forget.prune_steps import choose_steps, prune_some
 from unified_state.upkeep.forget.scan_secrets import scan

@@ -19,7 +19,8 @@ from unified_state.model.history_records import HistoryQuery
 from unified_state.setting_table import MODEL_NAMES, OFF, STATIC
 from unified_state.team.outbox import vector_batches
 from unified_state.team.postgres.postgres_store import PostgresStore, open_postgres
-from unified_state.team.sync_server import Limits, Server, Synced, server_states, sync
+from unified_state.team.server_states import server_states
+from unified_state.team.sync_server import Limits, Server, Synced, sync
 from unified_state.upkeep.forget.forget_refs import forget
 
 Keep = Callable[..., None]

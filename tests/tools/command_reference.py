@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
+from unified_state.interfaces.cli.argument_parser import build_parser
 from unified_state.interfaces.cli.command_table import COMMANDS
-from unified_state.interfaces.cli.main import build_parser
 
 
 def commands() -> str:

@@ -11,6 +11,8 @@ from itertools import groupby, pairwise
 from zlib import compress, decompress
 from zlib import error as ZlibError  # noqa: N812
 
+from unified_state.lib.stdlib import sha256_digits
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -282,7 +284,7 @@ def is_hash(word: str) -> bool:
 
 def is_cjk(character: str) -> bool:
     """Return whether the character is Chinese, Japanese or Korean."""
-    return any(first <= ord(character) <= last for first, last in _CJK_RANGES)
+    return character >= _FIRST_CJK and any(first <= ord(character) <= last for first, last in _CJK_RANGES)
 
 
 # characters that a shell, JSON or an editor adds between the same words
@@ -292,9 +294,7 @@ _DROPPED = dict.fromkeys(map(ord, _BETWEEN))
 
 def text_hash(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal digits, which identifies a quote or a command."""
-    from hashlib import sha256  # 3 ms that most hooks do without
-
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256_digits(text.encode("utf-8", "surrogatepass"))
 
 
 def find_quote(text: str, said: str) -> str | None:

@@ -16,7 +16,6 @@ from unified_state.memory.repository.rules.project_name import shared_name
 from unified_state.memory.workspace.link import remote_of
 from unified_state.settings import user_file
 from unified_state.team.start_sync import own_environment
-from unified_state.team.sync_server import Server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from unified_state.memory.history.store_protocol import HistoryStore
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.settings import Settings
+    from unified_state.team.sync_server import Server
 
 _READ_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 
@@ -43,6 +43,8 @@ def team_server(
     `is_own` means that the environment is the user's. By default it is if no agent's client started this process.
     `own_only` leaves out the history of other members. What `only_reads` may be answered by a standby.
     """
+    from unified_state.team.sync_server import Server  # `status` and `doctor` ask for no server, and do without
+
     settings = workspace.settings
     if not settings.postgres_enabled:
         message = "no server is configured"

@@ -13,8 +13,8 @@ import pytest
 from tests.interfaces.cli.screen import run
 from tests.tools.command_reference import subparsers_of
 from tests.tools.make_manual import PAGE
+from unified_state.interfaces.cli.argument_parser import build_parser
 from unified_state.interfaces.cli.command_table import COMMANDS, GROUPS
-from unified_state.interfaces.cli.main import build_parser
 
 
 def options(parser: argparse.ArgumentParser) -> Iterator[str]:

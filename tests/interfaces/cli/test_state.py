@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import HOUR, MINUTE, NOW
 from unified_state.interfaces.cli.commands.state import server_line
-from unified_state.team.sync_server import ServerState
+from unified_state.team.server_states import ServerState
 
 
 @pytest.mark.parametrize(

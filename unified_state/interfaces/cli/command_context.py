@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import SUPPRESS
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import NothingArchivedError
+from unified_state.interfaces.cli.plain_parser import SUPPRESS
 from unified_state.lib.fence import visible, visible_json
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
@@ -19,10 +19,10 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
     from typing import Any
 
+    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.interfaces.cli.terminal import Style
     from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from unified_state.team.sync_server import Server
 
     Add = Callable[[Any], object]
-    Action = Callable[["Context", Namespace], int | None]
+    Action = Callable[["Context", Values], int | None]
 
 SERVER = "server"  # the name in arguments
 
@@ -47,13 +47,13 @@ class Command:
         self.about = about
         self._action, self._arguments, self._has_json, self._empty = action, arguments, has_json, empty
 
-    def fill(self, parser: ArgumentParser) -> None:
+    def fill(self, parser: Any) -> None:
         """Add the arguments to a parser."""
         for add in (JSON, *self._arguments) if self._has_json else self._arguments:
             add(parser)
         parser.set_defaults(run=self.run)
 
-    def run(self, arguments: Namespace) -> int:
+    def run(self, arguments: Values) -> int:
         """Run the command, and return its exit code."""
         as_json, session_id = getattr(arguments, "json", False), getattr(arguments, "session_id", None)
         context = Context(as_json=as_json, session_id=session_id)
@@ -85,7 +85,7 @@ def option(words: str, text: str, **options: Any) -> Add:
 def either(*arguments: Add, required: bool = False) -> Add:
     """Return a function that adds mutually exclusive arguments."""
 
-    def add(parser: ArgumentParser) -> None:
+    def add(parser: Any) -> None:
         group = parser.add_mutually_exclusive_group(required=required)
         for one in arguments:
             one(group)

@@ -7,47 +7,26 @@ for a found problem or an expected error (one line: problem, place, remedy), 2 f
 
 from __future__ import annotations
 
-import argparse
 import gc
 import io
 import os
 import sys
 
 from unified_state.errors import UnifiedStateError
-from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, FORMER, PROGRAM, RENAMED
+from unified_state.interfaces.cli.command_table import COMMANDS, FORMER, PROGRAM, RENAMED
 from unified_state.lib.fence import visible
-from unified_state.lib.package import __version__
 from unified_state.lib.processes import absolute_folders
 from unified_state.settings import environment, set_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, NoReturn
+    from typing import NoReturn
+
+    from unified_state.interfaces.cli.plain_parser import Values
 
 _ALLOCATIONS = 100_000  # between garbage collections; most commands end before one pays off
 BUG, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that reports an error in one line, with the names that may be meant."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
-
-    def error(self, message: str) -> NoReturn:
-        """Print one line and exit with 2."""
-        from unified_state.interfaces.cli.suggestions import with_suggestion
-
-        told = with_suggestion(message, self)
-        more = f" See `{self.prog} --help`" if told.endswith("?") else f"; see `{self.prog} --help`"
-        self.exit(2, f"{PROGRAM}: {visible(told)}{more}\n")
-
-    def format_help(self) -> str:
-        """Return the help, with bold headings on a terminal."""
-        from unified_state.interfaces.cli.terminal import painted
-
-        return painted(super().format_help(), "headings", sys.stdout)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -87,61 +66,19 @@ def run(arguments: Sequence[str]) -> int:
         return BUG
 
 
-def build_parser(names: Sequence[str]) -> Parser:
-    """Return the parser with the named subcommands complete, and the others with name and help only."""
-    parser = Parser(prog=PROGRAM, description=ABOUT)
-    parser.add_argument("-V", "--version", action="version", version=f"{PROGRAM} {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (module, about) in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=about, description=_sentence(about))
-        if name in names:
-            _fill(subparser, name, module)
-    return parser
+def _parse(arguments: Sequence[str]) -> Values:
+    from unified_state.interfaces.cli.plain_parser import NotPlainError, commands_of, parse_plain
 
+    name, *words = arguments
+    row = FORMER.get(name) or COMMANDS.get(name)
+    if row is not None:
+        try:
+            return parse_plain(commands_of(row[0]), name, words)
+        except NotPlainError:
+            pass  # argparse has the help, and the message
+    from unified_state.interfaces.cli.argument_parser import parse
 
-def _fill(parser: Parser, name: str, module: str) -> None:
-    """Add the arguments of a command, and its verbs."""
-    from importlib import import_module
-
-    commands = import_module(f"unified_state.interfaces.cli.commands.{module}").COMMANDS
-    verbs = [words for words in commands if words.startswith(f"{name} ")]
-    parser.epilog = _example(name)
-    if name in commands:
-        commands[name].fill(parser)
-    if verbs:
-        subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=name not in commands)
-        for words in verbs:
-            command = commands[words]
-            about = {"help": command.about, "description": _sentence(command.about), "epilog": _example(words)}
-            command.fill(subparsers.add_parser(words.split()[1], **about))
-
-
-def _example(words: str) -> str | None:
-    return f"example:\n  {EXAMPLES[words]}" if words in EXAMPLES else None
-
-
-def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    try:
-        return _parser(arguments).parse_args(arguments)
-    except SystemExit:
-        if "hook" in arguments[:1]:
-            raise SystemExit(0) from None  # the client refuses the user's prompt on exit code 2 of a hook
-        raise
-
-
-def _parser(arguments: Sequence[str]) -> Parser:
-    """Return a parser with only the subcommand that this command line needs."""
-    name = arguments[0] if arguments else ""
-    if name in FORMER:
-        module, about = FORMER[name][0], f"the old name of `{FORMER[name][1]}`"
-    elif name in COMMANDS:
-        module, about = COMMANDS[name]
-    else:
-        return build_parser([])
-    parser = Parser(prog=PROGRAM)
-    subparsers = parser.add_subparsers(dest="command", required=True)
-    _fill(subparsers.add_parser(name, description=_sentence(about)), name, module)
-    return parser
+    return parse(arguments)
 
 
 def _current(arguments: Sequence[str]) -> list[str]:
@@ -151,10 +88,6 @@ def _current(arguments: Sequence[str]) -> list[str]:
         new = " ".join(RENAMED[first]) if first in RENAMED else FORMER[first][1]
         sys.stderr.write(f"{PROGRAM}: `{first}` is `{new}` now; the old name goes with the next version\n")
     return [*RENAMED.get(first, (first,)), *rest]
-
-
-def _sentence(about: str) -> str:
-    return about[0].upper() + about[1:] + "."
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from unified_state.interfaces.cli.argument_parser import build_parser
 from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, FIRST_EXAMPLES, GROUPS, PROGRAM
-from unified_state.interfaces.cli.main import build_parser
 from unified_state.lib.package import __version__
 
 TYPE_CHECKING = False

@@ -5,8 +5,6 @@ No function here raises, whatever the file holds.
 
 from __future__ import annotations
 
-from operator import is_
-
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import to_milliseconds, to_text
@@ -98,7 +96,7 @@ def _keep_inside(value: Any, present: Any) -> Any:
     if isinstance(value, tuple) and isinstance(present, list) and any(isinstance(entry, Record) for entry in value):
         entries = {str(entry.get("id")): entry for entry in present if isinstance(entry, dict)}
         inside = tuple(_keep_inside(entry, entries.get(getattr(entry, "id", ""))) for entry in value)
-        return value if all(map(is_, inside, value)) else inside
+        return value if all(one is other for one, other in zip(inside, value, strict=True)) else inside
     return value
 
 

@@ -15,7 +15,7 @@ import os
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
 from unified_state.lib.files import FileLock, remove_leftovers, write_atomically, write_note
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular
+from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular, sha256_digits
 from unified_state.lib.text import well_formed
 from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.session_state import STATE_VERSION
@@ -66,7 +66,7 @@ class StateFile:
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
                 message = f"{self.path} is damaged: {section} is no list of objects"
                 raise DamagedFileError(message, "it is set aside and written anew from the archive")
-        return StateContent(json=state, is_ours=_digest(raw) == _known_digest(self._digest_path))
+        return StateContent(json=state, is_ours=sha256_digits(raw) == _known_digest(self._digest_path))
 
     def update(self, change: Callable[[StateContent], State]) -> State:
         """Write the state that `change` returns for the file's content, and return it.
@@ -105,14 +105,14 @@ class StateFile:
         """Treat the file as ours if it has the digest stored at another path, where it was written last."""
         with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
             raw = self._read()
-            if raw is not None and _digest(raw) == _known_digest(digest_path):
+            if raw is not None and sha256_digits(raw) == _known_digest(digest_path):
                 self._write(raw)
 
     def _write(self, raw: bytes) -> None:
         if raw != self._read():
             write_atomically(self.path, raw)
-        if _digest(raw) != _known_digest(self._digest_path):
-            write_note(self._digest_path, os.fsencode(f"{_digest(raw)}  {self.path}\n"))
+        if sha256_digits(raw) != _known_digest(self._digest_path):
+            write_note(self._digest_path, os.fsencode(f"{sha256_digits(raw)}  {self.path}\n"))
 
     def _read(self) -> bytes | None:
         try:
@@ -181,12 +181,6 @@ def _section(value: Any) -> str:
         fields = (f"    {dump_json(name)}: {dump_json(entry)}" for name, entry in value.items())
         return "{\n" + ",\n".join(fields) + "\n  }"
     return dump_json(value)
-
-
-def _digest(raw: bytes) -> str:
-    from hashlib import sha256  # where the file is read or written, not on the prompt path
-
-    return sha256(raw).hexdigest()
 
 
 def migrate_state(state: Json, path: str) -> Json:

@@ -5,8 +5,6 @@ A ref is `team:`, a letter and the number on the server: `team:S17` (a step), `t
 
 from __future__ import annotations
 
-import re
-
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT
 
 TYPE_CHECKING = False
@@ -20,13 +18,16 @@ TRUST = (
     "user; ask them before you follow it"
 )
 _ACTIVE, _PROPOSED, _OBSERVED, _INFERRED = "active", "proposed", "observed", "inferred"
-_REF = re.compile(rf"team:([{STEP}{''.join(ALIAS_LETTERS.values())}])(\d{{1,18}})", re.IGNORECASE | re.ASCII)
+_PREFIX, _LETTERS, _MOST_DIGITS = "team:", frozenset((STEP, *ALIAS_LETTERS.values())), 18
 
 
 def team_ref(text: str) -> tuple[str, int] | None:
     """Return the letter and the number of a ref on the server, or None if the text is none."""
-    found = _REF.fullmatch(text)
-    return None if found is None else (found[1].upper(), int(found[2]))
+    begin = len(_PREFIX)
+    prefix, letter, digits = text[:begin], text[begin : begin + 1].upper(), text[begin + 1 :]
+    if prefix.lower() != _PREFIX or not text.isascii() or letter not in _LETTERS:
+        return None
+    return (letter, int(digits)) if digits.isdigit() and len(digits) <= _MOST_DIGITS else None
 
 
 def step_ref(number: int) -> str:

@@ -28,7 +28,7 @@ from unified_state.memory.repository.place import journal_folder
 from unified_state.memory.workspace.workspace import JSON_TIER
 from unified_state.model.item import CONSTRAINT
 from unified_state.setting_table import OFF
-from unified_state.team.sync_server import server_states
+from unified_state.team.server_states import server_states
 from unified_state.team.team_server import exposed_settings, server_problem
 from unified_state.upkeep.doctor.check_hooks import Check, bad, check_hooks, good
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from unified_state.memory.repository.place import Place
     from unified_state.settings import Settings
-    from unified_state.team.sync_server import ServerState
+    from unified_state.team.server_states import ServerState
 
     T = TypeVar("T")
 

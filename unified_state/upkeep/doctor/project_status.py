@@ -12,7 +12,7 @@ from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
 from unified_state.memory.journal.journal import HISTORY
 from unified_state.memory.repository.health import health_line
-from unified_state.team.sync_server import ServerState, server_states
+from unified_state.team.server_states import ServerState, server_states
 from unified_state.team.team_server import server_problem
 
 TYPE_CHECKING = False

@@ -15,14 +15,14 @@ _DEFAULT = "default"  # the origin of a setting without a value of the user's
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
     from typing import Any
 
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.upkeep.doctor.check_hooks import Check
 
 
-def _doctor(context: Context, arguments: Namespace) -> int:
+def _doctor(context: Context, arguments: Values) -> int:
     from unified_state.upkeep.doctor.diagnose import diagnose
 
     with progress_bar("checking"):
@@ -43,7 +43,7 @@ def _told(check: Check) -> dict[str, Any]:
     return {**check.as_dict(), "hint": "" if check.ok else check.hint}
 
 
-def _config(context: Context, _arguments: Namespace) -> int:
+def _config(context: Context, _arguments: Values) -> int:
     place, settings = context.here(create=False)
     rows = [
         {
@@ -79,7 +79,7 @@ def _file_lines(files: dict[str, str]) -> list[str]:
     ]
 
 
-def _link(context: Context, arguments: Namespace) -> None:
+def _link(context: Context, arguments: Values) -> None:
     place, settings = context.here(create=False)
     if arguments.id:
         context.check_may_take_away(place, settings, "links another archive")

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import sys
-from argparse import SUPPRESS
 
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, argument, either, flag, option
 from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value
+from unified_state.interfaces.cli.plain_parser import SUPPRESS
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
@@ -34,10 +34,10 @@ from unified_state.model.scope import scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
     from typing import Any
 
     from unified_state.interfaces.cli.command_context import Add, Context
+    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.lib.record import Record
     from unified_state.model.item import Constraint, LedgerItem
 
@@ -59,12 +59,12 @@ def _show(context: Context, entry: Record) -> None:
     context.show(fields, str(fields["id"]))
 
 
-def _add_decision(context: Context, arguments: Namespace) -> None:
+def _add_decision(context: Context, arguments: Values) -> None:
     text = _text(arguments.text)
     _show(context, _manager(context).add_decision(text, arguments.rationale, not arguments.irreversible))
 
 
-def _supersede(context: Context, arguments: Namespace) -> None:
+def _supersede(context: Context, arguments: Values) -> None:
     if arguments.by is not None:
         return _show(context, supersede_decision(context.workspace(create=True), arguments.id, arguments.by))
     if arguments.rationale is None:
@@ -75,7 +75,7 @@ def _supersede(context: Context, arguments: Namespace) -> None:
     return _show(context, newer)
 
 
-def _add_constraint(context: Context, arguments: Namespace) -> None:
+def _add_constraint(context: Context, arguments: Values) -> None:
     scope = {} if arguments.scope is None else disk_value(scope_of(arguments.scope))
     manager, text = _manager(context), _text(arguments.text)
     entry: Constraint = manager.add_constraint(
@@ -88,33 +88,33 @@ def _add_constraint(context: Context, arguments: Namespace) -> None:
     _show(context, entry)
 
 
-def _lift(context: Context, arguments: Namespace) -> None:
+def _lift(context: Context, arguments: Values) -> None:
     _show(context, lift_constraint(context.workspace(create=True), arguments.id))
 
 
-def _add_question(context: Context, arguments: Namespace) -> None:
+def _add_question(context: Context, arguments: Values) -> None:
     text = _text(arguments.text)
     _show(context, _manager(context).add_open_question(text, arguments.context, arguments.priority))
 
 
-def _resolve(context: Context, arguments: Namespace) -> None:
+def _resolve(context: Context, arguments: Values) -> None:
     _show(context, _manager(context).resolve_question(arguments.id, _text(arguments.text)))
 
 
-def _close(context: Context, arguments: Namespace) -> None:
+def _close(context: Context, arguments: Values) -> None:
     text = "" if arguments.text is None else _text(arguments.text)
     _show(context, close_item(context.changing(), arguments.ref, text))
 
 
-def _add_evidence(context: Context, arguments: Namespace) -> None:
+def _add_evidence(context: Context, arguments: Values) -> None:
     _show(context, _manager(context).add_evidence(arguments.type, _text(arguments.text), arguments.source))
 
 
-def _add_attempt(context: Context, arguments: Namespace) -> None:
+def _add_attempt(context: Context, arguments: Values) -> None:
     _show(context, _manager(context).add_attempt(_text(arguments.text), arguments.outcome))
 
 
-def _list(context: Context, arguments: Namespace) -> None:
+def _list(context: Context, arguments: Values) -> None:
     items = _items(context, arguments.command, () if arguments.all else (ACTIVE, PROPOSED))
     lines = [item_line(item, _LINE) + ("" if item.status == ACTIVE else f" [{item.status}]") for item in items]
     if not items:
@@ -127,7 +127,7 @@ def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> lis
     return [] if workspace.is_empty else workspace.use(lambda archive: list_items(archive, kind, statuses))
 
 
-def _edit(context: Context, arguments: Namespace) -> None:
+def _edit(context: Context, arguments: Values) -> None:
     workspace = context.changing()
     older = workspace.use(lambda archive: find_item(archive, arguments.ref))
     entry = edit_item(workspace, older.alias, _changes(arguments, MAIN_FIELDS[older.kind]))
@@ -143,7 +143,7 @@ def _edit(context: Context, arguments: Namespace) -> None:
     _show(context, entry)
 
 
-def _changes(arguments: Namespace, main_field: str) -> dict[str, Any]:
+def _changes(arguments: Values, main_field: str) -> dict[str, Any]:
     """Return the given fields by their names in an item."""
     given = {name: getattr(arguments, name) for name in _FIELDS}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -160,15 +160,15 @@ def _changes(arguments: Namespace, main_field: str) -> dict[str, Any]:
     return changes
 
 
-def _drop(context: Context, arguments: Namespace) -> None:
+def _drop(context: Context, arguments: Values) -> None:
     _show(context, drop_item(context.changing(), arguments.ref, arguments.why or ""))
 
 
-def _reopen(context: Context, arguments: Namespace) -> None:
+def _reopen(context: Context, arguments: Values) -> None:
     _show(context, reopen_item(context.changing(), arguments.ref))
 
 
-def _undo(context: Context, _arguments: Namespace) -> None:
+def _undo(context: Context, _arguments: Values) -> None:
     undone = undo_newest(context.changing())
     items = [f"{item.alias} is {item.status} now: {cut(harmless(main_text(item)), _CUT)}" for item in undone.items]
     age = age_text(current_time() - (to_milliseconds(undone.at) or 0))
@@ -176,7 +176,7 @@ def _undo(context: Context, _arguments: Namespace) -> None:
     context.show(value, "\n".join([f"undone: {undone.verb}, {age}", *(f"  {line}" for line in items)]))
 
 
-def _inbox(context: Context, _arguments: Namespace) -> None:
+def _inbox(context: Context, _arguments: Values) -> None:
     workspace = context.workspace(create=False)
     waiting = [] if workspace.is_empty else workspace.use(read_inbox)
     now = current_time()
@@ -190,7 +190,7 @@ def _inbox(context: Context, _arguments: Namespace) -> None:
     return None
 
 
-def _decide(context: Context, arguments: Namespace) -> None:
+def _decide(context: Context, arguments: Values) -> None:
     accepted = arguments.verb == "accept"
     workspace, refs = context.changing(), arguments.refs
     if arguments.all:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from unified_state.errors import (
     MissingExtraError,
     NewerVersionError,
@@ -20,11 +18,11 @@ from unified_state.lib.times import current_time, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
     from collections.abc import Iterator
     from typing import Any
 
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.model.step import Hit
     from unified_state.search.blame.blame_lines import Blame, Group
     from unified_state.search.find import Wanted
@@ -40,7 +38,7 @@ _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
 _SUBJECT, _SHORT = 40, 80
 
 
-def _search(context: Context, arguments: Namespace) -> None:
+def _search(context: Context, arguments: Values) -> None:
     from unified_state.search.find import Wanted
 
     wanted = Wanted(
@@ -120,7 +118,7 @@ def _team_line(hit: TeamHit) -> str:
     return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.said_by or 'another'}: {hit.snippet}{status}"
 
 
-def _show(context: Context, arguments: Namespace) -> None:
+def _show(context: Context, arguments: Values) -> None:
     from unified_state.search.find import recall_and_note
     from unified_state.search.recall_ref import Part, part_of
 
@@ -279,7 +277,7 @@ def _short(text: str) -> str:
     return cut(one_line(text), _CHARACTERS)
 
 
-def _blame(context: Context, arguments: Namespace) -> None:
+def _blame(context: Context, arguments: Values) -> None:
     from unified_state.search.blame.blame_lines import blame_place
 
     found = blame_place(context.workspace(create=False), arguments.place)
@@ -322,10 +320,11 @@ def _writer(group: Group) -> str:
 
 def _blame_short(found: Blame) -> str:
     """Return one line for all lines asked for: the turn that wrote most of them."""
-    count = Counter[str | None]()
+    count: dict[str, int] = {}
     for group in found.groups:
-        count[group.turn] += group.last - group.first + 1
-    named = [turn for turn, _ in count.most_common() if turn is not None]
+        if group.turn is not None:
+            count[group.turn] = count.get(group.turn, 0) + group.last - group.first + 1
+    named = sorted(count, key=count.__getitem__, reverse=True)
     if not named:
         commits = dict.fromkeys(_commit_line(group) for group in found.groups)
         return f"{next(iter(commits), 'no lines')}: no recorded edit wrote it"

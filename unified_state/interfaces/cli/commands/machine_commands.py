@@ -11,12 +11,11 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.interfaces.cli.plain_parser import Values
 
 
-def _help(context: Context, arguments: Namespace) -> int:
+def _help(context: Context, arguments: Values) -> int:
     if arguments.man:
         from unified_state.interfaces.cli.manual import manual
 
@@ -37,17 +36,17 @@ def _help(context: Context, arguments: Namespace) -> int:
     return 0
 
 
-def _version(context: Context, _arguments: Namespace) -> None:
+def _version(context: Context, _arguments: Values) -> None:
     context.show({"version": __version__}, f"unified-state {__version__}")
 
 
-def _status_line(_context: Context, _arguments: Namespace) -> None:
+def _status_line(_context: Context, _arguments: Values) -> None:
     from unified_state.interfaces.statusline import run
 
     run(load_settings(None, environment()).data_dir)
 
 
-def _mcp(_context: Context, _arguments: Namespace) -> int:
+def _mcp(_context: Context, _arguments: Values) -> int:
     try:
         import mcp.server.mcpserver  # noqa: F401  # older ones have no such module
     except ImportError as error:
@@ -58,11 +57,11 @@ def _mcp(_context: Context, _arguments: Namespace) -> int:
     return serve()
 
 
-def _completion(context: Context, arguments: Namespace) -> None:
+def _completion(context: Context, arguments: Values) -> None:
     import shtab
 
+    from unified_state.interfaces.cli.argument_parser import build_parser
     from unified_state.interfaces.cli.command_table import COMMANDS as ALL
-    from unified_state.interfaces.cli.main import build_parser
 
     context.write(shtab.complete(build_parser(list(ALL)), shell=arguments.shell))
 

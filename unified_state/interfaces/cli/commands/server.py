@@ -12,10 +12,10 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
     from typing import Any
 
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.team.postgres.server_dsn import Server
     from unified_state.team.postgres.set_up_server import Admitted
 
@@ -26,7 +26,7 @@ _WHERE = option(
 _UNSEEN = "[it is not shown] "
 
 
-def _init(context: Context, arguments: Namespace) -> None:
+def _init(context: Context, arguments: Values) -> None:
     server = _server(arguments)
     from unified_state.team.postgres.set_up_server import init_server
 
@@ -37,7 +37,7 @@ def _init(context: Context, arguments: Namespace) -> None:
     context.show(done.as_dict(), "\n".join([*lines, "next      unified-state server admit MEMBER"]), style="labels")
 
 
-def _admit(context: Context, arguments: Namespace) -> None:
+def _admit(context: Context, arguments: Values) -> None:
     server, settings = _server(arguments), load_settings(None, environment())
     from unified_state.team.postgres.set_up_server import Admission, admit_member
 
@@ -59,13 +59,13 @@ def _admit(context: Context, arguments: Namespace) -> None:
         )
 
 
-def _server(arguments: Namespace) -> Server:
+def _server(arguments: Values) -> Server:
     from unified_state.team.administer import administered_server
 
     return administered_server(arguments.dsn, load_settings(None, environment()), environment())
 
 
-def _password(arguments: Namespace) -> str:
+def _password(arguments: Values) -> str:
     """Return the password of a file, of stdin, or what the user types. Raises UsageError."""
     path = arguments.password_file
     if path is None:
@@ -119,7 +119,7 @@ def _toml(text: str) -> str:
     return dump_json(text)  # a basic string of TOML has the escapes of JSON
 
 
-def _check(context: Context, _arguments: Namespace) -> int:
+def _check(context: Context, _arguments: Values) -> int:
     from unified_state.team.administer import check_own_server
 
     checks = list(check_own_server(load_settings(None, environment()), environment()))
@@ -134,7 +134,7 @@ def _check(context: Context, _arguments: Namespace) -> int:
     return 0 if all(check.ok for check in checks) else 1
 
 
-def _share(context: Context, arguments: Namespace) -> None:
+def _share(context: Context, arguments: Values) -> None:
     from unified_state.memory.ledger.gate import pass_gate
     from unified_state.team.administer import share_earlier
 

@@ -13,9 +13,8 @@ from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.team.sync_server import Server
 
@@ -23,7 +22,7 @@ _PAUSE = 1.0  # seconds for the hook that started the sync to archive the turn
 _SECONDS, _AT_MOST = 40.0, 55.0  # the time after which a background run starts nothing new, and its timeout
 
 
-def _sync(context: Context, arguments: Namespace) -> None:
+def _sync(context: Context, arguments: Values) -> None:
     from unified_state.team.sync_server import Limits, sync
 
     if arguments.background:

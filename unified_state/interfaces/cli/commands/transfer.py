@@ -20,18 +20,18 @@ from unified_state.lib.times import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
     from typing import Any
 
     from unified_state.capture.ingest import Ingested
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.upkeep.exchange.import_formats import Source
     from unified_state.upkeep.exchange.import_history import Imported
 
 
-def _ingest(context: Context, arguments: Namespace) -> None:
+def _ingest(context: Context, arguments: Values) -> None:
     """Archive transcripts: the old name of `import` for them, for one more version."""
     files = _find(arguments.paths)
     done, text = _archive(context, context.workspace(create=True), files)
@@ -66,7 +66,7 @@ def _amount(files: int, steps: int) -> str:
     return f"{files} transcript{'' if files == 1 else 's'}, {steps:,} new step{'' if steps == 1 else 's'}"
 
 
-def _import(context: Context, arguments: Namespace) -> None:
+def _import(context: Context, arguments: Values) -> None:
     from unified_state.memory.ledger.rules.short_item import may_decide
     from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
     from unified_state.upkeep.exchange.import_history import examine, import_file
@@ -124,7 +124,7 @@ def _imported_text(imported: Imported) -> str:
     return f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
 
 
-def _export(context: Context, arguments: Namespace) -> None:
+def _export(context: Context, arguments: Values) -> None:
     from unified_state.memory.archive.export_steps import export_steps
     from unified_state.search.recall_ref import export_items
 

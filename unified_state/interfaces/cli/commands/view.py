@@ -13,16 +13,15 @@ from unified_state.memory.ledger.gate import may_confirm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from unified_state.interfaces.cli.command_context import Context
+    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.interfaces.viewer.open_projects import Project
 
 _MOST_PORT = 65_535
 _STATE = "state"
 
 
-def _view(context: Context, arguments: Namespace) -> None:
+def _view(context: Context, arguments: Values) -> None:
     workspace = context.reading()
     try:
         from unified_state.interfaces.viewer.open_projects import open_projects
@@ -35,7 +34,7 @@ def _view(context: Context, arguments: Namespace) -> None:
         raise MissingExtraError(message, extra_line("viewer")) from error
 
 
-def _serve(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:
+def _serve(context: Context, arguments: Values, projects: dict[str, Project]) -> None:
     from unified_state.interfaces.viewer.serve_viewer import serve_viewer
 
     workspace = projects[""].workspace
@@ -71,7 +70,7 @@ def _path(project: Project, what: str) -> str:
     return f"/{what}"
 
 
-def _export(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:
+def _export(context: Context, arguments: Values, projects: dict[str, Project]) -> None:
     from unified_state.interfaces.viewer.export_page import export_page
 
     project = projects[""]
@@ -81,7 +80,7 @@ def _export(context: Context, arguments: Namespace, projects: dict[str, Project]
     context.say(f"{arguments.export} has {len(content) / 1e6:.2f} MB")
 
 
-def _in_terminal(_context: Context, _arguments: Namespace, projects: dict[str, Project]) -> None:
+def _in_terminal(_context: Context, _arguments: Values, projects: dict[str, Project]) -> None:
     from unified_state.interfaces.viewer.terminal_view import TerminalView
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -1,0 +1,106 @@
+"""The command line's parser of argparse, for what `plain_parser` leaves: help, usage errors, rare forms."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, FORMER, PROGRAM
+from unified_state.interfaces.cli.plain_parser import SUPPRESS, Values, commands_of
+from unified_state.lib.fence import visible
+from unified_state.lib.package import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports an error in one line, with the names that may be meant."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        """Add an argument. `argparse` knows its word for no value and no help only as its own object."""
+        hidden = {name: argparse.SUPPRESS for name, value in options.items() if value == SUPPRESS}
+        return super().add_argument(*names, **{**options, **hidden})
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and exit with 2."""
+        from unified_state.interfaces.cli.suggestions import with_suggestion
+
+        told = with_suggestion(message, self)
+        more = f" See `{self.prog} --help`" if told.endswith("?") else f"; see `{self.prog} --help`"
+        self.exit(2, f"{PROGRAM}: {visible(told)}{more}\n")
+
+    def format_help(self) -> str:
+        """Return the help, with bold headings on a terminal."""
+        from unified_state.interfaces.cli.terminal import painted
+
+        return painted(super().format_help(), "headings", sys.stdout)
+
+
+def build_parser(names: Sequence[str]) -> Parser:
+    """Return the parser with the named subcommands complete, and the others with name and help only."""
+    parser = Parser(prog=PROGRAM, description=ABOUT)
+    parser.add_argument("-V", "--version", action="version", version=f"{PROGRAM} {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (module, about) in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=about, description=_sentence(about))
+        if name in names:
+            _fill(subparser, name, module)
+    return parser
+
+
+def _fill(parser: Parser, name: str, module: str) -> None:
+    """Add the arguments of a command, and its verbs."""
+    commands = commands_of(module)
+    verbs = [words for words in commands if words.startswith(f"{name} ")]
+    parser.epilog = _example(name)
+    if name in commands:
+        commands[name].fill(parser)
+    if verbs:
+        subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=name not in commands)
+        for words in verbs:
+            command = commands[words]
+            about: dict[str, Any] = {
+                "help": command.about,
+                "description": _sentence(command.about),
+                "epilog": _example(words),
+            }
+            command.fill(subparsers.add_parser(words.split()[1], **about))
+
+
+def _example(words: str) -> str | None:
+    return f"example:\n  {EXAMPLES[words]}" if words in EXAMPLES else None
+
+
+def parse(arguments: Sequence[str]) -> Values:
+    """Return the values of a command line, or print help or what is wrong with it, and exit."""
+    try:
+        return Values(vars(_parser(arguments).parse_args(arguments)))
+    except SystemExit:
+        if "hook" in arguments[:1]:
+            raise SystemExit(0) from None  # the client refuses the user's prompt on exit code 2 of a hook
+        raise
+
+
+def _parser(arguments: Sequence[str]) -> Parser:
+    """Return a parser with only the subcommand that this command line needs."""
+    name = arguments[0] if arguments else ""
+    if name in FORMER:
+        module, about = FORMER[name][0], f"the old name of `{FORMER[name][1]}`"
+    elif name in COMMANDS:
+        module, about = COMMANDS[name]
+    else:
+        return build_parser([])
+    parser = Parser(prog=PROGRAM)
+    subparsers = parser.add_subparsers(dest="command", required=True)
+    _fill(subparsers.add_parser(name, description=_sentence(about)), name, module)
+    return parser
+
+
+def _sentence(about: str) -> str:
+    return about[0].upper() + about[1:] + "."
