@@ -45,6 +45,41 @@ def test_one_line_without_a_clone_works_from_a_built_wheel(tmp_path: Path) -> No
     assert (place / "bin" / "unified-state-hook").exists()
 
 
+def test_install_makes_the_program_start_without_site_and_every_command_works(tmp_path: Path) -> None:
+    """The installer replaces the short file by its own script, and a hook that script in turn."""
+    place, project, home, wheel = tmp_path / "place", tmp_path / "project", tmp_path / "home", built_wheel(tmp_path)
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+    project.mkdir()
+    installed_program(place, wheel)
+    program = place / "bin" / "unified-state"
+    pip: list[str | Path] = [place / "bin" / "python", "-m", "pip", "-q"]
+
+    def run(*words: str) -> str:
+        done = subprocess.run([program, *words], cwd=project, env=environment, capture_output=True, text=True)  # noqa: PLW1510
+        assert done.returncode == 0, done
+        return done.stdout
+
+    installers = program.read_bytes()
+    before = {words: run(*words) for words in ((), ("--help",), ("help", "--all"), ("search", "--help"), ("version",))}
+    run("install")
+    short = program.read_bytes()
+    assert short.startswith(f"#!{place / 'bin' / 'python'} -SP\n".encode())
+    assert {words: run(*words) for words in before if words} == {words: told for words, told in before.items() if words}
+    assert run("decision", "add", "Use SQLite", "--rationale", "one file") == "D1\n"
+    assert "Use SQLite" in run("show", "D1")
+    assert "Use SQLite" in run("decision", "list")
+    assert ": valid" in run("validate")  # needs packages that lie where `site` finds them
+    assert "health     good" in run("status")
+    assert "**SQLite**" in run("search", "SQLite")
+    subprocess.run([*pip, "install", "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
+    assert program.read_bytes() == installers
+    given = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": str(project)})
+    subprocess.run([f"{program}-hook", "Stop"], input=given, env=environment, cwd=project, text=True, check=True)
+    assert program.read_bytes() == short
+    subprocess.run([*pip, "uninstall", "-y", "unified-state"], check=True)
+    assert not program.exists()
+
+
 def test_hooks_go_on_after_an_update_of_the_program_and_go_with_it(tmp_path: Path) -> None:
     """The installer replaces the launcher by its own script, which makes itself the launcher again."""
     place, project, home, wheel = tmp_path / "place", tmp_path / "project", tmp_path / "home", built_wheel(tmp_path)

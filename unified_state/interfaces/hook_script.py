@@ -12,10 +12,12 @@ from importlib import import_module
 
 from unified_state.agents.install.hook_launcher import write_launcher
 from unified_state.agents.install.hook_table import HOOK_MODULE, WORDS
+from unified_state.agents.install.program_launcher import write_program
 
 
 def main() -> None:
     """Run the hook that the process's arguments name, as the launcher does."""
+    write_program()
     launcher = write_launcher()
     if launcher:
         os.execv(launcher, [launcher, *sys.argv[1:]])  # noqa: S606  # our own file, and no shell

@@ -45,8 +45,7 @@ def team_server(
     """
     from unified_state.team.sync_server import Server  # `status` and `doctor` ask for no server, and do without
 
-    settings = workspace.settings
-    if not settings.postgres_enabled:
+    if not (settings := workspace.settings).postgres_enabled:
         message = "no server is configured"
         raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
     project = _project(workspace)
@@ -67,9 +66,9 @@ def team_server(
             only_reads=only_reads,
         )
 
-    place = _place(settings.postgres_dsn, environ, trusts_environment=trusts)
     who = f"{organisation}/{project} as {member}"
-    return Server(f"{who} on {place}", open_store, f"{organisation}/{project}", who)
+    name = f"{who} on {_place(settings.postgres_dsn, environ, trusts_environment=trusts)}"
+    return Server(name, open_store, f"{organisation}/{project}", who)
 
 
 def _project(workspace: Workspace) -> str:

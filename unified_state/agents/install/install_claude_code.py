@@ -26,6 +26,7 @@ from unified_state.agents.install.hook_table import (
     tool_hook_group,
 )
 from unified_state.agents.install.path_list import CREATED, WITHOUT_SKILL
+from unified_state.agents.install.program_launcher import write_program
 from unified_state.agents.install.settings_edit import (
     append_entries,
     parsed,
@@ -141,6 +142,7 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
 
 def install(place: Target, data_dir: str, choices: Choices) -> Installed:
     """Add our hooks, the slash command and the skill, and replace those of an earlier version."""
+    write_program()
     plan = plan_install(place, data_dir, choices, write_launcher())
     changed = write_text(place.settings_path, plan.before, plan.after, data_dir)
     if plan.command is not None:

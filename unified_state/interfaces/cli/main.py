@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unified_state.interfaces.cli.plain_parser import Values
 
 _ALLOCATIONS = 100_000  # between garbage collections; most commands end before one pays off
+_QUICK = {"--help", "-h", "decision", "recall", "search", "show", "status"}  # these import no other package
 BUG, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 
 
@@ -33,7 +34,27 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit the process with its exit code."""
     gc.set_threshold(_ALLOCATIONS)
     set_variable("PATH", absolute_folders(environment()))  # no library searches for a program anywhere else
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    given = sys.argv[1:] if arguments is None else arguments
+    if sys.flags.no_site:
+        _run_without_site(given)
+    sys.exit(run(given))
+
+
+def _run_without_site(arguments: Sequence[str]) -> NoReturn:
+    """Run a command line in a process that was started with `-S`, as the program that `install` writes does."""
+    from unified_state.lib.late_site import load_site, load_site_when_needed
+
+    if not _QUICK.intersection(arguments[:1]):
+        load_site()
+        sys.exit(run(arguments))
+    load_site_when_needed()
+    code = run(arguments)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)  # the interpreter reports it
+    os._exit(code)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
 def run(arguments: Sequence[str]) -> int:
