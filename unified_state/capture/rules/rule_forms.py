@@ -75,10 +75,15 @@ def is_for_a_task(sentence: str) -> bool:
     return any(mark in sentence for mark in TASK)
 
 
+_OPENINGS = tuple(word[:-1] + end for word in OPENERS for end in (word[-1], ",", ":"))
+_JOINTS = (" - ", " and ", " so ", " but ", " because ", " please ")
+
+
 def without_openers(clause: str) -> str:
     """Return a clause without the words before it that do not change what it binds."""
     clause = clause.lstrip(" ,:-–—*•>\"'")
-    while opener := next((word for word in OPENERS if clause.startswith((word, f"{word[:-1]},", f"{word[:-1]}:"))), ""):
+    while clause.startswith(_OPENINGS):  # most clauses have none
+        opener = next(word for word in OPENERS if clause.startswith((word, f"{word[:-1]},", f"{word[:-1]}:")))
         clause = clause[len(opener) :].lstrip(" ,:-–—")
     return clause
 
@@ -87,7 +92,7 @@ def _clauses(sentence: str) -> list[str]:
     """Return the sentence, and each part of it after a sign that separates clauses."""
     clauses, begin = [sentence], 0
     for at, sign in enumerate(sentence):
-        if sign in ",:;–—(" or sentence.startswith((" - ", " and ", " so ", " but ", " because ", " please "), at):
+        if sign in ",:;–—(" or (sign == " " and sentence.startswith(_JOINTS, at)):
             begin = at + 1
             rest = without_openers(sentence[begin:])
             if rest:
