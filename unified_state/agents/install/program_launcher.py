@@ -2,7 +2,7 @@
 
 Installers write a script that loads `site`, and some of them `re` too, before a line of ours runs: half of what a
 command like `show` takes. `install` replaces it, and only it, by a file that does without. What a command imports
-from other packages is found all the same (`lib/late_site.py`). Where the script cannot be replaced it stays.
+from other packages is found all the same (`interfaces/cli/late_site.py`). Where the script cannot be replaced it stays.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run_without_site(arguments: Sequence[str]) -> NoReturn:
     """Run a command line in a process that was started with `-S`, as the program that `install` writes does."""
-    from unified_state.lib.late_site import load_site, load_site_when_needed
+    from unified_state.interfaces.cli.late_site import load_site, load_site_when_needed
 
     if not _QUICK.intersection(arguments[:1]):
         load_site()
