@@ -22,7 +22,7 @@ class Session:
     """A session of a project, up to its summary."""
 
     def __init__(self, project: Project, path: Path) -> None:
-        self.project, self.path, self.written = project, path, Transcript("s")
+        self.project, self.path, self.written = project, path, Transcript("s", cwd=str(project.folder))
         self.written.prompt("Add a rate limit to limiter.py, and never touch the health route.")
         edit = {"file_path": str(project.folder / "limiter.py"), "old_string": "a", "new_string": "b"}
         self.written.call("Edit", edit, "The file was updated.")
@@ -134,6 +134,26 @@ def test_another_commit_or_index_has_it_composed_anew(session: Session, git: Cal
     git("commit", "--quiet", "--message", "second")
     session.restored()
     assert len(session.nonces() - ready) == 2
+
+
+def test_a_name_that_a_commit_took_away_since_the_summary_is_told_as_gone(
+    session: Session, git: Callable[..., str]
+) -> None:
+    project = session.project
+    limiter = project.folder / "limiter.py"
+    limiter.write_text("def token_bucket(): ...\n", encoding="utf-8")
+    edit = {"file_path": str(limiter), "old_string": "b", "new_string": "def token_bucket(): ..."}
+    session.written.call("Edit", edit, "The file was updated.")
+    git("add", "limiter.py")
+    session.compact()
+    assert "limiter.py: token_bucket" in session.restored()["working_set"]
+    limiter.write_text("def leaky_bucket(): ...\n", encoding="utf-8")
+    git("commit", "--quiet", "--all", "--message", "another bucket")
+    told = session.restored()["working_set"]
+    assert "limiter.py: token_bucket" not in told
+    assert "not in them now: token_bucket (limiter.py)" in told
+    git("rm", "--quiet", "limiter.py")
+    assert "limiter.py (gone)" in session.restored()["working_set"]
 
 
 def test_what_is_forgotten_is_gone_from_it(session: Session) -> None:

@@ -22,6 +22,7 @@ class WorkingFile(Record):
     """A file by its path in the repository, with the identifiers seen in it, the highest score first.
 
     `hot` is the part of its score that comes from edits. `gone` says that it is no longer there ("deleted").
+    `absent` are identifiers that were seen in it and are not in it now.
     """
 
     path: str
@@ -29,6 +30,7 @@ class WorkingFile(Record):
     hot: float
     words: tuple[Scored, ...] = ()
     gone: str = ""
+    absent: tuple[Scored, ...] = ()
 
 
 class RanCommand(Record):
@@ -109,7 +111,8 @@ class Run(Record):
 
     `age` counts the tool calls that followed. `failing` are the lines that report failures. `checks` tells whether it
     runs tests, a linter or a compiler, `shows` whether it only prints content. `lines` counts those of its output,
-    `times` its runs, `alike` the commands that differ only in their numbers and ended in the same way.
+    `times` its runs, `alike` the commands that differ only in their numbers and ended in the same way. It is `gone` if
+    the working tree has its script or target no more.
     """
 
     command: str
@@ -123,11 +126,13 @@ class Run(Record):
     lines: int = 0
     times: int = 1
     alike: int = 0
+    gone: bool = False
 
 
 class Recent(Record):
     """The recent part of a session, the newest first: texts, runs, edited files, each with its age in tool calls,
-    commits, and the age of the last push. `gone` are the files and the definitions that were removed.
+    commits, and the age of the last push. `gone` are the files and the definitions that were removed,
+    and `missing` the edited files that are not in the working tree now.
     """
 
     texts: tuple[tuple[str, int], ...] = ()
@@ -136,6 +141,7 @@ class Recent(Record):
     commits: tuple[tuple[str, int], ...] = ()
     pushed: int | None = None
     gone: tuple[tuple[str, int], ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 class Known(Record):

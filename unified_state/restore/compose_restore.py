@@ -17,6 +17,7 @@ from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.memory.ledger.rules.short_item import unenforced
 from unified_state.memory.working_set.working_set_table import read_working_set
+from unified_state.memory.working_tree.tree_view import timed_view
 from unified_state.model.known import Composition, Known, TurnOutline
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.restore.restore_table import count_turns, read_saved
@@ -78,7 +79,15 @@ def gather(
         **(_last_compaction(archive, source) if is_compacted else {}),
         **(_conversation(archive, source) if is_compacted or with_turns else _end_of(archive, source, reason)),
     )
-    return with_validities(archive, place.repository, found, active)
+    if reason == "prompt":  # the user waits for it
+        return with_validities(archive, place.repository, found, active)
+    view = timed_view(place.repository.worktree)
+    if source is not None and (found.working_set or found.recent.edits or found.recent.runs):
+        from unified_state.restore.as_in_tree import as_in_tree  # most session starts tell of items alone
+
+        root = archive.value("SELECT root FROM session WHERE id = ?", source)
+        found = as_in_tree(found, view, root or "")
+    return with_validities(archive, place.repository, found, active, view)
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:

@@ -21,6 +21,7 @@ from unified_state.model.hook_event import Moment
 from unified_state.model.item import DECISION, Validity
 from unified_state.model.known import Known
 from unified_state.restore.compose_restore import gather
+from unified_state.restore.rules.compose import compose
 from unified_state.settings import Settings
 
 
@@ -70,6 +71,35 @@ def test_a_file_that_was_changed_since_is_named(decide: Decider, repository: Pat
     assert decide.standing() == {"D1": Validity(changed=("a.py",))}
     decide("Keep a.py as it is now")
     assert "D2" not in decide.standing()
+
+
+def test_a_name_that_its_session_saw_in_a_file_and_that_is_not_there_now_is_told(
+    decide: Decider, archive: Archive, repository: Path, tmp_path: Path
+) -> None:
+    (repository / "a.py").write_text("def with_retry(): ...\n", encoding="utf-8")
+    edit_call = call("1", "Edit", file_path=str(repository / "a.py"), old_string="", new_string="def with_retry(): ...")
+    steps = (prompt(0, "go"), answer(1, edit_call), result(2, "1", "done"))
+    path = write_transcript(tmp_path / "s.jsonl", *(dict(step, cwd=str(repository)) for step in steps))
+    Capture(archive, Masker(str(tmp_path)), Moment(NOW)).transcript(str(path), SESSION, to_end=True)
+    decide("with_retry in a.py caps the backoff for fetch_all")
+    decide("Remove with_retry from a.py")
+    assert decide.standing() == {}
+    (repository / "a.py").write_text("def with_backoff(): ...\n", encoding="utf-8")
+    assert decide.standing()["D1"] == Validity(changed=("a.py",), absent=("with_retry",))  # fetch_all was never there
+    assert decide.standing()["D2"] == Validity(changed=("a.py",))
+
+
+def test_a_command_and_a_version_that_are_others_now_are_told(decide: Decider, repository: Path) -> None:
+    decide("Run `make lint` before each commit; redis 5.0.1 is what production has")
+    (repository / "Makefile").write_text("lint:\n", encoding="utf-8")
+    (repository / "requirements.txt").write_text("redis==5.0.1\n", encoding="utf-8")
+    assert decide.standing() == {}
+    (repository / "Makefile").write_text("check:\n", encoding="utf-8")
+    (repository / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
+    assert decide.standing() == {"D1": Validity(absent=("make lint",), versions=("redis 5.2.0",))}
+    told = compose(decide.known("startup"), 1000).brief
+    assert "[not there now: make lint; now: redis 5.2.0]" in told
+    assert "not there now" not in compose(decide.known("prompt"), 1000).brief  # the user waits for that one
 
 
 def test_what_a_summary_reported_stands_by_its_files_too(decide: Decider, archive: Archive, repository: Path) -> None:

@@ -13,9 +13,11 @@ from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import place_of_entry, read_rewinds
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.memory.ledger.rules.item_lines import went_behind
+from unified_state.memory.ledger.rules.short_item import is_captured
 from unified_state.memory.ledger.source_table import contradictions
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import read_head, visited_commits
+from unified_state.memory.working_tree.tree_view import TreeView
 from unified_state.model.item import VALID, Validity
 
 TYPE_CHECKING = False
@@ -32,9 +34,14 @@ if TYPE_CHECKING:
 _MOST_FILES = 64
 
 
-def read_validities(archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> dict[str, Validity]:
-    """Return the validity of the items that have a problem, by UUID."""
-    present = _Present(archive, repository)
+def read_validities(
+    archive: Archive, repository: Repository, items: Sequence[LedgerItem], view: TreeView | None = None
+) -> dict[str, Validity]:
+    """Return the validity of the items that have a problem, by UUID.
+
+    With a `view` of the working tree the identifiers, commands and versions that active items name are looked up too.
+    """
+    present = _Present(archive, repository, view)
     # the newest first, since the number of files is limited
     validities = {item.uuid: present.validity(item) for item in reversed(items)}
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
@@ -50,17 +57,19 @@ class Standing(Record):
 def standing(archive: Archive, repository: Repository) -> Standing:
     """Return the validity of the active items."""
     active = stated_items(archive, [ACTIVE])
-    validities = read_validities(archive, repository, active)
+    validities = read_validities(archive, repository, active, TreeView(repository.worktree))
     others = tuple((item.alias, validities[item.uuid]) for item in active if item.uuid in validities)
     return Standing(len(active) - len(others), others)
 
 
-def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
+def with_validities(
+    archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem], view: TreeView | None = None
+) -> Known:
     """Return `known` with the validity of its items, and the active items that are ahead of the work.
 
     A resumed session sees HEAD itself, but cannot know that some of its turns were rewound.
     """
-    validities = read_validities(archive, repository, active)
+    validities = read_validities(archive, repository, active, view)
     goes_on = known.reason in {"resume", "fork"}
     standing = [(item.alias, validities.get(item.uuid, VALID)) for item in active]
     ahead = tuple(alias for alias, now in standing if now.rewound or (now.behind and not goes_on))
@@ -70,8 +79,9 @@ def with_validities(archive: Archive, repository: Repository, known: Known, acti
 class _Present:
     """The present state of the repository and the conversations. Each file is read at most once."""
 
-    def __init__(self, archive: Archive, repository: Repository) -> None:
+    def __init__(self, archive: Archive, repository: Repository, view: TreeView | None) -> None:
         self._archive = archive
+        self._view = view
         self._worktree = repository.worktree
         self._commit, self._branch = read_head(repository)
         self._repository = repository
@@ -84,7 +94,7 @@ class _Present:
         """Return the validity of an item."""
         looked = [(path, self._changed(path, version)) for path, version in item.file_hashes.items()]
         superseded = self._alias(item.superseded_by)
-        return Validity(
+        found = Validity(
             changed=tuple(path for path, changed in looked if changed),
             gone=tuple(path for path, changed in looked if changed is None),
             branch=item.branch if item.branch and self._branch and item.branch != self._branch else None,
@@ -93,6 +103,12 @@ class _Present:
             behind=self._is_behind(item),
             rewound=any(self._was_in(rewind, item) for rewind in self._rewinds if rewind.session_id == item.session_id),
         )
+        if self._view is None or item.status != ACTIVE or is_captured(item):
+            return found
+        from unified_state.memory.working_tree.item_names import absent_names  # captured items need none
+
+        absent = absent_names(self._archive, self._view, item)
+        return found.replace(absent=(*absent.symbols, *absent.commands), versions=absent.versions)
 
     def _changed(self, path: str, version: str) -> bool | None:
         key = (path, version)

@@ -16,6 +16,7 @@ from unified_state.memory.ledger.check_validity import read_validities
 from unified_state.memory.ledger.item_table import find_item, list_items
 from unified_state.memory.ledger.rules.item_lines import validity_text
 from unified_state.memory.ledger.source_table import entry_steps, links_of, turn_at
+from unified_state.memory.working_tree.tree_view import TreeView
 from unified_state.model.item import VALID
 from unified_state.model.step import PROMPT
 
@@ -41,7 +42,7 @@ def explain(archive: Archive, repository: Repository, ref: str) -> dict[str, Any
     validity.
     """
     item = find_item(archive, ref)
-    validity = read_validities(archive, repository, [item]).get(item.uuid, VALID)
+    validity = read_validities(archive, repository, [item], TreeView(repository.worktree)).get(item.uuid, VALID)
     return {
         "ref": item.alias,
         "uuid": item.uuid,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_text
 from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
-from unified_state.memory.ledger.rules.short_item import is_binding, main_text
+from unified_state.memory.ledger.rules.short_item import is_binding, is_captured, main_text
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 from unified_state.restore.rules.hand_over_lines import now_lines
@@ -66,7 +66,7 @@ def refs_to_tell(known: Known) -> list[str]:
     """Return the refs that a restore after a compaction must name, with or without their text, the newest first."""
     if known.reason not in _AFTER_COMPACTION:
         return []
-    kept = kept_refs(known) | {item.alias for item in known.items if _is_captured(item)}
+    kept = kept_refs(known) | {item.alias for item in known.items if is_captured(item)}
     refs = [*(item.alias for item in reversed(known.items)), *reversed(known.paged_out)]
     return [ref for ref in refs if ref not in kept]
 
@@ -163,7 +163,7 @@ def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
     kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
     items = [item for item in known.items if item.alias in distorted]
     yield from _section("CORRECTIONS", "told otherwise in the summary, recorded so", _ESSENTIAL, items, known)
-    stated = (item.alias for item in known.items if not _is_captured(item))
+    stated = (item.alias for item in known.items if not is_captured(item))
     told = [ref for ref in (*stated, *known.paged_out) if ref in kept]
     if told:
         yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL
@@ -246,11 +246,6 @@ def _said(known: Known) -> Iterator[Section]:
     more = f", {known.waiting} more wait in `unified-state inbox`" if known.waiting else ""
     drop = f"the user drops one with `unified-state inbox reject {known.said[0].alias}`"
     yield f"[SAID] {len(lines)} in the user's prompts, not confirmed{more}; {drop}", lines, _ONLY_SAID
-
-
-def _is_captured(item: LedgerItem) -> bool:
-    """Return whether an item is evidence or an attempt that no one recorded."""
-    return item.rule is not None and item.kind in {EVIDENCE, ATTEMPT}
 
 
 def _any(_item: LedgerItem) -> bool:

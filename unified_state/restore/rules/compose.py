@@ -52,7 +52,7 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
     has_refs = bool(refs) and room.take_line(BRIEF, untold_line(refs))
     brief = [_Section(BRIEF, title, _fading(lines, worth)) for title, lines, worth in sections]
     ran, turns = _Section(WORKING_SET, RAN_TITLE, []), _Section(WORKING_SET, STORY_HEAD, [])
-    working_lines = None
+    working_lines, absent = None, ""
     if known.reason in {"compact", "prompt", "subagent"}:
         summary = known.summary or ""
         brief.append(_Section(BRIEF, FOUND_TITLE, found_lines(known.recent, summary), least=_LEAST))
@@ -61,12 +61,14 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
         if known.working_set is not None and room.take_line(WORKING_SET, _WORKING_SET_HEAD):
             gone, least = (name for name, _ in known.recent.gone), 0 if known.reason == "subagent" else _LEAST
             working_lines = WorkingLines(known.working_set, summary, gone, least=least)
+            line = working_lines.absent_line()
+            absent = line if line and room.take_line(WORKING_SET, line) else ""
     named = {f"section {number}": section for number, section in enumerate([*brief, ran, turns])}
     offers = [offer for name, section in named.items() for offer in section.offers(name)]
     offers += working_lines.offers() if working_lines else []
     groups = {name: section.group for name, section in named.items()}
     choose(offers, {**groups, **(working_lines.groups if working_lines else {})}, room)
-    work = list(working_lines.lines()) if working_lines else []
+    work = [*(working_lines.lines() if working_lines else []), *([absent] if absent else [])]
     told = [line for section in brief for line in section.lines()]
     left = [ref for ref in refs if ref not in told_refs(told, refs)]
     told += [untold_line(left)] if has_refs and left else []

@@ -39,7 +39,7 @@ def now_lines(recent: Recent) -> Iterator[str]:
         after = (
             f"edited since {cut(harmless(newest_commit), _COMMIT_CHARACTERS)}" if newest_commit else "no commit seen"
         )
-        yield f"  not committed ({after}): {_listed(files)}"
+        yield f"  not committed ({after}): {_listed(files, recent.missing)}"
     waiting = [made for made, age in recent.commits if recent.pushed is None or age < recent.pushed]
     if waiting:
         told = "; ".join(cut(harmless(made), _COMMIT_CHARACTERS) for made in waiting[:_MOST_COMMITS])
@@ -52,7 +52,7 @@ def _unchecked(recent: Recent) -> Iterator[str]:
     newest = min((age for _, age in recent.edits), default=0)
     checks = [run for run in recent.runs if run.checks]
     if checks and recent.edits and all(run.age > newest for run in checks):
-        files = _listed([path for path, age in recent.edits if age < checks[0].age])
+        files = _listed([path for path, age in recent.edits if age < checks[0].age], recent.missing)
         told = ", ".join(f"`{cut(harmless(run.command), _CHECK_CHARACTERS)}`" for run in checks[:_MOST_CHECKS])
         yield f"  not run since the last edit of {files}: {told}"
 
@@ -144,6 +144,7 @@ def _name(part: str) -> str:
 def _line(run: Run) -> str:
     command = f"command: {cut(harmless(run.command), _COMMAND_CHARACTERS)}"
     command += f" (and {run.alike} alike)" if run.alike else ""
+    command += " (its script or target is gone now)" if run.gone else ""
     if run.shows and not run.failed and run.lines > 1:
         return command
     how = "failed" if run.failed else "ended"
@@ -152,6 +153,8 @@ def _line(run: Run) -> str:
     return f"{command} -> {how}: {outcome}"
 
 
-def _listed(paths: Sequence[str]) -> str:
+def _listed(paths: Sequence[str], missing: Sequence[str]) -> str:
+    """Return the paths in one line, with a mark at those that are not in the working tree now."""
     more = f" and {len(paths) - _MOST_FILES} more" if len(paths) > _MOST_FILES else ""
-    return ", ".join(map(harmless, paths[:_MOST_FILES])) + more
+    marked = (f"{harmless(path)} (gone)" if path in missing else harmless(path) for path in paths[:_MOST_FILES])
+    return ", ".join(marked) + more

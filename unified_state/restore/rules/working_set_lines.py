@@ -113,6 +113,7 @@ _MOST_WORDS, _MOST_READ_WORDS = 80, 14  # most offered identifiers of one file, 
 _EDITED = 0.05  # share of the heat of the hottest file
 _TOKENS_PER_CHARACTER = 0.26  # of identifiers and paths in o200k, measured
 _LONGEST_PATH = 200
+_MOST_ABSENT, _LEAST_ABSENT = 6, 3.0  # identifiers that are named as gone, and the score of the least of them
 _FAMILY = 3  # files; more that differ only in their numbers are one line
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
 
@@ -142,6 +143,18 @@ class WorkingLines:
             self._add_group(file)
         bare = (file for file in files if not self._least or file.hot > 0 or _says_bare(file))
         return [*((0.0, 0.0, 0, _FILE + file.path, "") for file in bare), *self._words(files)]
+
+    def absent_line(self) -> str:
+        """Return the line with the identifiers that mattered and are in none of the files now, or ""."""
+        kept = {word for file in self._set.files for word, _ in file.words}
+        scores: dict[str, tuple[float, str]] = {}
+        for file in self._set.files:
+            for word, score in file.absent:
+                if score >= _LEAST_ABSENT and word not in kept and word not in self._gone:
+                    scores[word] = max(scores.get(word, (0.0, "")), (score, file.path))
+        best = sorted(scores, key=scores.__getitem__, reverse=True)[:_MOST_ABSENT]
+        told = ", ".join(f"{word} ({scores[word][1].rsplit('/', 1)[-1]})" for word in best)
+        return f"not in them now: {harmless(told)}" if told else ""
 
     def _without_alike(self, files: list[WorkingFile]) -> list[WorkingFile]:
         """Return the files; of those without identifiers or edits that differ only in their numbers the first one."""
@@ -248,4 +261,6 @@ def _both(known: WorkingFile, other: WorkingFile) -> WorkingFile:
     for word, score in other.words:
         words[word] = words.get(word, 0.0) + score
     by_score = sorted(words.items(), key=lambda scored: scored[1], reverse=True)
-    return known.replace(score=known.score + other.score, hot=known.hot + other.hot, words=tuple(by_score))
+    absent = (*known.absent, *other.absent)
+    score, hot = known.score + other.score, known.hot + other.hot
+    return known.replace(score=score, hot=hot, words=tuple(by_score), absent=absent)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from unified_state.lib.text import cut, one_line
 from unified_state.model.constraint import ASK, MODES, USER_SAID
 from unified_state.model.item import (
+    ATTEMPT,
     CONSTRAINT,
     DECISION,
+    EVIDENCE,
     ITEM_KINDS,
     MAIN_FIELDS,
     QUESTION,
@@ -82,6 +84,11 @@ def _text(body: dict[str, Any], name: str) -> str:
 def is_binding(item: LedgerItem) -> bool:
     """Return whether an item is a blocking constraint stated by the user."""
     return item.kind == CONSTRAINT and bool(item.body.get("blocking")) and item.origin == USER_SAID
+
+
+def is_captured(item: LedgerItem) -> bool:
+    """Return whether an item is evidence or an attempt that no one recorded."""
+    return item.rule is not None and item.kind in {EVIDENCE, ATTEMPT}
 
 
 def enforced_mode(item: LedgerItem) -> str:

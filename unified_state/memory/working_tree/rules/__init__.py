@@ -1,0 +1,1 @@
+"""What a text names, and what the files of build tools declare."""

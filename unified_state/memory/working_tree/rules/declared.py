@@ -1,0 +1,117 @@
+"""What the files of build tools declare: the targets and scripts that commands run, and the versions of dependencies.
+
+Nothing is parsed whole. A target counts as undeclared only if its name is nowhere in the file, and a file that includes
+others, or has patterns, declares anything.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.identifiers import stands_in
+from unified_state.lib.record import Record
+from unified_state.memory.working_tree.rules.named import is_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_PACKAGE = ("package.json",)
+_SCRIPT_RUNNERS = ("npm", "pnpm", "yarn", "bun")
+_OWN_SCRIPTS = ("test", "start", "stop", "restart")  # that `npm` runs without the word `run`
+_INTERPRETERS = frozenset(("python", "python3", "bash", "sh", "node", "ruby", "deno"))
+_LOOSE = ("$", "*", "?", "~", "<", ">", "|", "{", "}", "\\", "…", "...")  # in a word that is not literal
+_OPEN_MAKEFILE = ("include ", "%", "$(eval", "$(foreach")  # what declares targets by other names
+_LOCKS = ("uv.lock", "poetry.lock", "Cargo.lock", "package-lock.json", "go.mod", "requirements.txt", "pyproject.toml")
+_OF_PROGRAM = {"python": ".python-version", "node": ".nvmrc"}
+VERSION_FILES = (*_LOCKS, "package.json", ".tool-versions")
+
+
+class Target(Record):
+    """What a command needs of the working tree: a name in the first of some files that exists, or a file."""
+
+    files: tuple[str, ...] = ()
+    name: str = ""
+    path: str = ""
+
+
+def target_of(command: str) -> Target | None:
+    """Return what a command needs; None if that is not known. Of `a && b` the first part counts."""
+    words = command.split("&&", maxsplit=1)[0].split()
+    if len(words) < 2 or any(mark in command for mark in _LOOSE):  # noqa: PLR2004
+        return _script(words[0]) if words and not any(mark in command for mark in _LOOSE) else None
+    program, *rest = words
+    if program == "make":
+        return _made(rest)
+    if program in _SCRIPT_RUNNERS:
+        return _run(rest)
+    if program == "just":
+        return Target(files=("justfile", "Justfile", ".justfile"), name=rest[0]) if rest[0].isidentifier() else None
+    if program in _INTERPRETERS:
+        return _script(rest[0]) if not rest[0].startswith("-") else None
+    return _script(program)
+
+
+def _made(rest: list[str]) -> Target | None:
+    if any(word.startswith("-") for word in rest):  # `-C` and `-f` name another file
+        return None
+    names = [word for word in rest if "=" not in word]
+    return Target(files=_MAKEFILES, name=names[0]) if names else None
+
+
+def _run(rest: list[str]) -> Target | None:
+    names = rest[1:] if rest[0] in {"run", "run-script"} else rest if rest[0] in _OWN_SCRIPTS else []
+    if not names or any(word.startswith(("-w", "--workspace", "--filter", "--prefix", "-C")) for word in rest):
+        return None
+    return None if names[0].startswith("-") else Target(files=_PACKAGE, name=names[0])
+
+
+def _script(word: str) -> Target | None:
+    """Return the file of a script by a relative path with a folder."""
+    path = word.removeprefix("./")
+    is_path = "/" in word and not word.startswith(("/", "../", "@")) and "://" not in word and ":" not in path
+    return Target(path=path) if is_path and path and "." in path.rsplit("/", 1)[-1] else None
+
+
+def declares(text: str, name: str) -> bool:
+    """Return whether the file of a build tool may declare a target."""
+    return stands_in(name, text) or any(mark in text for mark in _OPEN_MAKEFILE)
+
+
+def version_files(name: str) -> tuple[str, ...]:
+    """Return the files that may pin the version of a dependency or program, the most exact first."""
+    own = _OF_PROGRAM.get(name)
+    return (own, *VERSION_FILES) if own else VERSION_FILES
+
+
+def versions_of(file: str, text: str, name: str) -> set[str]:
+    """Return the exact versions to which a file pins a name. Ranges are no versions."""
+    if file in _OF_PROGRAM.values():
+        return set(filter(is_version, [text.strip().removeprefix("v")]))
+    lowered = text.lower()
+    if name not in lowered:
+        return set()
+    found = _in_lock(lowered, name) if file.endswith(".lock") else _in_lines(file, lowered, name)
+    return set(filter(is_version, found))
+
+
+def _in_lock(text: str, name: str) -> Iterator[str]:
+    """Yield the versions in a lock file of TOML tables: `name = "x"`, and `version = "1.2.3"` in the next line."""
+    for part in text.split(f'name = "{name}"\nversion = "')[1:]:
+        yield part.partition('"')[0]
+
+
+def _in_lines(file: str, text: str, name: str) -> Iterator[str]:
+    if file == "package-lock.json":
+        for part in text.split(f'"node_modules/{name}": {{')[1:]:
+            yield part.lstrip().removeprefix('"version": "').partition('"')[0]
+        return
+    if file == "package.json":
+        for part in text.split(f'"{name}":')[1:]:
+            yield part.lstrip().removeprefix('"').partition('"')[0]
+        return
+    for line in text.splitlines():
+        words = line.strip().strip("\"',").replace("==", " ").split()
+        if len(words) > 1 and words[0] == "require":
+            words = words[1:]
+        if len(words) > 1 and (words[0] == name or (file == "go.mod" and words[0].endswith(f"/{name}"))):
+            yield words[1].strip("\"',;").removeprefix("v")

@@ -1,0 +1,119 @@
+"""A view of a working tree for looking up names. It reads a bounded number of files and bytes, and runs nothing.
+
+Invariant: only regular files inside the tree are read. What cannot be told, or lies beyond the limits, is None, never
+"absent".
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from unified_state.lib.stdlib import read_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST_LOOKUPS, MOST_BYTES, _SECONDS = 200, 2 << 20, 0.1
+_LARGEST = 1 << 19  # bytes of one file
+
+
+class TreeView:
+    """Looks names up in a working tree. Each file is read at most once.
+
+    `has_time` says whether there is time left for one more file.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        lookups: int = MOST_LOOKUPS,
+        size: int = MOST_BYTES,
+        has_time: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._root = root
+        self._real = ""
+        self._lookups, self._bytes, self._has_time = lookups, size, has_time
+        self._contents: dict[str, bytes | None] = {}
+
+    def is_at(self, folder: str) -> bool:
+        """Return whether a folder is the root of the tree."""
+        return bool(folder) and (folder == self._root or os.path.realpath(folder) == self._real_root())
+
+    def is_gone(self, path: str) -> bool:
+        """Return whether nothing is at a path in the tree. False also if that cannot be told."""
+        if not _is_inside(path) or not self._may_look():
+            return False
+        try:
+            os.lstat(os.path.join(self._root, path))
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except (OSError, ValueError):
+            return False
+        return False
+
+    def content(self, path: str) -> bytes | None:
+        """Return the content of a text file in the tree, or None."""
+        if path not in self._contents:
+            self._contents[path] = self._read(path) if _is_inside(path) and self._may_look() else None
+        return self._contents[path]
+
+    def lacks(self, path: str, word: str) -> bool:
+        """Return whether a text file of the tree does not contain an identifier. False if the file cannot be read."""
+        content = self.content(path) if word.isascii() else None
+        return content is not None and word.encode() not in content
+
+    def missing_command(self, command: str) -> bool:
+        """Return whether a command runs a script or a target that the tree does not have."""
+        from unified_state.memory.working_tree.rules.declared import declares, target_of  # few sessions name one
+
+        target = target_of(command)
+        if target is None:
+            return False
+        if target.path:
+            return self.is_gone(target.path)
+        content = next((found for file in target.files if (found := self.content(file)) is not None), None)
+        return content is not None and not declares(content.decode("utf-8", "replace"), target.name)
+
+    def other_version(self, name: str, version: str) -> str:
+        """Return the version to which the tree pins a name if it is another one, else ""."""
+        from unified_state.memory.working_tree.rules.declared import version_files, versions_of
+        from unified_state.memory.working_tree.rules.named import is_same_version
+
+        for file in version_files(name):
+            content = self.content(file)
+            found = versions_of(file, content.decode("utf-8", "replace"), name) if content is not None else ()
+            if found:
+                return "" if any(is_same_version(version, one) for one in found) else min(found)
+        return ""
+
+    def _real_root(self) -> str:
+        self._real = self._real or os.path.realpath(self._root)
+        return self._real
+
+    def _may_look(self) -> bool:
+        self._lookups -= 1
+        return self._lookups >= 0 and self._has_time()
+
+    def _read(self, path: str) -> bytes | None:
+        whole = os.path.join(self._root, path)
+        try:
+            if not os.path.realpath(whole).startswith(os.path.join(self._real_root(), "")):
+                return None
+            content = read_regular(whole, min(_LARGEST, self._bytes))
+        except (OSError, ValueError):
+            return None
+        self._bytes -= len(content)
+        return None if b"\0" in content else content
+
+
+def timed_view(root: str, seconds: float = _SECONDS) -> TreeView:
+    """Return a view of the working tree for one restore, which looks nothing up after so many seconds."""
+    until = time.monotonic() + seconds
+    return TreeView(root, has_time=lambda: time.monotonic() < until)
+
+
+def _is_inside(path: str) -> bool:
+    return bool(path) and not os.path.isabs(path) and ".." not in path.replace("\\", "/").split("/")
