@@ -13,8 +13,10 @@ from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.cut_outputs import note_recall
 from unified_state.memory.archive.full_text import Filters
 from unified_state.memory.archive.steps import index_left, is_any_unindexed, steps_of_turn
+from unified_state.memory.ledger.item_table import items_called
+from unified_state.memory.ledger.source_table import entry_steps
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.model.refs import STEP, TURN, parse_ref
+from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.search.search_archive import MOST_HITS, note_accesses, search
@@ -81,7 +83,7 @@ def recall_and_note(
 ) -> dict[str, Any]:
     """Return the content of a ref unchanged, or a part of it, cut by `page`. Raises NotFoundError.
 
-    Its steps rank higher in later searches.
+    Its steps rank higher in later searches, and those of the entry that an item comes from.
     """
     from unified_state.search.recall_ref import part_of, recall  # not needed for a search
 
@@ -92,6 +94,9 @@ def recall_and_note(
         if kind in {STEP, TURN}:
             steps = [number] if kind == STEP else [step for step, _ in steps_of_turn(archive, number)]
             _note(workspace, archive, steps, 1.0, now, shown=len(found.get("result", "")))
+        elif kind != COMPACTION:
+            source = next((item.source_uuid for item in items_called(archive, ref)), None)
+            _note(workspace, archive, entry_steps(archive, source) if source else [], 1.0, now)
         return found
 
     return workspace.use(action)

@@ -58,6 +58,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     PLUMBING: {
         "age": ("state", "how long ago the state was saved, and which items still hold"),
+        "audit": ("doctor", "find what has gone bad in the memory, each with the command that mends it"),
         "validate": ("state", "check a state file against the schema and the archive"),
         "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
         "statusline": ("machine_commands", "print the status line, the client's JSON on stdin"),
@@ -127,6 +128,7 @@ EXAMPLES = {
     "server admit": "unified-state server admit ada --organisation acme",
     "server check": "unified-state server check",
     "age": "unified-state age --max-age 60",
+    "audit": "unified-state audit --json",
     "help": "unified-state help search",
 }
 # What the first page shows of them.

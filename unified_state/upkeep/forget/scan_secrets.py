@@ -40,14 +40,20 @@ class Scanned(Record):
     refs: tuple[str, ...]
 
 
-def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], None] = lambda _count: None) -> Scanned:
+def scan(
+    workspace: Workspace,
+    *,
+    fix_at: int | None,
+    report: Callable[[int], None] = lambda _count: None,
+    newest: int | None = None,
+) -> Scanned:
     """Search for secrets in the archive and the files next to it. With `fix_at` (now) they are masked, in the files
-    too.
+    too. With `newest` only so many of the steps are searched.
     """
     fix = fix_at is not None
 
     def action(archive: Archive) -> Scanned:
-        looked_at, refs = _steps(archive, workspace.masker, report, fix_at)
+        looked_at, refs = _steps(archive, workspace.masker, report, fix_at, newest)
         refs += _items(archive, workspace.masker, fix_at)
         refs += _free_texts(archive, workspace.masker, fix_at)
         refs += _pending(archive, workspace.masker, fix=fix)
@@ -63,9 +69,10 @@ def scan(workspace: Workspace, *, fix_at: int | None, report: Callable[[int], No
 
 
 def _steps(
-    archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None
+    archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None, newest: int | None
 ) -> tuple[int, list[str]]:
-    numbers = archive.column("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")
+    most = -1 if newest is None else newest  # -1: no limit
+    numbers = archive.column("SELECT id FROM step WHERE kind NOT NULL ORDER BY id DESC LIMIT ?", most)[::-1]
     found = []
     for number in numbers:
         step = find_step(archive, number)

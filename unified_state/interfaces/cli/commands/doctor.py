@@ -1,4 +1,4 @@
-"""`doctor`, `config`, `link`: check the installation, show the settings, choose the archive."""
+"""`doctor`, `audit`, `config`, `link`: check the installation and the memory, show the settings, choose the archive."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 
 from unified_state.interfaces.cli.command_context import Command, argument, flag
 from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
+from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.memory.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import PROJECT_FILE, environment, user_file
@@ -41,6 +43,20 @@ def _doctor(context: Context, arguments: Values) -> int:
 def _told(check: Check) -> dict[str, Any]:
     """Return the fields of a check. A hint is for one that found something."""
     return {**check.as_dict(), "hint": "" if check.ok else check.hint}
+
+
+def _audit(context: Context, _arguments: Values) -> int:
+    from unified_state.upkeep.audit.audit import audit
+
+    with progress_bar("auditing"):
+        found = audit(context.reading(), environment(), current_time())
+    lines = [f"{one.ref}  {one.kind}: {harmless(one.why)} -> {one.command}" for one in found.findings]
+    looked_at = f"items: {found.items:,}, steps: {found.steps:,}, memory files: {len(found.files)}"
+    count = f"{len(found.findings):,} findings" if len(found.findings) != 1 else "1 finding"
+    context.show(disk_value(found), "\n".join([*lines, f"{count}; {looked_at}"]), style="labels")
+    for problem in found.problems:
+        context.say(problem)
+    return 1 if found.findings else 0
 
 
 def _config(context: Context, _arguments: Values) -> int:
@@ -98,6 +114,7 @@ COMMANDS = {
     "doctor": Command(
         _doctor, flag("--full", "read a large archive to its end: some seconds a gigabyte, for which writers wait")
     ),
+    "audit": Command(_audit, empty={"findings": [], "items": 0, "files": [], "steps": 0, "problems": []}),
     "config": Command(_config),
     "link": Command(
         _link, argument("id", nargs="?", metavar="ID", help="the archive to join; without it, list the archives")

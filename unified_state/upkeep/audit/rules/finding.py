@@ -1,0 +1,93 @@
+"""A finding of the audit, and the command that mends it."""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.lib.text import cut, one_line
+from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, LedgerItem
+
+DUPLICATE, CONTRADICTION, GONE, STALE_RESULT = "duplicate", "contradiction", "gone", "stale result"
+OF_ANOTHER_PROJECT, SECRET, NEVER_RECALLED = "of another project", "secret", "never recalled"
+KINDS = (SECRET, CONTRADICTION, OF_ANOTHER_PROJECT, GONE, STALE_RESULT, DUPLICATE, NEVER_RECALLED)
+_SHOWN = 80  # characters of an item in the reason of a finding
+_PROGRAM = "unified-state"
+_SPECIAL = "\\/[]*.^$"  # characters with a meaning in a basic regular expression of sed
+
+
+_PLAIN = "_-./@%+=:,"  # characters that a shell takes as they are, beside letters and digits
+
+
+def quote(word: str) -> str:
+    """Return a word as a shell takes it unchanged."""
+    if word and all((character.isascii() and character.isalnum()) or character in _PLAIN for character in word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+class Finding(Record):
+    """A finding: its kind, the item or the place that it is about, the reason, and the command that mends it."""
+
+    kind: str
+    ref: str
+    why: str
+    command: str
+
+
+def shown(item: LedgerItem) -> str:
+    """Return an item in a few words: `D3 "Use SQLite"`."""
+    return f'{item.alias} "{cut(one_line(main_text(item)), _SHOWN)}"'
+
+
+def end_command(item: LedgerItem) -> str:
+    """Return the command that ends an item."""
+    if item.status == "proposed":
+        return f"{_PROGRAM} inbox reject {item.alias}"
+    if item.kind in (EVIDENCE, ATTEMPT):
+        return f"{_PROGRAM} close {item.alias}"
+    return f"{_PROGRAM} drop {item.alias}"
+
+
+def edit_command(item: LedgerItem, old: str, new: str) -> str:
+    """Return the command that replaces a part of an item's text, or that ends the item if its text lacks that part."""
+    text = main_text(item)
+    if old not in text or item.kind in (EVIDENCE, ATTEMPT) or "\n" in text:
+        return end_command(item)
+    return f"{_PROGRAM} edit {item.alias} {quote(text.replace(old, new))}"
+
+
+def settle_command(one: LedgerItem, other: LedgerItem) -> str:
+    """Return the command that settles which of two contradicting items holds: the user's word, a constraint, the newer
+    one.
+    """
+    older, newer = sorted((one, other), key=lambda item: (item.created_at, item.uuid))
+    weaker, stronger = sorted((older, newer), key=_authority)
+    if weaker.kind == stronger.kind == "decision" and weaker is older:
+        return f"{_PROGRAM} decision supersede {weaker.alias} --by {stronger.alias}"
+    return end_command(weaker)
+
+
+def second_of(one: LedgerItem, other: LedgerItem) -> tuple[LedgerItem, LedgerItem]:
+    """Return two items that say the same: the one that is kept, and the other one."""
+    older, newer = sorted((one, other), key=lambda item: (item.created_at, item.uuid))
+    rank = (_authority(older)[0], older.status == "active"), (_authority(newer)[0], newer.status == "active")
+    return (newer, older) if rank[1] > rank[0] else (older, newer)
+
+
+def _authority(item: LedgerItem) -> tuple[bool, bool]:
+    return item.origin == USER_SAID, item.kind == CONSTRAINT
+
+
+def cut_command(path: str, line: int, sentence: str, *, is_whole: bool) -> str:
+    """Return the command that takes a line, or only a sentence of it, out of a file, and keeps the file beside it as
+    `.bak`.
+    """
+    escaped = "".join(f"\\{character}" if character in _SPECIAL else character for character in sentence)
+    script = f"{line}d" if is_whole else f"{line}s/{escaped}//"
+    return f"sed -i.bak {quote(script)} {quote(path)}"
+
+
+def wipe_command(path: str, line: int) -> str:
+    """Return the command that takes a line out of a file, and keeps no copy."""
+    return f"sed -i.bak {line}d {quote(path)} && rm {quote(f'{path}.bak')}"
