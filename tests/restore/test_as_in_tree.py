@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def known(*files: WorkingFile, **recent: object) -> Known:
+def known(*files: WorkingFile, **recent: Any) -> Known:
     return Known(reason="compact", now=NOW, working_set=WorkingSet(files=files), recent=Recent(**recent))
 
 

@@ -12,7 +12,7 @@ from unified_state.upkeep.audit.look_at_items import related, without_use
 from unified_state.upkeep.audit.look_at_projects import of_other_projects
 from unified_state.upkeep.audit.look_at_results import stale_results
 from unified_state.upkeep.audit.look_at_tree import gone_from_tree
-from unified_state.upkeep.audit.rules.finding import KINDS, SECRET, Finding
+from unified_state.upkeep.audit.rules.mend import KINDS, SECRET, Finding
 from unified_state.upkeep.forget.scan_secrets import scan
 
 TYPE_CHECKING = False

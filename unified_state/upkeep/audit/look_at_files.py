@@ -16,7 +16,7 @@ from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION
 from unified_state.upkeep.audit.rules.alike import opposed
-from unified_state.upkeep.audit.rules.finding import (
+from unified_state.upkeep.audit.rules.mend import (
     CONTRADICTION,
     SECRET,
     Finding,

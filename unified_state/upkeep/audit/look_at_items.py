@@ -10,7 +10,7 @@ from unified_state.memory.ledger.rules.short_item import is_captured, main_text
 from unified_state.memory.ledger.source_table import contradictions, entry_steps
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
 from unified_state.upkeep.audit.rules.alike import SAME, alike
-from unified_state.upkeep.audit.rules.finding import (
+from unified_state.upkeep.audit.rules.mend import (
     CONTRADICTION,
     DUPLICATE,
     NEVER_RECALLED,

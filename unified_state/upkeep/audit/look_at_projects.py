@@ -9,7 +9,7 @@ from unified_state.lib.text import cut, one_line
 from unified_state.memory.ledger.rules.short_item import main_text, scope_in
 from unified_state.memory.repository.checkouts import all_checkouts
 from unified_state.model.item import CONSTRAINT, DECISION
-from unified_state.upkeep.audit.rules.finding import OF_ANOTHER_PROJECT, Finding, end_command
+from unified_state.upkeep.audit.rules.mend import OF_ANOTHER_PROJECT, Finding, end_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Others(Record):
 
     own: tuple[str, ...]
     others: tuple[str, ...]
-    names: tuple[str, ...]
+    projects: tuple[str, ...]
 
     def owner(self, path: str) -> str:
         """Return the other worktree that a path is in, or ""."""
@@ -61,7 +61,7 @@ def _why(item: LedgerItem, others: Others, roots: dict[str, str]) -> str:
     if item.kind == CONSTRAINT and (owners := _owners_of_paths(item, others)):
         return f"is about paths of {owners}"
     text = main_text(item).lower()
-    name = next((name for name in others.names if _is_for(text, name)), "")
+    name = next((name for name in others.projects if _is_for(text, name)), "")
     return f'names the project {name}: "{cut(one_line(main_text(item)), 60)}"' if name else ""
 
 
@@ -82,7 +82,7 @@ def _is_for(text: str, name: str) -> bool:
 
 def _others(workspace: Workspace) -> Others:
     place = workspace.place
-    own, others = {os.path.join(place.repository.worktree, "")}, set()
+    own, others = {os.path.join(place.repository.worktree, "")}, set[str]()
     for number, checkout in enumerate(all_checkouts(workspace.settings.data_dir)):
         if number == _MOST_CHECKOUTS:
             break

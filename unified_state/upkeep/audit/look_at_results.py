@@ -10,7 +10,7 @@ from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.steps import calls_that_went_well, find_step
 from unified_state.memory.ledger.item_table import ACTIVE
 from unified_state.model.item import EVIDENCE
-from unified_state.upkeep.audit.rules.finding import STALE_RESULT, Finding, end_command
+from unified_state.upkeep.audit.rules.mend import STALE_RESULT, Finding, end_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

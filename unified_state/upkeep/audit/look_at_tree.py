@@ -14,7 +14,7 @@ from unified_state.memory.repository.git_command import GitNotCalledError, prepa
 from unified_state.memory.working_tree.item_names import absent_names
 from unified_state.memory.working_tree.rules.named import is_about_change, versions_in
 from unified_state.memory.working_tree.tree_view import TreeView
-from unified_state.upkeep.audit.rules.finding import GONE, Finding, edit_command, end_command
+from unified_state.upkeep.audit.rules.mend import GONE, Finding, edit_command, end_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
