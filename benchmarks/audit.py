@@ -74,7 +74,7 @@ def recorded(count: int, archive: Archive) -> list[LedgerItem]:
         items.append(
             LedgerItem(
                 uuid=new_uuid(BEGIN + number * 60_000), alias=next_alias(archive, kind), kind=kind, status="active",
-                body={**BODIES[kind], MAIN_FIELDS[kind]: text}, origin="inferred", created_at=at, files=(file_name(number % 300),),
+                body={**BODIES[kind], MAIN_FIELDS[kind]: text}, origin="inferred", created_at=at,
             )
         )  # fmt: skip
     return items

@@ -79,15 +79,20 @@ def gather(
         **(_last_compaction(archive, source) if is_compacted else {}),
         **(_conversation(archive, source) if is_compacted or with_turns else _end_of(archive, source, reason)),
     )
-    if reason == "prompt":  # the user waits for it
-        return with_validities(archive, place.repository, found, active)
+    return _looked_up(archive, place, source, found, active)
+
+
+def _looked_up(archive: Archive, place: Place, source: int | None, known: Known, active: list[LedgerItem]) -> Known:
+    """Return what is known, compared with the working tree. For a prompt, which the user waits for, only files are."""
+    if known.reason == "prompt":
+        return with_validities(archive, place.repository, known, active)
     view = timed_view(place.repository.worktree)
-    if source is not None and (found.working_set or found.recent.edits or found.recent.runs):
+    if source is not None and (known.working_set or known.recent.edits or known.recent.runs):
         from unified_state.restore.as_in_tree import as_in_tree  # most session starts tell of items alone
 
         root = archive.value("SELECT root FROM session WHERE id = ?", source)
-        found = as_in_tree(found, view, root or "")
-    return with_validities(archive, place.repository, found, active, view)
+        known = as_in_tree(known, view, root or "")
+    return with_validities(archive, place.repository, known, active, view)
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:

@@ -47,9 +47,9 @@ def related(archive: Archive, items: Sequence[LedgerItem]) -> Iterator[Finding]:
         else:
             kept, left = second_of(one, other)
             yield Finding(DUPLICATE, left.alias, f"says the same as {shown(kept)}", end_command(left))
-    for one, other in sorted(sorted(pair) for pair in pairs):
-        command = settle_command(by_ref[one], by_ref[other])
-        yield Finding(CONTRADICTION, one, f"contradicts {shown(by_ref[other])}", command)
+    for first, second in sorted(sorted(pair) for pair in pairs):
+        command = settle_command(by_ref[first], by_ref[second])
+        yield Finding(CONTRADICTION, first, f"contradicts {shown(by_ref[second])}", command)
 
 
 def _pairs(items: Sequence[LedgerItem]) -> Iterator[tuple[LedgerItem, LedgerItem, bool]]:

@@ -89,7 +89,8 @@ def _gone_names(archive: Archive, item: LedgerItem, view: TreeView, search: _Sea
         why = f"names `{absent.commands[0]}`, whose script or target is gone"
         return Finding(GONE, item.alias, why, end_command(item))
     symbol = next((name for name in absent.symbols if search.is_nowhere(name)), None)
-    return (symbol and Finding(GONE, item.alias, f"names {symbol}, which is in no file now", end_command(item))) or None
+    why = f"names {symbol}, which is in no file now"
+    return None if symbol is None else Finding(GONE, item.alias, why, end_command(item))
 
 
 class _Files(Record):

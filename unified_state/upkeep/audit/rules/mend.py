@@ -52,7 +52,7 @@ def end_command(item: LedgerItem) -> str:
 def edit_command(item: LedgerItem, old: str, new: str) -> str:
     """Return the command that replaces a part of an item's text, or that ends the item if its text lacks that part."""
     text = main_text(item)
-    if old not in text or item.kind in (EVIDENCE, ATTEMPT) or "\n" in text:
+    if not old or old not in text or item.kind in (EVIDENCE, ATTEMPT) or "\n" in text:
         return end_command(item)
     return f"{_PROGRAM} edit {item.alias} {quote(text.replace(old, new))}"
 
