@@ -11,8 +11,11 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
+
+from tests.amount import amount
 
 from .hostile import Hostile
 from .product import Project
@@ -242,7 +245,7 @@ def test_what_nobody_looked_up_for_a_month_is_dropped_and_a_look_counts(project:
     project.keep(written, tmp_path / "s.jsonl")
     with closing(sqlite3.connect(project.archive)) as archive, archive:
         (entry,) = archive.execute("SELECT uuid FROM step WHERE tool = 'Bash' LIMIT 1").fetchone()
-        uuid = str(__import__("uuid").UUID(bytes=entry))
+        uuid = str(UUID(bytes=entry))
         change = "UPDATE item SET source_uuid = ?, paged_out_at = '2026-01-01T00:00:00.000Z'"
         archive.execute(change, (uuid,))
     assert only(project, "never recalled")["command"] == "unified-state drop D1"
@@ -314,3 +317,29 @@ def test_outside_git_it_works_too(project: Project, tmp_path: Path) -> None:
     decide(plain, "Keep sessions in SQLite")
     decide(plain, "Keep sessions in SQLite")
     assert mends(plain, "duplicate") == "unified-state drop D3"
+
+
+def test_a_version_in_the_rationale_ends_the_item_since_an_edit_of_its_text_mends_nothing(project: Project) -> None:
+    (project.folder / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
+    done = project.run("decision", "add", "Cap the pool", "--rationale", "redis 5.0.1 leaks")
+    assert done.code == 0
+    assert mends(project, "gone") == "unified-state drop D1"
+
+
+def test_in_a_tree_of_many_files_an_identifier_is_looked_for_in_all_of_them(project: Project, tmp_path: Path) -> None:
+    for number in range(amount(50_000, 5_000)):
+        folder = project.folder / f"d{number // 500}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"f{number}.py").write_text(f"x = {number}\n", encoding="utf-8")
+    path = project.folder / "a.py"
+    written = Transcript("s", cwd=str(project.folder))
+    written.prompt("Add retries.")
+    path.write_text("def with_retry(): ...\n", encoding="utf-8")
+    written.call("Edit", {"file_path": str(path), "old_string": "", "new_string": "def with_retry(): ..."}, "done")
+    project.keep(written, tmp_path / "s.jsonl")
+    decide(project, "with_retry in a.py caps the backoff", CLAUDECODE="1", CLAUDE_CODE_SESSION_ID="s")
+    path.rename(project.folder / "d9" / "moved.py")
+    path.write_text("x = 1\n", encoding="utf-8")
+    assert findings(project) == []
+    (project.folder / "d9" / "moved.py").unlink()
+    assert mends(project, "gone") == "unified-state drop D1"
