@@ -99,6 +99,8 @@ class TreeView:
 
     def _read(self, path: str) -> bytes | None:
         whole = os.path.join(self._root, path)
+        if not os.path.lexists(whole):  # a third of the time of `realpath`, and most files are not there
+            return None
         try:
             if not os.path.realpath(whole).startswith(os.path.join(self._real_root(), "")):
                 return None

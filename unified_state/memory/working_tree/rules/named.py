@@ -13,6 +13,7 @@ _LONGEST_SPAN, _MOST_SPANS = 200, 8  # characters; code spans of one text
 _MOST_VERSIONS = 8
 _LONGEST_NAME = 80
 _AROUND = "`'\"()[]{}<>,;:!?*"
+_BESIDE_WORDS = f"{_AROUND}.-"
 _JOINTS = ("==", "@")  # between a name and its version, without a space
 # A text with one of these words may name what is not there on purpose: it was removed, or is still to be made.
 _CHANGE_WORDS = """
@@ -30,9 +31,10 @@ _FIRST_CJK = 0x2E80  # the texts behind it have no word of the list
 def is_about_change(text: str) -> bool:
     """Return whether a text says that something is removed, replaced, forbidden or still to be made."""
     lowered = text.lower().replace("\u2019", "'")
-    if any(ord(character) >= _FIRST_CJK for character in lowered):
+    if not lowered.isascii() and any(ord(character) >= _FIRST_CJK for character in lowered):
         return True
-    return any(word.strip(f"{_AROUND}.-") in _CHANGES for word in lowered.split())
+    words = lowered.split()
+    return not _CHANGES.isdisjoint(words) or any(word.strip(_BESIDE_WORDS) in _CHANGES for word in words)
 
 
 def code_spans(text: str) -> Iterator[str]:
