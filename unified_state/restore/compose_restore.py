@@ -87,8 +87,8 @@ def _looked_up(archive: Archive, place: Place, source: int | None, known: Known,
     if known.reason == "prompt":
         return with_validities(archive, place.repository, known, active)
     view = timed_view(place.repository.worktree)
-    if source is not None and (known.working_set or known.recent.edits or known.recent.runs):
-        from unified_state.restore.as_in_tree import as_in_tree  # most session starts tell of items alone
+    if source is not None and known.working_set:
+        from unified_state.restore.as_in_tree import as_in_tree  # only after a compaction
 
         root = archive.value("SELECT root FROM session WHERE id = ?", source)
         known = as_in_tree(known, view, root or "")
