@@ -16,6 +16,7 @@ from unified_state.memory.ledger.rules.item_lines import went_behind
 from unified_state.memory.ledger.source_table import contradictions
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import read_head, visited_commits
+from unified_state.memory.repository.objects.ancestry import descendants_of
 from unified_state.model.item import VALID, Validity
 
 TYPE_CHECKING = False
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from unified_state.model.known import Known
 
 
-_MOST_FILES = 64
+_MOST_FILES, _MOST_COMMITS = 64, 200
 
 
 def read_validities(archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> dict[str, Validity]:
     """Return the validity of the items that have a problem, by UUID."""
-    present = _Present(archive, repository)
+    present = _Present(archive, repository, items)
     # the newest first, since the number of files is limited
     validities = {item.uuid: present.validity(item) for item in reversed(items)}
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
@@ -67,15 +68,36 @@ def with_validities(archive: Archive, repository: Repository, known: Known, acti
     return known.replace(validities=validities, ahead=ahead)
 
 
+def later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
+    """Return the refs of the active items that were recorded at later commits than this checkout."""
+    active = stated_items(archive, [ACTIVE])
+    later = later_commits(repository, read_head(repository)[0], active)
+    return tuple(item.alias for item in active if item.commit in later)
+
+
+def later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:
+    """Return the commits of items that come after `head`: it is an ancestor of them, or was checked out before them.
+
+    The second is told by the reflog, and holds for commits that an amendment or a rebase replaced too. Only the newest
+    commits are looked at, because the number is limited.
+    """
+    commits = dict.fromkeys(item.commit for item in reversed(items) if item.commit and item.commit != head)
+    newest = list(commits)[:_MOST_COMMITS]
+    if head is None or not newest:
+        return set()
+    visited = visited_commits(repository)
+    behind = {commit for commit in newest if went_behind(visited, head, commit)}
+    return behind | descendants_of(repository, head, [commit for commit in newest if commit not in behind])
+
+
 class _Present:
     """The present state of the repository and the conversations. Each file is read at most once."""
 
-    def __init__(self, archive: Archive, repository: Repository) -> None:
+    def __init__(self, archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> None:
         self._archive = archive
         self._worktree = repository.worktree
         self._commit, self._branch = read_head(repository)
-        self._repository = repository
-        self._visited: list[str] | None = None
+        self._later = later_commits(repository, self._commit, items)
         self._rewinds = read_rewinds(archive)
         self._contradictions = contradictions(archive)
         self._files: dict[tuple[str, str], bool | None] = {}
@@ -90,7 +112,7 @@ class _Present:
             branch=item.branch if item.branch and self._branch and item.branch != self._branch else None,
             superseded_by=superseded,
             contradicts=() if item.status != ACTIVE else self._contradictions.get(item.uuid, ()),
-            behind=self._is_behind(item),
+            behind=item.commit in self._later,
             rewound=any(self._was_in(rewind, item) for rewind in self._rewinds if rewind.session_id == item.session_id),
         )
 
@@ -101,13 +123,6 @@ class _Present:
                 return False
             self._files[key] = changed_since(self._worktree, path, version)
         return self._files[key]
-
-    def _is_behind(self, item: LedgerItem) -> bool:
-        if not item.commit or not self._commit or item.commit == self._commit:
-            return False
-        if self._visited is None:
-            self._visited = visited_commits(self._repository)
-        return went_behind(self._visited, self._commit, item.commit)
 
     def _was_in(self, rewind: Rewind, item: LedgerItem) -> bool:
         entry = place_of_entry(self._archive, item.source_uuid) if item.source_uuid else None

@@ -14,6 +14,7 @@ from unified_state.settings import environment
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
     from typing import Any
 
     from unified_state.context.window.last_context_table import LastContext
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from unified_state.team.sync_server import ServerState
     from unified_state.upkeep.doctor.project_status import Status
 
+_MOST_REFS = 12
 _COMPACT_LINE = 1_500  # characters
 _CONTEXT_AT = 6  # behind the lines of the state
 _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
@@ -113,6 +115,8 @@ def _status_lines(status: Status, now: int) -> list[str]:
         f"state      {items or 'no items'}{f'; {status.paged_out} only in the archive' if status.paged_out else ''}",
         f"           {_saved_text(status, now)}: {status.state_path}",
     ]
+    if status.later:
+        lines.append(f"later      {later_line(status.later)}")
     if status.archive_not_shown:
         lines.append(
             f"not shown  the archive {status.archive_not_shown}, which takes this in once tier is sqlite again"
@@ -129,6 +133,13 @@ def _status_lines(status: Status, now: int) -> list[str]:
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
     return [*lines, f"health     {status.health or 'good'}"]
+
+
+def later_line(refs: Sequence[str]) -> str:
+    """Return one line on the items that were recorded at later commits than this checkout."""
+    names = ", ".join(refs[:_MOST_REFS]) + (f" and {len(refs) - _MOST_REFS} more" if len(refs) > _MOST_REFS else "")
+    were, do = ("was", "does") if len(refs) == 1 else ("were", "do")
+    return f"{names} {were} recorded at a later commit than this checkout, and {do} not hold here yet"
 
 
 def savings_line(savings: Savings) -> str:
