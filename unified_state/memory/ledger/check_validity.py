@@ -17,7 +17,7 @@ from unified_state.memory.ledger.source_table import contradictions
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import read_head, visited_commits
 from unified_state.memory.repository.objects.ancestry import descendants_of
-from unified_state.model.item import VALID, Validity
+from unified_state.model.item import CONSTRAINT, VALID, Validity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,18 +59,23 @@ def standing(archive: Archive, repository: Repository) -> Standing:
 def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
     """Return `known` with the validity of its items, and the active items that are ahead of the work.
 
-    A resumed session sees HEAD itself, but cannot know that some of its turns were rewound.
+    A resumed session sees HEAD itself, but cannot know that some of its turns were rewound. A constraint holds at every
+    commit.
     """
     validities = read_validities(archive, repository, active)
     goes_on = known.reason in {"resume", "fork"}
-    standing = [(item.alias, validities.get(item.uuid, VALID)) for item in active]
-    ahead = tuple(alias for alias, now in standing if now.rewound or (now.behind and not goes_on))
+    standing = [(item, validities.get(item.uuid, VALID)) for item in active]
+    ahead = tuple(
+        item.alias for item, now in standing if now.rewound or (now.behind and not goes_on and item.kind != CONSTRAINT)
+    )
     return known.replace(validities=validities, ahead=ahead)
 
 
 def later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
-    """Return the refs of the active items that were recorded at later commits than this checkout."""
-    active = stated_items(archive, [ACTIVE])
+    """Return the refs of the active items that were recorded at later commits than this checkout, without constraints,
+    which hold at every commit.
+    """
+    active = [item for item in stated_items(archive, [ACTIVE]) if item.kind != CONSTRAINT]
     later = later_commits(repository, read_head(repository)[0], active)
     return tuple(item.alias for item in active if item.commit in later)
 

@@ -13,6 +13,7 @@ from unified_state.errors import (
     UsageError,
 )
 from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option
+from unified_state.interfaces.cli.commands.past import POINT, show_state_at
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
@@ -124,6 +125,11 @@ def _show(context: Context, arguments: Namespace) -> None:
     from unified_state.search.find import recall_and_note
     from unified_state.search.recall_ref import Part, part_of
 
+    if arguments.at is not None:
+        return _show_at(context, arguments)
+    if arguments.ref is None:
+        message = "there is nothing to show"
+        raise UsageError(message, "name a ref such as D7, or a point with --at")
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
     if arguments.source:
         if part is not None:
@@ -138,6 +144,13 @@ def _show(context: Context, arguments: Namespace) -> None:
     else:
         found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
     return context.show(found, "" if context.as_json else _content_text(found), style="headings")
+
+
+def _show_at(context: Context, arguments: Namespace) -> None:
+    if arguments.ref or arguments.source or arguments.lines or arguments.grep:
+        message = "--at shows the whole state at a point"
+        raise UsageError(message, "leave the rest out; `unified-state history REF` tells what became of one item")
+    return show_state_at(context, arguments.at)
 
 
 def _is_team_ref(ref: str) -> bool:
@@ -361,8 +374,12 @@ COMMANDS = {
     "show": Command(
         _show,
         argument(
-            "ref", metavar="REF", help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:D17"
+            "ref",
+            metavar="REF",
+            nargs="?",
+            help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:D17",
         ),
+        option("--at POINT", f"the state as it was at {POINT}"),
         flag("--source", "of an item: where it comes from, the words that say it, and what became of it"),
         option("--lines FIRST:LAST", "only these lines of a step: 200:260, 200:, :60"),
         option("--grep REGEX", "only the lines of a step that match, numbered"),

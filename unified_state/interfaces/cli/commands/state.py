@@ -6,6 +6,7 @@ import os
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, argument, flag, option
+from unified_state.interfaces.cli.commands.past import show_state_at
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.session_state import TRIGGERS
@@ -187,10 +188,12 @@ def _compact_line(workspace: Workspace, state: State) -> str:
     return compact_line(items, state, _COMPACT_LINE)
 
 
-def _load(context: Context, _arguments: Namespace) -> None:
+def _load(context: Context, arguments: Namespace) -> None:
     """Print the state and update the state file: the old name of `preview --startup`, for one more version."""
     from unified_state.restore.preview import startup_text
 
+    if arguments.at is not None:
+        return show_state_at(context, arguments.at)
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
         raise NotFoundError(*_NOTHING.split("; "))
@@ -198,7 +201,7 @@ def _load(context: Context, _arguments: Namespace) -> None:
         _check_archive(workspace)
     state = _manager(context, reads=True).load_state()
     text = "" if context.as_json else startup_text(context.workspace(create=False), current_time())
-    context.show(disk_value(state), text or "the state is empty", style="headings")
+    return context.show(disk_value(state), text or "the state is empty", style="headings")
 
 
 def _check_archive(workspace: Workspace) -> None:
@@ -294,7 +297,7 @@ COMMANDS = {
         flag("--compact-line", "print a /compact line that keeps the items"),
         SESSION,
     ),
-    "load": Command(_load),
+    "load": Command(_load, option("--at POINT", "the state as it was then: `show --at`")),
     "age": Command(_age, option("--max-age MIN", "exit 1 if the state is older", type=float)),
     "validate": Command(
         _validate, argument("file", nargs="?", metavar="FILE", help="default: the state file of this worktree")

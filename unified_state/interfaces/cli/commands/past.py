@@ -1,0 +1,115 @@
+"""`history`, `diff`, and `show --at`: an item's events, the changes between two points, the state at a point."""
+
+from __future__ import annotations
+
+from unified_state.interfaces.cli.command_context import Command, argument
+from unified_state.lib.record import camel_case, disk_value
+from unified_state.lib.text import cut, one_line
+from unified_state.lib.times import current_time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from unified_state.interfaces.cli.command_context import Context
+    from unified_state.search.past.item_events import Event
+    from unified_state.search.past.state_at import HistoryEntry, StateAt
+
+POINT = "K2 (a compaction), T41 (a turn), 2026-03-14, 3d, yesterday, HEAD~3 or the id of a commit"
+_CHARACTERS, _QUOTE = 300, 200
+
+
+def show_state_at(context: Context, name: str) -> None:
+    """Print what held at a point."""
+    from unified_state.memory.ledger.rules.short_item import sections_of
+    from unified_state.search.past.state_at import state_at
+
+    workspace = context.reading()
+    found = workspace.use(lambda archive: state_at(archive, workspace.place.repository, name, current_time()))
+    items = {item.uuid: item.alias for item in found.items}
+    value = {
+        "at": found.point.as_json(),
+        "state": {camel_case(name): disk_value(entries) for name, entries in sections_of(found.items).items()},
+        "since": {items[uuid]: {"verb": event.verb, "at": event.at} for uuid, event in found.since.items()},
+        "beside": list(found.beside),
+    }
+    return context.show(value, "\n".join(_state_lines(found)), style="headings")
+
+
+def _state_lines(found: StateAt) -> Iterator[str]:
+    from unified_state.memory.ledger.rules.item_lines import item_line
+    from unified_state.model.item import ITEM_KINDS
+
+    yield f"state at {found.point.text}"
+    if not found.items:
+        yield "nothing held then"
+    for name, kind in ITEM_KINDS.items():
+        items = [item for item in found.items if item.kind == name]
+        if items:
+            yield f"[{kind.section.upper().replace('_', ' ')}] {len(items)}"
+        for item in items:
+            event = found.since.get(item.uuid)
+            marks = [
+                "proposed" if item.status == "proposed" else "",
+                "recorded at a commit beside its history" if item.alias in found.beside else "",
+                "" if event is None else _became(event),
+            ]
+            told = "; ".join(filter(None, marks))
+            yield f"  {item_line(item, _CHARACTERS)}{f' [{told}]' if told else ''}"
+
+
+def _became(event: Event) -> str:
+    detail = f": {cut(one_line(event.detail), _CHARACTERS)}" if event.detail else ""
+    return f"{event.verb} on {event.at[:10]}{detail}"
+
+
+def _diff(context: Context, arguments: Namespace) -> None:
+    from unified_state.search.past.state_at import changes_between
+
+    workspace = context.reading()
+    found = workspace.use(
+        lambda archive: changes_between(
+            archive, workspace.place.repository, arguments.first, arguments.last, current_time()
+        )
+    )
+    head = f"from {found.first.text} to {found.last.text}"
+    lines = list(map(_event_line, found.events)) or ["nothing changed"]
+    return context.show(found.as_json(), "\n".join([head, *lines]), style="labels")
+
+
+def _history(context: Context, arguments: Namespace) -> None:
+    from unified_state.search.past.state_at import history_of
+
+    found = context.reading().use(lambda archive: history_of(archive, arguments.ref))
+    lines = [line for entry in found for line in _history_lines(entry)]
+    return context.show([entry.as_json() for entry in found], "\n".join(lines), style="labels")
+
+
+def _history_lines(entry: HistoryEntry) -> Iterator[str]:
+    yield _event_line(entry.event, entry.turn)
+    if entry.quote is not None:
+        yield f'{"":<19}"{cut(one_line(entry.quote), _QUOTE)}"'
+
+
+def _event_line(event: Event, turn: str | None = None) -> str:
+    from unified_state.memory.ledger.rules.item_lines import ORIGINS
+    from unified_state.memory.ledger.rules.short_item import main_text
+
+    item = event.item
+    by = ORIGINS.get(event.origin or "", "")
+    session = f"session {event.session_id[:8]}" if event.session_id else ""
+    told = ", ".join(filter(None, (by, session, turn)))
+    detail = f": {cut(one_line(event.detail), _CHARACTERS)}" if event.detail else ""
+    text = cut(one_line(main_text(item)), _CHARACTERS)
+    return f"{event.at[:16]}  {item.alias} {event.verb}{detail}{f' ({told})' if told else ''}  {text}"
+
+
+COMMANDS = {
+    "history": Command(_history, argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12 A2"), empty=[]),
+    "diff": Command(
+        _diff,
+        argument("first", metavar="A", help=POINT),
+        argument("last", metavar="B", nargs="?", help="another point; default: now"),
+    ),
+}
