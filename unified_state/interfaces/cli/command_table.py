@@ -42,6 +42,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     DATA: {
         "import": ("transfer", "take in old sessions, and what other programs, machines or people kept"),
         "export": ("transfer", "print the archive as JSON Lines, one step (or item) a line"),
+        "handover": ("transfer", "give the state and the open work to another person or agent, or take them"),
         "forget": ("remove", "remove for good: an item, a session, a text, or all old steps"),
         "scan": ("remove", "look for secrets in what is archived"),
         "vacuum": ("remove", "give the space of what was removed back to the disk"),
@@ -122,6 +123,8 @@ EXAMPLES = {
     "compactions": "unified-state compactions K2",
     "import": "unified-state import ~/.claude/projects",
     "export": "unified-state export --full history.jsonl",
+    "handover create": "unified-state handover create --for codex work.jsonl",
+    "handover take": "unified-state handover take work.jsonl",
     "forget": "unified-state forget --older-than 180d --dry-run",
     "scan": "unified-state scan --fix",
     "install": "unified-state install --status-line",
