@@ -20,7 +20,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("lookup", "print an item, turn, step or compaction, or an item's source"),
         "history": ("past", "all that became of an item: when, by whom, in which turn"),
         "diff": ("past", "what was decided, answered, lifted or closed between two points"),
-        "blame": ("lookup", "which turn and which commit wrote a line, and why"),
+        "blame": ("past", "which turn and which commit wrote a line, and why"),
         "inbox": ("items", "what was captured or proposed, to accept or to reject"),
         "view": ("view", "see sessions, compactions and the state in a browser"),
     },
