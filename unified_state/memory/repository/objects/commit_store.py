@@ -48,7 +48,7 @@ class CommitStore:
                 data = read_regular(os.path.join(folder, commit[:2], commit[2:]), LARGEST)
                 content = decompressobj().decompress(data, LARGEST)
             except (OSError, ZlibError):
-                continue
+                continue  # not here, or damaged: another folder may have it
             head, _, body = content.partition(b"\0")
             if head.startswith(b"commit "):
                 return body
@@ -62,7 +62,7 @@ class CommitStore:
             try:
                 content = pack.commit(name)
             except UNREADABLE:
-                continue
+                continue  # damaged, or of another version: another pack may have it
             if content is not None:
                 if number:  # the next commit is most likely in the same pack
                     self._packs.insert(0, self._packs.pop(number))
