@@ -181,6 +181,15 @@ def test_an_old_commit_in_another_worktree_or_behind_packed_refs_is_told_too(
     assert decide.standing() == {"D1": Validity(branch="main", behind=True)}
 
 
+def test_what_was_recorded_at_an_old_commit_holds_again_at_the_newer_one_that_has_it(
+    decide: Decider, git: Callable[..., str], pulled: list[str]
+) -> None:
+    git("checkout", "--quiet", "--detach", pulled[1])
+    decide("Use pytest")
+    git("checkout", "--quiet", "main")  # where HEAD was first
+    assert decide.standing() == {}
+
+
 def test_a_commit_of_another_branch_is_not_later(decide: Decider, git: Callable[..., str], pulled: list[str]) -> None:
     git("switch", "--quiet", "--create", "fix", pulled[1])
     git("commit", "--quiet", "--allow-empty", "--message", "a fix")

@@ -16,7 +16,7 @@ from unified_state.memory.ledger.rules.item_lines import went_behind
 from unified_state.memory.ledger.source_table import contradictions
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import read_head, visited_commits
-from unified_state.memory.repository.objects.ancestry import descendants_of
+from unified_state.memory.repository.objects.ancestry import ancestors_of, descendants_of
 from unified_state.model.item import CONSTRAINT, VALID, Validity
 
 TYPE_CHECKING = False
@@ -81,7 +81,8 @@ def later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
 
 
 def later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:
-    """Return the commits of items that come after `head`: it is an ancestor of them, or was checked out before them.
+    """Return the commits of items that come after `head`: it is an ancestor of them, or was checked out before them
+    and does not have them in its history.
 
     The second is told by the reflog, and holds for commits that an amendment or a rebase replaced too. Only the newest
     commits are looked at, because the number is limited.
@@ -92,6 +93,7 @@ def later_commits(repository: Repository, head: str | None, items: Sequence[Ledg
         return set()
     visited = visited_commits(repository)
     behind = {commit for commit in newest if went_behind(visited, head, commit)}
+    behind -= ancestors_of(repository, head, behind)
     return behind | descendants_of(repository, head, [commit for commit in newest if commit not in behind])
 
 

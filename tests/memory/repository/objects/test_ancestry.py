@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from unified_state.memory.repository.find_repository import Repository, find_repository
-from unified_state.memory.repository.objects.ancestry import descendants_of
+from unified_state.memory.repository.objects.ancestry import ancestors_of, descendants_of
 from unified_state.memory.repository.objects.commit_store import CommitStore
 from unified_state.memory.repository.objects.pack_file import DamagedPackError, patched
 
@@ -46,6 +46,11 @@ def read_all(git: Git, folder: Path) -> None:
     assert found == [(int(at), tuple(filter(None, parents))) for _, at, *parents in listed]
 
 
+def earlier(git: Git, folder: Path, head: str) -> set[str]:
+    """The history of a commit without itself, as git tells."""
+    return set(git("rev-list", head, cwd=folder).split()) - {head}
+
+
 def later(git: Git, folder: Path, head: str) -> set[str]:
     """The commits that come after one, as git tells."""
     return set(git("rev-list", "--ancestry-path", f"{head}..HEAD", cwd=folder).split())
@@ -55,6 +60,7 @@ def test_every_commit_tells_what_comes_after_it(git: Git, history: list[str], re
     read_all(git, repository)
     for head in history:
         assert descendants_of(place(repository), head, history) == later(git, repository, head)
+        assert ancestors_of(place(repository), head, history) == earlier(git, repository, head)
 
 
 @pytest.mark.parametrize("options", [(), ("-c", "repack.useDeltaBaseOffset=false")], ids=["by offset", "by name"])

@@ -33,12 +33,30 @@ def descendants_of(repository: Repository, head: str, commits: Iterable[str], mo
     return _above(head, children).intersection(wanted)
 
 
-def _children(store: CommitStore, commits: list[str], since: int, most: int) -> dict[str, list[str]]:
-    """Return the children of each commit, from these commits down to those that are older than a time (seconds)."""
+def ancestors_of(repository: Repository, head: str, commits: Iterable[str], most: int = MOST_COMMITS) -> set[str]:
+    """Return those of the commits that are in the history of `head`, as far as `most` commits tell."""
+    wanted = [commit for commit in dict.fromkeys(commits) if commit != head and _is_id(commit)]
+    if repository.common_dir is None or not wanted or not _is_id(head):
+        return set()
+    store = CommitStore(repository.common_dir)
+    try:
+        times = [found[0] for commit in wanted if (found := store.find(commit)) is not None]
+        known = _children(store, [head], min(times) - _CLOCKS, most, set(wanted)) if times else {}
+        return set(known).intersection(wanted)
+    finally:
+        store.close()
+
+
+def _children(
+    store: CommitStore, commits: list[str], since: int, most: int, until: set[str] | None = None
+) -> dict[str, list[str]]:
+    """Return the children of each commit, from these commits down to those that are older than a time (seconds), or
+    until all commits of a set were met.
+    """
     children: dict[str, list[str]] = {}
     left, seen = list(commits), set(commits)
     for commit in left:  # which grows
-        if len(seen) > most:
+        if len(seen) > most or (until is not None and until <= seen):
             break
         found = store.find(commit)
         if found is None or found[0] < since:
