@@ -10,6 +10,7 @@ import os
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.capture.capture_transcript import Capture
+from unified_state.errors import StorageError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import to_text
@@ -83,10 +84,17 @@ def create_handover(
     records = [masked(record, masker) for record in records]
     if audience == HUMAN:
         page = page_for_people(os.path.basename(workspace.place.repository.worktree), about, records)
-        write_atomically(path, page.encode("utf-8", "replace"))
+        _write_page(path, page)
         return Created(path, len(records), len(files))
     count = write_history(path, workspace.place.id or "", records, masker.seal, handover=disk_value(about))
     return Created(path, count, len(files))
+
+
+def _write_page(path: str, page: str) -> None:
+    if os.path.exists(path) and not os.path.isfile(path):
+        message = f"{path} cannot be written: it is no file"  # a pipe or a device, which would be replaced
+        raise StorageError(message, "name a file in a folder of yours, on a disk with room")
+    write_atomically(os.path.realpath(path), page.encode("utf-8", "replace"))
 
 
 def _records(archive: Archive, session_id: str | None) -> tuple[str | None, list[HistoryRecord]]:
