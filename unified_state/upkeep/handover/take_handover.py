@@ -13,7 +13,7 @@ from unified_state.lib.fence import fenced
 from unified_state.lib.record import Record
 from unified_state.memory.history.history_file import Header, read_history
 from unified_state.memory.repository.first_commit import has_commit
-from unified_state.upkeep.exchange.import_formats import HISTORY, find_format
+from unified_state.upkeep.exchange.import_formats import HISTORY, Source, find_format
 from unified_state.upkeep.exchange.import_history import examine, import_file
 from unified_state.upkeep.handover.about import read_about
 from unified_state.upkeep.handover.changed_contents import compare
@@ -49,7 +49,7 @@ class Taken(Record):
 def take_handover(workspace: Workspace, path: str, now: int, report: Report, environ: Mapping[str, str]) -> Taken:
     """Take in a hand-over. Raises ForeignFileError for another file, or one that is damaged or was changed."""
     about = _about(path)
-    readable = examine(workspace, path, HISTORY)
+    readable = examine(workspace, Source(path, HISTORY, (path,)))
     imported = import_file(workspace, readable, now, report)
     repository = workspace.place.repository
     return Taken(
