@@ -96,7 +96,7 @@ def test_after_a_rewind_the_next_session_is_told_that_the_ledger_is_ahead(scenar
     assert why(product, "D1")["validity"]["text"] == "in a part of the conversation that was rewound"
     scenario.prompt("a new session")
     (brief,) = [text for _, text in scenario.api.of("main")[-1].find("[AHEAD]")]
-    assert "[AHEAD] D1 was recorded before the conversation or HEAD went back" in brief
+    assert "[AHEAD] D1 was recorded at a later commit than this checkout, or" in brief
 
 
 def test_a_session_that_is_resumed_at_an_earlier_answer_is_told_what_it_does_not_know(scenario: Scenario) -> None:

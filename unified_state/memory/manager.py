@@ -9,6 +9,7 @@ from unified_state.lib.times import current_time, to_milliseconds
 from unified_state.memory.item_editor import ItemEditor
 from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, list_items
 from unified_state.memory.ledger.rules.short_item import short_form
+from unified_state.memory.past_reader import PastReader
 from unified_state.memory.workspace.open_workspace import open_workspace
 from unified_state.memory.writer.record_state import add_item, change_work_item, refresh, resolve_question, save
 from unified_state.model.item import (
@@ -161,7 +162,7 @@ class StateReader:
         return [short_form(item) for item in items]
 
 
-class UnifiedStateManager(StateReader, ItemEditor):
+class UnifiedStateManager(StateReader, PastReader, ItemEditor):
     """Decisions, constraints, questions, evidence, attempts and work item of a project, kept across sessions and
     compactions.
 

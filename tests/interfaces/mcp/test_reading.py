@@ -59,6 +59,23 @@ def test_the_state_is_that_of_load(here: Path, capsys: pytest.CaptureFixture[str
     assert without_page(answer(here, "state_get")) == printed(capsys, "load")
 
 
+def test_an_earlier_state_and_the_changes_since_are_those_of_the_commands(
+    here: Path, keep: Keep, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(prompt(1, "hello"))
+    manager = UnifiedStateManager(here)
+    manager.add_decision("Use SQLite", "one file")
+    manager.supersede_decision("D1", "Use PostgreSQL", "two writers")
+    found = answer(here, "state_get", at="2026-01-01")
+    assert (found["timestamp"], found["decisions"]) == ("2026-01-01T00:00:00.000Z", [])
+    at = manager.history("D2")[-1]["at"]
+    assert [one["decision"] for one in answer(here, "state_get", at=at)["decisions"]] == ["Use PostgreSQL"]
+    changed = answer(here, "state_diff", first="2026-01-01", last=at)
+    assert without_page(changed) == printed(capsys, "diff", "2026-01-01", at)
+    assert [event["ref"] for event in changed["events"]] == ["D1", "D1", "D2"]
+    assert "no time and no commit here" in refused(here, "state_get", at="nothing")
+
+
 def test_an_item_a_step_and_a_turn_are_those_of_recall(
     here: Path, keep: Keep, capsys: pytest.CaptureFixture[str]
 ) -> None:

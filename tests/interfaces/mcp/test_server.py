@@ -18,7 +18,7 @@ from unified_state.interfaces.mcp.server_project import Project
 from .asking import call, refused, tools
 
 DESCRIPTION_LIMIT = 2_048  # bytes that the client shows of a description, or of a server's instructions
-READS = {"state_get", "archive_search", "archive_get_turn", "recall", "explain_lines", "why"}
+READS = {"state_get", "state_diff", "archive_search", "archive_get_turn", "recall", "explain_lines", "why"}
 RECORDS = {
     *("add_decision", "supersede_decision", "add_constraint", "add_question", "resolve_question"),
     *("add_evidence", "add_attempt", "set_work_item", "edit_item"),

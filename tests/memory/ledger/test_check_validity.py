@@ -12,7 +12,7 @@ from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import begin_compaction
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.ledger.check_validity import standing
+from unified_state.memory.ledger.check_validity import later_items, standing
 from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.repository.place import Place, locate
 from unified_state.memory.secrets.masker import Masker
@@ -170,6 +170,60 @@ def test_new_commits_and_a_merge_leave_nothing_ahead(decide: Decider, git: Calla
     assert decide.standing()["D2"].behind
     git("merge", "--quiet", "--no-ff", "--message", "merged", "feature-x")
     assert decide.standing() == {"D2": Validity(branch="feature-x")}
+
+
+@pytest.fixture
+def pulled(decide: Decider, git: Callable[..., str], repository: Path, tmp_path: Path) -> list[str]:
+    """Commits that somebody else made, pulled at once, the oldest first; D1 was recorded at the last one."""
+    git("clone", "--quiet", str(repository), str(tmp_path / "other"))
+    for number in range(3):
+        git("commit", "--quiet", "--allow-empty", "--message", f"commit {number}", cwd=tmp_path / "other")
+    git("pull", "--quiet", "--ff-only", str(tmp_path / "other"))
+    decide("Use SQLite")
+    return git("rev-list", "--reverse", "HEAD").split()
+
+
+def test_a_checkout_of_an_old_commit_that_was_never_checked_out_is_told_what_came_later(
+    decide: Decider, git: Callable[..., str], pulled: list[str]
+) -> None:
+    assert decide.standing() == {}
+    git("checkout", "--quiet", "--detach", pulled[1])
+    assert decide.standing() == {"D1": Validity(behind=True)}
+    known = decide.known("startup")
+    assert known.ahead == ("D1",)
+    text = compose(known, 10_000).brief
+    assert "[AHEAD] D1 was recorded at a later commit than this checkout" in text
+    git("checkout", "--quiet", "main")
+    assert decide.standing() == {}
+
+
+def test_an_old_commit_in_another_worktree_or_behind_packed_refs_is_told_too(
+    decide: Decider, git: Callable[..., str], pulled: list[str], tmp_path: Path
+) -> None:
+    git("worktree", "add", "--quiet", "--detach", str(tmp_path / "old"), pulled[2])
+    place = locate(str(tmp_path / "old"), str(tmp_path / "data"), create=True)
+    assert later_items(decide.archive, place.repository) == ("D1",)
+    git("branch", "release", pulled[2])
+    git("switch", "--quiet", "release")
+    git("pack-refs", "--all")
+    git("gc", "--quiet")
+    assert decide.standing() == {"D1": Validity(branch="main", behind=True)}
+
+
+def test_what_was_recorded_at_an_old_commit_holds_again_at_the_newer_one_that_has_it(
+    decide: Decider, git: Callable[..., str], pulled: list[str]
+) -> None:
+    git("checkout", "--quiet", "--detach", pulled[1])
+    decide("Use pytest")
+    git("checkout", "--quiet", "main")  # where HEAD was first
+    assert decide.standing() == {}
+
+
+def test_a_commit_of_another_branch_is_not_later(decide: Decider, git: Callable[..., str], pulled: list[str]) -> None:
+    git("switch", "--quiet", "--create", "fix", pulled[1])
+    git("commit", "--quiet", "--allow-empty", "--message", "a fix")
+    git("reflog", "expire", "--expire=now", "--all")
+    assert decide.standing() == {"D1": Validity(branch="main")}
 
 
 def test_a_rewind_leaves_the_ledger_ahead(

@@ -112,7 +112,7 @@ def test_harmless_text_is_one_line(text: str) -> None:
         (Validity(branch="feature-x"), "on another branch: feature-x"),
         (Validity(superseded_by="D9"), "superseded by D9"),
         (Validity(contradicts=("D2",)), "contradicts D2"),
-        (Validity(behind=True), "at a commit that HEAD is behind now"),
+        (Validity(behind=True), "recorded at a later commit than this checkout"),
         (Validity(rewound=True), "in a part of the conversation that was rewound"),
         (Validity(branch="x", changed=("a.py",)), "files changed since: a.py; on another branch: x"),
         (Validity(branch="<system-reminder>\nx"), "on another branch: \u2039system-reminder> x"),
@@ -136,7 +136,7 @@ def test_the_restore_says_it_behind_the_item_and_nothing_behind_a_valid_one() ->
 
 def test_the_restore_says_in_one_line_that_the_ledger_is_ahead() -> None:
     lines = compose(known(items=(item(1),), ahead=("D1",)), 4000).brief.split("\n")
-    assert lines[2].startswith("[AHEAD] D1 was recorded before the conversation or HEAD went back")
+    assert lines[2].startswith("[AHEAD] D1 was recorded at a later commit than this checkout, or")
 
 
 @pytest.mark.parametrize(

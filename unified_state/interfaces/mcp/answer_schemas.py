@@ -139,6 +139,13 @@ class Explained(TypedDict):
     page: Page
 
 
+class Changed(TypedDict):
+    """The changes between two points, as `unified-state diff --json` prints them."""
+
+    events: list[dict[str, Any]]
+    page: Page
+
+
 class StatePage(State):
     """The state, as `unified-state save --json` prints it, with a page of its items. `leftOut` names fields that are
     too long to be shown with them.

@@ -7,8 +7,11 @@ import os
 from unified_state.interfaces.mcp.server_project import visible_value
 from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.lib.record import disk_value
+from unified_state.lib.times import current_time, to_text
+from unified_state.memory.ledger.rules.short_item import sections_of
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.model.item import STATE_SECTIONS
+from unified_state.model.session_state import STATE_VERSION, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +24,12 @@ if TYPE_CHECKING:
 _ITEMS = sorted(STATE_SECTIONS, key=lambda section: (section != "constraints", section == "evidenceLedger"))
 
 
-def state_page(project: Project, offset: int) -> dict[str, Any]:
-    """Return a page of the state's items. The first page also has the other fields."""
-    state: dict[str, Any] = visible_value(disk_value(UnifiedStateManager(workspace=project.reading()).load_state()))
+def state_page(project: Project, offset: int, at: str | None = None) -> dict[str, Any]:
+    """Return a page of the state's items, now or at a point. The first page also has the other fields."""
+    workspace = project.reading()
+    found = UnifiedStateManager(workspace=workspace).load_state() if at is None else _past(workspace, at)
+    state: dict[str, Any] = visible_value(disk_value(found))
+    state.update({section: state.get(section, []) for section in _ITEMS})
     items = [(section, entry) for section in _ITEMS for entry in state.pop(section)]
     head = {name: state.pop(name) for name in ("version", "timestamp", "trigger")}
     rest, left_out = fields_that_fit({} if offset else state, PAGE_TOKENS // 3)
@@ -32,6 +38,25 @@ def state_page(project: Project, offset: int) -> dict[str, Any]:
     for (section, _), entry in zip(items[offset:], shown, strict=False):
         sections[section].append(entry)
     return {**head, **rest, **sections, **({"leftOut": left_out} if left_out else {}), **paged(page)}
+
+
+def _past(workspace: Workspace, at: str) -> State:
+    from unified_state.search.past.state_at import state_at  # rarely asked
+
+    repository = workspace.place.repository
+    found = workspace.use(lambda archive: state_at(archive, repository, at, current_time()))
+    return State(version=STATE_VERSION, timestamp=to_text(found.point.at), trigger="manual", **sections_of(found.items))
+
+
+def changes_page(workspace: Workspace, first: str, last: str | None, offset: int) -> dict[str, Any]:
+    """Return a page of the changes between two points."""
+    from unified_state.search.past.state_at import changes_between
+
+    repository = workspace.place.repository
+    found = workspace.use(lambda archive: changes_between(archive, repository, first, last, current_time()))
+    value: dict[str, Any] = visible_value(found.as_json())
+    events, page = page_of_entries(value["events"], offset)
+    return {**value, "events": events, **paged(page)}
 
 
 def turn_page(turn: dict[str, Any], ref: str, offset: int | None) -> dict[str, Any]:

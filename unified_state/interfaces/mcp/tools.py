@@ -15,7 +15,7 @@ from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.interfaces.mcp import answer_schemas as shapes
 from unified_state.interfaces.mcp.server_project import json_text, visible_value
-from unified_state.interfaces.mcp.tool_pages import blame_page, paged, state_page, text_page, turn_page
+from unified_state.interfaces.mcp.tool_pages import blame_page, changes_page, paged, state_page, text_page, turn_page
 from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
@@ -77,13 +77,27 @@ class ReadingTools:
         self._project = project
 
     @tool(shapes.StatePage, READS)
-    def state_get(self, offset: Offset = 0) -> dict[str, Any]:
+    def state_get(
+        self,
+        offset: Offset = 0,
+        at: Annotated[str | None, Field(description="as it was at K2, T41, 2026-03-14, 3d, HEAD~3, a commit")] = None,
+    ) -> dict[str, Any]:
         """Return the current state: active constraints, decisions with their reasons, open questions, failed attempts,
         errors, the work item, and git. After a compaction most of it was restored already. Each
         item has an id such as D7, for `recall` and `why`. One with the origin `user_said` holds the
         user's own words and binds; a model wrote an `inferred` one.
         """
-        return state_page(self._project, offset)
+        return state_page(self._project, offset, at)
+
+    @tool(shapes.Changed, READS)
+    def state_diff(
+        self,
+        first: Annotated[str, Field(description="a point: K2, T41, 2026-03-14, 3d, HEAD~3, a commit")],
+        last: Annotated[str | None, Field(description="another point; default: now")] = None,
+        offset: Offset = 0,
+    ) -> dict[str, Any]:
+        """Return what was decided, answered, lifted, superseded or closed between two points."""
+        return changes_page(self._project.reading(), first, last, offset)
 
     @tool(shapes.Hits, READS)
     def archive_search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from unified_state.errors import UsageError
 from unified_state.interfaces.viewer.compaction_page import second_text
 from unified_state.interfaces.viewer.home_page import page_values
 from unified_state.interfaces.viewer.page_writer import write_page
-from unified_state.lib.times import to_milliseconds
 from unified_state.memory.ledger.check_validity import read_validities
 from unified_state.memory.ledger.explain_item import explain
 from unified_state.memory.ledger.inbox import read_inbox
@@ -14,7 +12,8 @@ from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, 
 from unified_state.memory.ledger.rules.item_lines import validity_text
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.item import ITEM_KINDS, VALID
-from unified_state.search.rules.query_dates import begin_of
+from unified_state.search.past.points import find_point
+from unified_state.search.past.state_at import items_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from unified_state.interfaces.viewer.open_projects import Project
     from unified_state.memory.archive.archive import Archive
-    from unified_state.model.item import LedgerItem
 
 ALL, IN_FORCE = "all", "in force"
 _MOST_ITEMS = 500  # of a kind on the page
@@ -32,7 +30,7 @@ ORIGINS = {"user_said": "the user said it", "observed": "observed", "inferred": 
 def state_page(archive: Archive, project: Project, now: int, *, status: str, at: str, form: str) -> str:
     """Return the page of all items that are in force, of all of them, or of those in force at a moment.
 
-    `form` is the token of forms, or "" where nothing can be changed. Raises UsageError for a moment that is no time.
+    `form` is the token of forms, or "" where nothing can be changed. Raises NotFoundError for a moment that is none.
     """
     return write_page(
         "state.html", project=project, form=form, **state_values(archive, project, now, status=status, at=at)
@@ -40,10 +38,13 @@ def state_page(archive: Archive, project: Project, now: int, *, status: str, at:
 
 
 def state_values(archive: Archive, project: Project, now: int, *, status: str = "", at: str = "") -> dict[str, Any]:
-    """Return what the page of the state shows. Raises UsageError."""
-    moment = _moment(at, now)
+    """Return what the page of the state shows. Raises NotFoundError."""
     items = list_items(archive)
-    chosen = [item for item in items if _is_shown(item, status, moment)]
+    if at:
+        point = find_point(archive, project.repository, at, now)
+        chosen = [item for item, _ in items_at(archive, point.at)]
+    else:
+        chosen = [item for item in items if status == ALL or item.status in (ACTIVE, PROPOSED)]
     groups = {
         kind.section.replace("_", " "): [item for item in chosen if item.kind == name][: -_MOST_ITEMS - 1 : -1]
         for name, kind in ITEM_KINDS.items()
@@ -65,30 +66,6 @@ def state_values(archive: Archive, project: Project, now: int, *, status: str = 
         "total": len(items),
         **page_values("state", now),
     }
-
-
-def _moment(at: str, now: int) -> int | None:
-    if not at:
-        return None
-    moment = to_milliseconds(at) or begin_of(at, now)
-    if moment is None:
-        message = f"{at[:60]!r} is no time"
-        raise UsageError(message, "say 2026-03-14, 2026-03-14T09:26, 3d, or yesterday")
-    return moment
-
-
-def _is_shown(item: LedgerItem, status: str, moment: int | None) -> bool:
-    if moment is not None:
-        return held_at(item, moment)
-    return status == ALL or item.status in (ACTIVE, PROPOSED)
-
-
-def held_at(item: LedgerItem, moment: int) -> bool:
-    """Return whether an item was recorded and in force at a time, by the time of its last change."""
-    if (to_milliseconds(item.created_at) or 0) > moment:
-        return False
-    ended = to_milliseconds(item.changed_at) if item.changed_at else None
-    return item.status in (ACTIVE, PROPOSED) or (ended is not None and ended > moment)
 
 
 def item_page(archive: Archive, project: Project, ref: str, now: int, form: str) -> str:

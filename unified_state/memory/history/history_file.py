@@ -33,10 +33,11 @@ _TARGET = "name a file in a folder of yours, on a disk with room"
 
 
 class Header(Record):
-    """The first line of a history file."""
+    """The first line of a history file. `handover` is what a hand-over says beside its records."""
 
     project: str
     version: int = VERSION
+    handover: dict[str, Any] | None = None
 
 
 def is_history(first_line: bytes) -> bool:
@@ -45,7 +46,12 @@ def is_history(first_line: bytes) -> bool:
 
 
 def write_history(
-    path: str, project: str, records: Iterable[HistoryRecord], seal: Callable[[str], str] | None = None
+    path: str,
+    project: str,
+    records: Iterable[HistoryRecord],
+    seal: Callable[[str], str] | None = None,
+    *,
+    handover: dict[str, Any] | None = None,
 ) -> int:
     """Write a history file, readable only by its owner, and return the number of records.
 
@@ -60,7 +66,7 @@ def write_history(
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
             digest, count = sha256(), 0
-            for line in _lines(project, records):
+            for line in _lines(project, records, handover):
                 file.write(line)
                 digest.update(line)
                 count += 1
@@ -98,11 +104,12 @@ def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
     return end.get("seal") == seal(str(end.get("sha256")))
 
 
-def _lines(project: str, records: Iterable[HistoryRecord]) -> Iterator[bytes]:
+def _lines(project: str, records: Iterable[HistoryRecord], handover: dict[str, Any] | None) -> Iterator[bytes]:
     """Yield the lines of the header and the records. Links and tombstones are sorted, so that every tier writes the
     same file for the same history.
     """
-    yield _line({"format": FORMAT, "version": VERSION, "project": project})
+    beside = {} if handover is None else {"handover": handover}
+    yield _line({"format": FORMAT, "version": VERSION, "project": project, **beside})
     last: list[StoredLink | Tombstone] = []
     for record in records:
         if isinstance(record, (StoredLink, Tombstone)):
@@ -148,7 +155,8 @@ def _header(path: str, told: dict[str, Any]) -> Header:
     if version > VERSION:
         message = f"{path} has version {version} of a history file; this unified-state knows up to {VERSION}"
         raise NewerVersionError(message, f"upgrade unified-state: {upgrade_line()}")
-    return Header(project=project, version=version)
+    handover = told.get("handover")
+    return Header(project=project, version=version, handover=handover if isinstance(handover, dict) else None)
 
 
 def _record(path: str, number: int, told: dict[str, Any]) -> HistoryRecord:

@@ -17,8 +17,9 @@ from unified_state.memory.ledger.rules.short_item import is_captured
 from unified_state.memory.ledger.source_table import contradictions
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import read_head, visited_commits
+from unified_state.memory.repository.objects.ancestry import ancestors_of, descendants_of
 from unified_state.memory.working_tree.tree_view import TreeView
-from unified_state.model.item import VALID, Validity
+from unified_state.model.item import CONSTRAINT, VALID, Validity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from unified_state.model.known import Known
 
 
-_MOST_FILES = 64
+_MOST_FILES, _MOST_COMMITS = 64, 200
 
 
 def read_validities(
@@ -41,7 +42,7 @@ def read_validities(
 
     With a `view` of the working tree the identifiers, commands and versions that active items name are looked up too.
     """
-    present = _Present(archive, repository, view)
+    present = _Present(archive, repository, items, view)
     # the newest first, since the number of files is limited
     validities = {item.uuid: present.validity(item) for item in reversed(items)}
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
@@ -67,25 +68,55 @@ def with_validities(
 ) -> Known:
     """Return `known` with the validity of its items, and the active items that are ahead of the work.
 
-    A resumed session sees HEAD itself, but cannot know that some of its turns were rewound.
+    A resumed session sees HEAD itself, but cannot know that some of its turns were rewound. A constraint holds at every
+    commit.
     """
     validities = read_validities(archive, repository, active, view)
     goes_on = known.reason in {"resume", "fork"}
-    standing = [(item.alias, validities.get(item.uuid, VALID)) for item in active]
-    ahead = tuple(alias for alias, now in standing if now.rewound or (now.behind and not goes_on))
+    standing = [(item, validities.get(item.uuid, VALID)) for item in active]
+    ahead = tuple(
+        item.alias for item, now in standing if now.rewound or (now.behind and not goes_on and item.kind != CONSTRAINT)
+    )
     return known.replace(validities=validities, ahead=ahead)
+
+
+def later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
+    """Return the refs of the active items that were recorded at later commits than this checkout, without constraints,
+    which hold at every commit.
+    """
+    active = [item for item in stated_items(archive, [ACTIVE]) if item.kind != CONSTRAINT]
+    later = later_commits(repository, read_head(repository)[0], active)
+    return tuple(item.alias for item in active if item.commit in later)
+
+
+def later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:
+    """Return the commits of items that come after `head`: it is an ancestor of them, or was checked out before them
+    and does not have them in its history.
+
+    The second is told by the reflog, and holds for commits that an amendment or a rebase replaced too. Only the newest
+    commits are looked at, because the number is limited.
+    """
+    commits = dict.fromkeys(item.commit for item in reversed(items) if item.commit and item.commit != head)
+    newest = list(commits)[:_MOST_COMMITS]
+    if head is None or not newest:
+        return set()
+    visited = visited_commits(repository)
+    behind = {commit for commit in newest if went_behind(visited, head, commit)}
+    behind -= ancestors_of(repository, head, behind)
+    return behind | descendants_of(repository, head, [commit for commit in newest if commit not in behind])
 
 
 class _Present:
     """The present state of the repository and the conversations. Each file is read at most once."""
 
-    def __init__(self, archive: Archive, repository: Repository, view: TreeView | None) -> None:
+    def __init__(
+        self, archive: Archive, repository: Repository, items: Sequence[LedgerItem], view: TreeView | None
+    ) -> None:
         self._archive = archive
         self._view = view
         self._worktree = repository.worktree
         self._commit, self._branch = read_head(repository)
-        self._repository = repository
-        self._visited: list[str] | None = None
+        self._later = later_commits(repository, self._commit, items)
         self._rewinds = read_rewinds(archive)
         self._contradictions = contradictions(archive)
         self._files: dict[tuple[str, str], bool | None] = {}
@@ -100,7 +131,7 @@ class _Present:
             branch=item.branch if item.branch and self._branch and item.branch != self._branch else None,
             superseded_by=superseded,
             contradicts=() if item.status != ACTIVE else self._contradictions.get(item.uuid, ()),
-            behind=self._is_behind(item),
+            behind=item.commit in self._later,
             rewound=any(self._was_in(rewind, item) for rewind in self._rewinds if rewind.session_id == item.session_id),
         )
         if self._view is None or item.status != ACTIVE or is_captured(item):
@@ -117,13 +148,6 @@ class _Present:
                 return False
             self._files[key] = changed_since(self._worktree, path, version)
         return self._files[key]
-
-    def _is_behind(self, item: LedgerItem) -> bool:
-        if not item.commit or not self._commit or item.commit == self._commit:
-            return False
-        if self._visited is None:
-            self._visited = visited_commits(self._repository)
-        return went_behind(self._visited, self._commit, item.commit)
 
     def _was_in(self, rewind: Rewind, item: LedgerItem) -> bool:
         entry = place_of_entry(self._archive, item.source_uuid) if item.source_uuid else None

@@ -100,9 +100,11 @@ def start_git(
     return finish
 
 
-def run_git(worktree: str, question: Sequence[str], environment: Mapping[str, str], end: float) -> str | None:
-    """Return the output of one git command; None if it fails, git is missing, or it runs past `end` of the monotonic
-    clock.
+def run_git(
+    worktree: str, question: Sequence[str], environment: Mapping[str, str], end: float, *, encoding: str = "ascii"
+) -> str | None:
+    """Return the beginning of the output of one git command; None if it fails, git is missing, or it runs past `end`
+    of the monotonic clock.
     """
     answer = Excerpt(_SMALL_OUTPUT)
     try:
@@ -111,7 +113,11 @@ def run_git(worktree: str, question: Sequence[str], environment: Mapping[str, st
         start_programs([asked], git.environment).finish(end)
     except (GitNotCalledError, *_NOT_STARTED):
         return None
-    return answer.content.decode("ascii", "replace") if asked.exit_code == 0 else None
+    return (
+        answer.content.decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
+        if asked.exit_code == 0
+        else None
+    )
 
 
 class _Questions:

@@ -104,9 +104,14 @@ def blame_place(workspace: Workspace, place: str) -> list[Blame]:
         return [blame(workspace, place)]
     if colon and numbers[:1].isdecimal():
         return [blame(workspace, path, parse_lines(numbers))]
-    if len(place) in _HASH_LENGTHS and _HEX.issuperset(place):
+    if is_commit_id(place):
         return blame_commit(workspace, place)
     return [blame(workspace, place)]
+
+
+def is_commit_id(text: str) -> bool:
+    """Return whether a text looks like the id of a commit, whole or abbreviated."""
+    return len(text) in _HASH_LENGTHS and _HEX.issuperset(text)
 
 
 def turns_that_wrote(workspace: Workspace, place: str) -> tuple[int, ...]:

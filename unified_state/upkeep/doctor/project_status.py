@@ -11,6 +11,7 @@ from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
 from unified_state.memory.journal.journal import HISTORY
+from unified_state.memory.ledger.check_validity import later_items
 from unified_state.memory.repository.health import health_line
 from unified_state.team.server_states import ServerState, server_states
 from unified_state.team.team_server import server_problem
@@ -36,7 +37,8 @@ class Status(Record):
     """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970.
 
     `server_problem` is the reason why the configured server cannot be synced. `archive_not_shown` is an archive that is
-    not used while the tier is json.
+    not used while the tier is json. `later` are the active items that were recorded at later commits than this
+    checkout.
     """
 
     repository: str
@@ -60,6 +62,7 @@ class Status(Record):
     servers: tuple[ServerState, ...] = ()
     server_problem: str | None = None
     archive_not_shown: str | None = None
+    later: tuple[str, ...] = ()
 
 
 def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
@@ -96,6 +99,7 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         servers=tuple(server_states(archive)),
         server_problem=None if problem is None else str(problem),
         archive_not_shown=hidden,
+        later=later_items(archive, place.repository),
     )
 
 

@@ -44,6 +44,8 @@ class Judge:
         self._constraints = {item.uuid for item in constraints}
         self._in_force = {item.uuid for item in constraints if is_in_force(item)}
         self._boundaries = set() if is_own else {known.boundary_uuid for known in store.compactions()}
+        own = store.sessions() if sets_apart else ()
+        self._sessions = {known.session_id for known in own if not known.session_id.startswith(_ELSEWHERE)}
         self._kept: set[str] = set()
 
     def judged(self, record: HistoryRecord) -> HistoryRecord | None:
@@ -59,7 +61,12 @@ class Judge:
             or (isinstance(record, StoredCompaction) and record.boundary_uuid in self._boundaries)
             or (isinstance(record, StoredLink) and not {record.from_uuid, record.to_uuid} <= self._kept)
         )
+        is_about_mine |= isinstance(record, StoredSession | StoredStep) and self._comes_back(record.session_id)
         return None if is_about_mine else self._apart(_of_others(record, self._now))
+
+    def _comes_back(self, session_id: str) -> bool:
+        """Return whether a session went from here to the store that the import comes from."""
+        return session_id.startswith(_ELSEWHERE) and session_id.replace(_ELSEWHERE, "") in self._sessions
 
     def _item(self, item: StoredItem) -> HistoryRecord | None:
         """Return the item in the form for the store, or None.

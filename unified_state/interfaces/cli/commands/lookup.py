@@ -1,4 +1,4 @@
-"""`search`, `show`, `blame`: find the contents of the archive, and print them."""
+"""`search`, `show`: find the contents of the archive, and print them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from unified_state.errors import (
     UsageError,
 )
 from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option
+from unified_state.interfaces.cli.commands.past import POINT, is_commit, show_blame, show_state_at
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
-from unified_state.lib.times import current_time, to_text
+from unified_state.lib.times import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.model.step import Hit
-    from unified_state.search.blame.blame_lines import Blame, Group
     from unified_state.search.find import Wanted
     from unified_state.team.search_team import TeamHit
     from unified_state.team.sync_server import Server
@@ -35,7 +35,6 @@ _MARK = "**"  # around each word that was found
 _ORIGINS = {"user_said": "the user said it", "observed": "it was observed", "inferred": "a model inferred it"}
 _CHARACTERS, _NAME_WIDTH = 300, 10
 _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
-_SUBJECT, _SHORT = 40, 80
 
 
 def _search(context: Context, arguments: Values) -> None:
@@ -122,6 +121,13 @@ def _show(context: Context, arguments: Values) -> None:
     from unified_state.search.find import recall_and_note
     from unified_state.search.recall_ref import Part, part_of
 
+    if arguments.at is not None:
+        return _show_at(context, arguments)
+    if arguments.ref is None:
+        message = "there is nothing to show"
+        raise UsageError(message, "name a ref such as D7, or a point with --at")
+    if is_commit(arguments.ref):
+        return show_blame(context, arguments.ref)
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
     if arguments.source:
         if part is not None:
@@ -136,6 +142,13 @@ def _show(context: Context, arguments: Values) -> None:
     else:
         found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
     return context.show(found, "" if context.as_json else _content_text(found), style="headings")
+
+
+def _show_at(context: Context, arguments: Values) -> None:
+    if arguments.ref or arguments.source or arguments.lines or arguments.grep:
+        message = "--at shows the whole state at a point"
+        raise UsageError(message, "leave the rest out; `unified-state history REF` tells what became of one item")
+    return show_state_at(context, arguments.at)
 
 
 def _is_team_ref(ref: str) -> bool:
@@ -277,70 +290,7 @@ def _short(text: str) -> str:
     return cut(one_line(text), _CHARACTERS)
 
 
-def _blame(context: Context, arguments: Values) -> None:
-    from unified_state.search.blame.blame_lines import blame_place
-
-    found = blame_place(context.workspace(create=False), arguments.place)
-    if not found:
-        return context.nothing([], f"commit {arguments.place} added no line of text")
-    for problem in {one.problem for one in found if one.problem}:
-        context.say(f"no commits are shown: {problem}")
-    text = "\n".join(_blame_short(one) if arguments.short else _blame_text(one) for one in found)
-    shown = [one.as_dict() for one in found]
-    return context.show(shown if len(found) > 1 else shown[0], text, style="hits")
-
-
-def _blame_text(found: Blame) -> str:
-    commits = [_commit_line(group) for group in found.groups]
-    width = max(map(len, commits), default=0)
-    lines = [found.path]
-    for group, commit in zip(found.groups, commits, strict=True):
-        numbers = f"{group.first}" if group.first == group.last else f"{group.first}-{group.last}"
-        lines.append(f"{numbers:>11}  {commit:<{width}}  {_writer(group)}")
-    for turn in found.turns.values():
-        lines += ["", f"{turn.ref}  session {turn.session_id}  {turn.at[:16]}"]
-        rows = [("prompt", turn.prompt), *(("recorded", line) for line in turn.recorded)]
-        rows += [("then ran", line) for line in turn.tests]
-        lines += [f"  {name:<{_NAME_WIDTH}} {text}" for name, text in rows if text]
-    return "\n".join(lines)
-
-
-def _commit_line(group: Group) -> str:
-    commit = group.commit
-    if commit is None:
-        return "not committed"
-    return f"{commit.id[:8]}  {to_text(commit.at)[:10]}  {cut(one_line(commit.subject), _SUBJECT)}"
-
-
-def _writer(group: Group) -> str:
-    if group.turn is None:
-        return "no recorded edit wrote it"
-    return f"{group.turn} {group.step}" + ("" if group.is_certain else "  (likely)")
-
-
-def _blame_short(found: Blame) -> str:
-    """Return one line for all lines asked for: the turn that wrote most of them."""
-    count: dict[str, int] = {}
-    for group in found.groups:
-        if group.turn is not None:
-            count[group.turn] = count.get(group.turn, 0) + group.last - group.first + 1
-    named = sorted(count, key=count.__getitem__, reverse=True)
-    if not named:
-        commits = dict.fromkeys(_commit_line(group) for group in found.groups)
-        return f"{next(iter(commits), 'no lines')}: no recorded edit wrote it"
-    turn = found.turns[named[0]]
-    more = f" and {len(named) - 1} more" if named[1:] else ""
-    refs = ", ".join(line.partition(" ")[0] for line in turn.recorded)
-    parts = (f"{turn.ref}{more}  {turn.at[:10]}  {cut(turn.prompt, _SHORT)}", refs, *turn.tests[-1:])
-    return "; ".join(part for part in parts if part)
-
-
 COMMANDS = {
-    "blame": Command(
-        _blame,
-        argument("place", metavar="FILE[:LINE[-LINE]]", help="a file, or lines of it; or the id of a commit"),
-        flag("--short", "one line, for an editor"),
-    ),
     "search": Command(
         _search,
         argument("query", nargs="+", metavar="QUERY", help="words to look for"),
@@ -354,14 +304,20 @@ COMMANDS = {
             flag("--all-projects", "in the archives of all repositories"),
             flag("--team", "also what others of the team archived, on the server"),
             option("--wrote PLACE", "only turns that wrote a FILE, its lines (FILE:12-20), or a commit, by its id"),
+            option("--line PLACE", "the same for a line of a file: FILE:12", dest="wrote"),
+            option("--commit ID", "the same for a commit", dest="wrote"),
         ),
         empty=[],
     ),
     "show": Command(
         _show,
         argument(
-            "ref", metavar="REF", help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:D17"
+            "ref",
+            metavar="REF",
+            nargs="?",
+            help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:D17, or a commit",
         ),
+        option("--at POINT", f"the state as it was at {POINT}"),
         flag("--source", "of an item: where it comes from, the words that say it, and what became of it"),
         option("--lines FIRST:LAST", "only these lines of a step: 200:260, 200:, :60"),
         option("--grep REGEX", "only the lines of a step that match, numbered"),

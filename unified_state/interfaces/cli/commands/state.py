@@ -6,6 +6,7 @@ import os
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, argument, flag, option
+from unified_state.interfaces.cli.commands.past import show_state_at
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.session_state import TRIGGERS
@@ -13,6 +14,7 @@ from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from unified_state.context.window.last_context_table import LastContext
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from unified_state.team.server_states import ServerState
     from unified_state.upkeep.doctor.project_status import Status
 
+_MOST_REFS = 12
 _COMPACT_LINE = 1_500  # characters
 _CONTEXT_AT = 6  # behind the lines of the state
 _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
@@ -113,6 +116,8 @@ def _status_lines(status: Status, now: int) -> list[str]:
         f"state      {items or 'no items'}{f'; {status.paged_out} only in the archive' if status.paged_out else ''}",
         f"           {_saved_text(status, now)}: {status.state_path}",
     ]
+    if status.later:
+        lines.append(f"later      {later_line(status.later)}")
     if status.archive_not_shown:
         lines.append(
             f"not shown  the archive {status.archive_not_shown}, which takes this in once tier is sqlite again"
@@ -129,6 +134,13 @@ def _status_lines(status: Status, now: int) -> list[str]:
     if status.copied_from:
         lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
     return [*lines, f"health     {status.health or 'good'}"]
+
+
+def later_line(refs: Sequence[str]) -> str:
+    """Return one line on the items that were recorded at later commits than this checkout."""
+    names = ", ".join(refs[:_MOST_REFS]) + (f" and {len(refs) - _MOST_REFS} more" if len(refs) > _MOST_REFS else "")
+    were, do = ("was", "does") if len(refs) == 1 else ("were", "do")
+    return f"{names} {were} recorded at a later commit than this checkout, and {do} not hold here yet"
 
 
 def savings_line(savings: Savings) -> str:
@@ -176,10 +188,12 @@ def _compact_line(workspace: Workspace, state: State) -> str:
     return compact_line(items, state, _COMPACT_LINE)
 
 
-def _load(context: Context, _arguments: Values) -> None:
+def _load(context: Context, arguments: Values) -> None:
     """Print the state and update the state file: the old name of `preview --startup`, for one more version."""
     from unified_state.restore.preview import startup_text
 
+    if arguments.at is not None:
+        return show_state_at(context, arguments.at)
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
         raise NotFoundError(*_NOTHING.split("; "))
@@ -187,7 +201,7 @@ def _load(context: Context, _arguments: Values) -> None:
         _check_archive(workspace)
     state = _manager(context, reads=True).load_state()
     text = "" if context.as_json else startup_text(context.workspace(create=False), current_time())
-    context.show(disk_value(state), text or "the state is empty", style="headings")
+    return context.show(disk_value(state), text or "the state is empty", style="headings")
 
 
 def _check_archive(workspace: Workspace) -> None:
@@ -283,7 +297,7 @@ COMMANDS = {
         flag("--compact-line", "print a /compact line that keeps the items"),
         SESSION,
     ),
-    "load": Command(_load),
+    "load": Command(_load, option("--at POINT", "the state as it was then: `show --at`")),
     "age": Command(_age, option("--max-age MIN", "exit 1 if the state is older", type=float)),
     "validate": Command(
         _validate, argument("file", nargs="?", metavar="FILE", help="default: the state file of this worktree")

@@ -1,4 +1,4 @@
-"""`import`, `export`: add history to the archive, and write it to files."""
+"""`import`, `export`, `handover`: add history to the archive, and write it to files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import (
     SERVER,
+    SESSION,
     Command,
     argument,
     either,
@@ -16,10 +17,15 @@ from unified_state.interfaces.cli.command_context import (
     own_on_server,
 )
 from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.lib.fence import visible
+from unified_state.lib.record import disk_value
+from unified_state.lib.text import one_line
 from unified_state.lib.times import current_time
+from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from unified_state.capture.ingest import Ingested
@@ -29,6 +35,9 @@ if TYPE_CHECKING:
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.upkeep.exchange.import_formats import Source
     from unified_state.upkeep.exchange.import_history import Imported
+    from unified_state.upkeep.handover.take_handover import Taken
+
+_SHOWN_FILES = 20
 
 
 def _ingest(context: Context, arguments: Values) -> None:
@@ -160,6 +169,53 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
     context.say(f"{count:,} records are in {path}")
 
 
+def _hand_over(context: Context, arguments: Values) -> None:
+    from unified_state.upkeep.handover.create_handover import HUMAN, create_handover
+
+    workspace = context.reading()
+    created = create_handover(workspace, arguments.file, arguments.audience, current_time(), environment())
+    count = "1 file that is" if created.files == 1 else f"{created.files:,} files that are"
+    files = f", and {count} not committed by name and hash" if created.files else ""
+    lines = [f"{created.path}: {created.records:,} records{files}"]
+    if arguments.audience != HUMAN:
+        lines.append(f"whoever gets it runs `unified-state handover take {os.path.basename(created.path)}`")
+    return context.show(created.as_dict(), "\n".join(lines))
+
+
+def _take_over(context: Context, arguments: Values) -> None:
+    from unified_state.upkeep.handover.take_handover import take_handover
+
+    workspace = context.workspace(create=True)
+    with progress_bar("taking in") as advance:
+        taken = take_handover(workspace, arguments.file, current_time(), advance, environment())
+    files = [{**disk_value(file), "here": here} for file, here in zip(taken.about.files, taken.here, strict=True)]
+    value = {
+        **taken.imported.as_dict(),
+        **disk_value(taken.about),
+        "files": files,
+        "hasCommit": taken.has_commit,
+    }
+    text = "\n".join(_taken_lines(taken))
+    return context.show(value, f"{visible(text)}\n{taken.fenced_brief}".rstrip(), is_visible=True)
+
+
+def _taken_lines(taken: Taken) -> Iterator[str]:
+    yield _imported_text(taken.imported)
+    about = taken.about
+    place = ""
+    if about.commit is not None:
+        has = {True: ", which is here", False: ", which is not here", None: ""}[taken.has_commit]
+        place = f" at {one_line(about.commit)[:8]} on {one_line(about.branch or 'a detached HEAD')[:100]}{has}"
+    yield f"handed over by {one_line(about.host or 'a person')[:60]} on {one_line(about.at)[:16]}{place}"
+    for file, here in list(zip(about.files, taken.here, strict=True))[:_SHOWN_FILES]:
+        yield f"  not committed there: {one_line(file.path)[:200]} ({here})"
+    more = max(0, len(about.files) - _SHOWN_FILES) + about.more
+    if more:
+        yield f"  and {more:,} more"
+    if about.brief:
+        yield "refs in what follows are those of the sender's archive"
+
+
 COMMANDS = {
     "ingest": Command(
         _ingest, argument("paths", nargs="+", metavar="TRANSCRIPT|FOLDER", help="*.jsonl, or a folder of them")
@@ -175,6 +231,20 @@ COMMANDS = {
         option("--project NAME", "claude-mem's name of this project (the folder's name)"),
         flag("--own", "a history is your own: what you said there counts as your word"),
         argument("--into", choices=(SERVER,), help="write a history of your own to the server, not to the archive"),
+    ),
+    "handover create": Command(
+        _hand_over,
+        argument("file", metavar="FILE", help="where it is written; another file of that name is replaced"),
+        argument(
+            "--for", dest="audience", choices=("codex", "claude", "human"), help="who takes it; human: as Markdown"
+        ),
+        SESSION,
+        about="write the state, the open work and its sources into a file",
+    ),
+    "handover take": Command(
+        _take_over,
+        argument("file", metavar="FILE", help="what `handover create` wrote"),
+        about="take such a file in: its items are proposed, its text is printed as data",
     ),
     "export": Command(
         _export,

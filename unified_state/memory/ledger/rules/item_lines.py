@@ -95,7 +95,7 @@ def validity_text(validity: Validity) -> str:
         f"not there now: {_names(validity.absent)}" if validity.absent else "",
         f"now: {_names(validity.versions)}" if validity.versions else "",
         f"on another branch: {validity.branch}" if validity.branch else "",
-        "at a commit that HEAD is behind now" if validity.behind else "",
+        "recorded at a later commit than this checkout" if validity.behind else "",
         "in a part of the conversation that was rewound" if validity.rewound else "",
         f"contradicts {_names(validity.contradicts)}" if validity.contradicts else "",
     ]
@@ -110,11 +110,14 @@ def with_validity(line: str, item: LedgerItem, known: Known) -> str:
 
 
 def ahead_lines(known: Known) -> Iterator[str]:
-    """Yield the line about items that were recorded before the conversation or HEAD went back."""
+    """Yield the line about items that were recorded at later commits, or before the conversation went back."""
     if known.ahead:
         names = _names(known.ahead, _MOST_REFS)
-        verb = "was" if len(known.ahead) == 1 else "were"
-        yield f"[AHEAD] {names} {verb} recorded before the conversation or HEAD went back: that work may be undone."
+        verb, they = ("was", "it does") if len(known.ahead) == 1 else ("were", "they do")
+        yield (
+            f"[AHEAD] {names} {verb} recorded at a later commit than this checkout, or in a part of the conversation "
+            f"that was rewound: {they} not hold here yet."
+        )
 
 
 def went_behind(visited: Sequence[str], head: str, commit: str) -> bool:

@@ -1,0 +1,49 @@
+"""A repository that wants its own programs run gets that neither by a hand-over nor by a look at an earlier state."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.hostile import CORPUS, Hostile
+from tests.interfaces.cli.screen import PROGRAM, person
+
+PROGRAMS_OF_GIT = ("alias.status=!{trap}", "alias.rev-list=!{trap}", "alias.rev-parse=!{trap}", "pager.status={trap}")
+
+
+@pytest.fixture
+def hostile(repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hostile:
+    """A repository that is about to become hostile, and a configuration of git that no other test reads."""
+    config = home / "own.gitconfig"
+    config.write_bytes(Path(os.environ["GIT_CONFIG_GLOBAL"]).read_bytes())
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    return Hostile(repository, tmp_path / "marks")
+
+
+@pytest.mark.parametrize("make", CORPUS, ids=lambda make: str(make.__name__))
+def test_no_program_of_a_repository_is_run(repository: Path, tmp_path: Path, make: Callable[[Hostile], None]) -> None:
+    hostile = Hostile(repository, tmp_path / "marks")
+    make(hostile)
+    (hostile.folder / ".gitattributes").write_text("* diff=trap filter=trap\n", encoding="utf-8")
+    (hostile.folder / "file.py").write_text("print(1)\n", encoding="utf-8")
+    for setting in PROGRAMS_OF_GIT:
+        hostile.git("config", *setting.format(trap=hostile.trap).split("=", 1), fails=True)
+    hostile.forget()
+    bundle = str(tmp_path / "work.jsonl")
+    for command in (
+        ["decision", "add", "Use SQLite", "--rationale", "one file"],
+        ["show", "--at", "HEAD~0"],
+        ["diff", "HEAD~0", "main"],
+        ["status"],
+        ["handover", "create", bundle],
+        ["handover", "take", bundle],
+    ):
+        done = subprocess.run(
+            [*PROGRAM, *command], cwd=hostile.folder, env=person(), capture_output=True, text=True, check=False
+        )
+        assert "Traceback" not in done.stderr
+    assert hostile.ran == []

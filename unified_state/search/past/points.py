@@ -1,0 +1,114 @@
+"""Points in time as people name them: a compaction, a turn, a date, a commit."""
+
+from __future__ import annotations
+
+import time
+
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.record import Record
+from unified_state.lib.text import cut, one_line
+from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.memory.archive.compactions import find_compaction
+from unified_state.memory.repository.find_repository import read_head
+from unified_state.memory.repository.git_state import run_git
+from unified_state.memory.repository.objects.commit_store import CommitStore
+from unified_state.model.refs import COMPACTION, TURN, parse_ref
+from unified_state.search.rules.query_dates import begin_of
+from unified_state.settings import environment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.find_repository import Repository
+
+_SECONDS = 10.0  # for git
+_SECOND = 999  # milliseconds: git counts in seconds, and what was recorded in the same one came before the commit
+_SHOWN = 60  # characters of a name in a message
+_MOST_COMMITS = 1_000
+_IDS = (40, 64)
+_HEX = frozenset("0123456789abcdef")
+
+
+class Point(Record):
+    """A time in milliseconds, with the words that named it, and the commit if they named one."""
+
+    name: str
+    at: int
+    commit: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The point for a person."""
+        of_commit = f" (commit {self.commit[:8]})" if self.commit else ""
+        return f"{to_text(self.at)[:16]}{of_commit or (f' ({self.name})' if self.name[:1] in 'KTkt' else '')}"
+
+    def as_json(self) -> dict[str, str | None]:
+        """The point for a program."""
+        return {"name": self.name, "at": to_text(self.at), "commit": self.commit}
+
+
+def find_point(archive: Archive, repository: Repository, name: str, now: int) -> Point:
+    """Return the point that a name means: `K2`, `T41`, `2026-03-14`, `3d`, `yesterday`, `HEAD~3`, `v1.2`, `1a2b3c4`.
+
+    A compaction counts from its begin, a turn from its prompt, and a commit from when it was committed. Raises
+    NotFoundError.
+    """
+    at = _of_archive(archive, name) or to_milliseconds(name) or begin_of(name, now)
+    if at is not None:
+        return Point(name, at)
+    found = _of_commit(repository, name)
+    if found is not None:
+        return Point(name, found[1] + _SECOND, found[0])
+    message = f"{cut(one_line(name), _SHOWN)!r} is no compaction, no time and no commit here"
+    raise NotFoundError(
+        message, "say K2, T41, 2026-03-14, 2026-03-14T09:26, 3d, yesterday, HEAD~3, or the id of a commit"
+    )
+
+
+def commits_beside(repository: Repository, commit: str, others: Iterable[str]) -> set[str]:
+    """Return those of the other commits that are not in the history of a commit: of another branch, or rewritten
+    since. It is empty if git cannot tell.
+    """
+    asked = list(dict.fromkeys(other for other in others if other != commit and _is_id(other)))[:_MOST_COMMITS]
+    if not asked:
+        return set()
+    limit = f"--max-count={_MOST_COMMITS}"
+    question = ("--no-replace-objects", "rev-list", "--ignore-missing", limit, *asked, f"^{commit}", "--")
+    listed = run_git(repository.worktree, question, environment(), time.monotonic() + _SECONDS)
+    return set((listed or "").split()).intersection(asked)
+
+
+def _of_archive(archive: Archive, name: str) -> int | None:
+    """Return when a compaction or a turn began."""
+    try:
+        kind, number = parse_ref(name)
+    except UsageError:
+        return None
+    if kind == COMPACTION:
+        found = find_compaction(archive, number)
+        return None if found is None else found.started_at
+    return None if kind != TURN else archive.value("SELECT at FROM turn WHERE id = ?", number)
+
+
+def _of_commit(repository: Repository, name: str) -> tuple[str, int] | None:
+    """Return the id of a commit and when it was committed: by its files if the id is whole, else by git."""
+    commit = read_head(repository)[0] if name in {"HEAD", "@"} else name.lower()
+    if commit and _is_id(commit) and repository.common_dir:
+        store = CommitStore(repository.common_dir)
+        try:
+            found = store.find(commit)
+        finally:
+            store.close()
+        if found is not None:
+            return commit, found[0] * 1000
+    if repository.git_dir is None or not name.isprintable() or ".." in name:
+        return None
+    question = ("--no-replace-objects", "rev-list", "--max-count=1", "--timestamp", "--end-of-options", name, "--")
+    told = (run_git(repository.worktree, question, environment(), time.monotonic() + _SECONDS) or "").split()
+    return (told[1], int(told[0]) * 1000) if len(told) == 2 and told[0].isdigit() else None  # noqa: PLR2004
+
+
+def _is_id(text: str) -> bool:
+    return len(text) in _IDS and _HEX.issuperset(text)

@@ -1,0 +1,54 @@
+"""What a hand-over says beside its records, and how that is read from a file that somebody else wrote."""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record
+from unified_state.upkeep.handover.changed_contents import ChangedContent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_MOST_FILES, _LONGEST, _LONGEST_BRIEF = 500, 1_000, 60_000  # files, characters
+
+
+class About(Record):
+    """When and for whom a hand-over was made, of which session and commit, the text of a restore, and the files that
+    were not committed. `more` counts files that are not listed.
+    """
+
+    at: str
+    brief: str
+    audience: str | None = None
+    session: str | None = None
+    host: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    files: tuple[ChangedContent, ...] = ()
+    more: int = 0
+
+
+def read_about(told: dict[str, Any]) -> About:
+    """Return what the first line of a hand-over says. What is no text or too long is left out."""
+    files = told.get("files")
+    more = told.get("more")
+    return About(
+        at=_text(told, "at") or "",
+        brief=(_text(told, "brief", _LONGEST_BRIEF) or ""),
+        **{name: _text(told, name) for name in ("audience", "session", "host", "commit", "branch")},
+        files=tuple(map(_file, filter(_is_file, files[:_MOST_FILES]))) if isinstance(files, list) else (),
+        more=more if isinstance(more, int) and not isinstance(more, bool) and more > 0 else 0,
+    )
+
+
+def _is_file(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("path"), str)
+
+
+def _file(value: dict[str, Any]) -> ChangedContent:
+    return ChangedContent(_text(value, "path") or "", (_text(value, "status") or "")[:2], _text(value, "sha256"))
+
+
+def _text(told: dict[str, Any], name: str, longest: int = _LONGEST) -> str | None:
+    value = told.get(name)
+    return value[:longest] if isinstance(value, str) else None

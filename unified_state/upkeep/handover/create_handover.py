@@ -1,0 +1,137 @@
+"""Make a hand-over: a history file with the items that hold, the turns that they come from, the end of the session, and
+in its first line the text of a restore and the hashes of what is not committed.
+
+The file holds no content of the worktree. All of it is masked once more, by the rules of today.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.agents.transcripts.rules.hosts import title_of_host
+from unified_state.capture.capture_transcript import Capture
+from unified_state.errors import StorageError
+from unified_state.lib.files import write_atomically
+from unified_state.lib.record import Record, disk_value
+from unified_state.lib.times import to_text
+from unified_state.memory.archive.sessions import session_id_of, session_number
+from unified_state.memory.archive.steps import last_turns, steps_of_turn
+from unified_state.memory.history.archive_rows import as_stored, read_sessions, read_steps
+from unified_state.memory.history.history_file import write_history
+from unified_state.memory.ledger.explain_item import place_of
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, stated_items
+from unified_state.memory.repository.find_repository import read_head
+from unified_state.model.history_records import StoredLink
+from unified_state.model.hook_event import Moment
+from unified_state.model.step import THINKING, TOOL_CALL, TOOL_RESULT
+from unified_state.restore.preview import preview_restore
+from unified_state.restore.restore_table import newest_session
+from unified_state.upkeep.exchange.import_trust import masked
+from unified_state.upkeep.handover.about import About
+from unified_state.upkeep.handover.changed_contents import changed_contents
+from unified_state.upkeep.handover.page_for_people import page_for_people
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.history_records import HistoryRecord
+    from unified_state.model.item import LedgerItem
+
+HUMAN = "human"
+AUDIENCES = ("codex", "claude", HUMAN)
+_LAST_TURNS = 3
+_MOST_TURNS, _MOST_CHARACTERS = 200, 60_000  # turns, and characters of the calls and results of one
+_NOT_TOLD = (THINKING,)
+
+
+class Created(Record):
+    """A hand-over that was written: the numbers of its records and of the files in it that are not committed."""
+
+    path: str
+    records: int
+    files: int
+
+
+def create_handover(
+    workspace: Workspace, path: str, audience: str | None, now: int, environ: Mapping[str, str]
+) -> Created:
+    """Write a hand-over of this worktree's work, of the session that asks or else of the newest one. Raises
+    StorageError.
+    """
+    files, more = changed_contents(workspace.place.repository.worktree, environ)
+    commit, branch = read_head(workspace.place.repository)
+    masker = workspace.masker
+
+    def action(archive: Archive) -> tuple[str | None, list[HistoryRecord]]:
+        Capture(archive, masker, Moment(now)).catch_up()  # with the turn that is running
+        return _records(archive, workspace.session_id)
+
+    session, records = workspace.use(action)
+    about = About(
+        at=to_text(now),
+        brief=masker.text(preview_restore(workspace.replace(session_id=session), now).text),
+        audience=audience,
+        session=session,
+        host=title_of_host(session) if session else None,
+        commit=commit,
+        branch=masker.id(branch),
+        files=tuple(file.replace(path=masker.text(file.path)) for file in files),
+        more=more,
+    )
+    records = [masked(record, masker) for record in records]
+    if audience == HUMAN:
+        page = page_for_people(os.path.basename(workspace.place.repository.worktree), about, records)
+        _write_page(path, page)
+        return Created(path, len(records), len(files))
+    count = write_history(path, workspace.place.id or "", records, masker.seal, handover=disk_value(about))
+    return Created(path, count, len(files))
+
+
+def _write_page(path: str, page: str) -> None:
+    if os.path.exists(path) and not os.path.isfile(path):
+        message = f"{path} cannot be written: it is no file"  # a pipe or a device, which would be replaced
+        raise StorageError(message, "name a file in a folder of yours, on a disk with room")
+    write_atomically(os.path.realpath(path), page.encode("utf-8", "replace"))
+
+
+def _records(archive: Archive, session_id: str | None) -> tuple[str | None, list[HistoryRecord]]:
+    """Return the id of the session that is handed over, and the records of the hand-over."""
+    session = session_number(archive, session_id) if session_id else None
+    session = newest_session(archive) if session is None else session
+    items = stated_items(archive, [ACTIVE, PROPOSED])
+    turns = dict.fromkeys(reversed(last_turns(archive, session, _LAST_TURNS)) if session is not None else ())
+    sources: set[int] = set()
+    for item in reversed(items):
+        turn, step = place_of(archive, item)
+        if turn is not None and len(turns) < _MOST_TURNS:
+            turns[turn] = None
+            sources |= set() if step is None else {step}
+    steps = read_steps(archive, [number for turn in sorted(turns) for number in _chosen(archive, turn, sources)])
+    told = {step.session_id for step in steps.values()}
+    sessions = [one for one in read_sessions(archive) if one.session_id in told]
+    records: list[HistoryRecord] = [*sessions, *steps.values(), *as_stored(archive, items), *_links(archive, items)]
+    return session_id_of(archive, session), records
+
+
+def _chosen(archive: Archive, turn: int, sources: set[int]) -> Iterator[int]:
+    """Yield the steps of a turn that are handed over: what was said, what items quote, and calls with their results as
+    long as there is room.
+    """
+    left = _MOST_CHARACTERS
+    for number, step in steps_of_turn(archive, turn):
+        if step.kind in _NOT_TOLD:
+            continue
+        if step.kind in (TOOL_CALL, TOOL_RESULT) and number not in sources:
+            left -= len(step.text)
+            if left < 0:
+                continue
+        yield number
+
+
+def _links(archive: Archive, items: Iterable[LedgerItem]) -> Iterator[StoredLink]:
+    told = {item.uuid for item in items}
+    rows = archive.rows("SELECT from_uuid, to_uuid, relation, at FROM item_link ORDER BY at, relation DESC, 1, 2")
+    return (StoredLink(*row) for row in rows if told.issuperset(row[:2]))
