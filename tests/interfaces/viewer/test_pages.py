@@ -66,6 +66,47 @@ def test_a_compaction_shows_known_kept_and_restored_side_by_side(told: Path, ope
         page.locator("article.turn.selected").wait_for()
 
 
+def test_a_compaction_says_at_first_sight_what_was_lost_and_what_came_back(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/K1")
+        rows = page.locator(".fates tbody tr").all_inner_texts()
+        lost = [row for row in rows if "missing" in row or "without its reason" in row]
+        back = [row for row in rows if "told again" in row and "not told again" not in row]
+        assert 0 < len(back) < len(lost) <= len(rows)
+        headline = page.locator("h1").inner_text().split("\n")
+        assert headline[0].endswith(f" {len(lost)} of {len(rows)} items.")
+        assert headline[1] == f"unified-state gave {len(back)} back."
+        known, _, restored = page.locator(".flow section").all_inner_texts()
+        assert f"\n{len(rows)}\n" in f"{known}\n"
+        assert f"{len(back)} told again" in restored
+        assert "all arrived" in restored
+        groups = page.locator("table.fates caption").all_inner_texts()
+        assert groups[0].split() == ["Lost,", "not", "given", "back", str(len(lost) - len(back))]
+        assert groups[1].split() == ["Lost,", "and", "given", "back", str(len(back))]
+
+
+def test_a_compaction_of_an_imported_session_says_why_nothing_came_back(
+    repository: Path, tmp_path: Path, opened: Open
+) -> None:
+    run(repository, "decision", "add", "Tabs, not spaces", "--rationale", "the linter wants it")
+    path = write_transcript(
+        tmp_path / "t" / f"{SESSION}.jsonl",
+        prompt(1, "Look", timestamp="2096-01-01T00:00:00Z"),
+        boundary(2, timestamp="2096-01-01T00:01:00Z"),
+        summary(3, "1. It looked.", timestamp="2096-01-01T00:02:00Z"),
+    )
+    run(repository, "import", str(path))
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/K1")
+        assert page.locator("h1").inner_text().split("\n") == [
+            "The summary lost 1 of 1 item.",
+            "Nothing was given back.",
+        ]
+        assert "unified-state doctor" in page.locator(".empty").first.inner_text()
+
+
 def test_the_state_shows_validity_origin_and_the_source_of_each_item(told: Path, opened: Open) -> None:
     with viewing(told) as viewer:
         page = opened(viewer)
