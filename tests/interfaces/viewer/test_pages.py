@@ -113,6 +113,9 @@ def test_the_state_shows_validity_origin_and_the_source_of_each_item(told: Path,
         page.goto(f"{viewer.base}/state")
         told_items = page.locator(".items li").all_inner_texts()
         assert any("Token bucket in Redis" in one and "✓ holds" in one for one in told_items)
+        page.locator(".items").get_by_role("link", name="its turn").first.click()
+        page.locator("article.turn.selected").wait_for()
+        assert viewer.get("/source/D999")[0] == 404
         page.goto(f"{viewer.base}/state?at=2020-01-01")
         assert page.locator(".items li").count() == 0
         page.goto(f"{viewer.base}/D1")
@@ -131,6 +134,31 @@ def test_a_search_marks_its_hits_and_shows_its_filters_as_chips(told: Path, open
         page.goto(f"{viewer.base}/search?q=burst&kind=question")
         assert page.locator(".chip").all_inner_texts() == ["kind: question"]
         assert [line[:2] for line in page.locator(".hits li").all_inner_texts()] == ["Q1"]
+        page.goto(f"{viewer.base}/search?q=burst&kind=question&since=2020-01-01&session={SESSION}")
+        page.locator(".chip", has_text="kind").click()
+        page.wait_for_url(f"**/search?q=burst&since=2020-01-01&session={SESSION}")
+        assert [chip.partition(":")[0] for chip in page.locator(".chip").all_inner_texts()] == ["since", "session"]
+        page.get_by_role("button", name="Search").click()
+        page.wait_for_url(f"**session={SESSION}**")
+
+
+def test_a_search_goes_by_meaning_where_it_is_set_up(repository: Path, tmp_path: Path, opened: Open) -> None:
+    path = tmp_path / "t" / f"{SESSION}.jsonl"
+    write_transcript(path, prompt(1, "the login page is broken"), answer(2, "I look at the colours of the logo."))
+    run(repository, "import", str(path))
+    address = "/search?q=users+cannot+sign+in"
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}{address}")
+        assert page.locator(".hits li").count() == 0
+        page.goto(f"{viewer.base}/search?q=login")
+        assert "unified-state embed" in page.locator("main").inner_text()
+    run(repository, "embed", "--model", "static")
+    with viewing(repository, UNIFIED_STATE_SEARCH_VECTORS="static") as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}{address}")
+        assert "the login page is broken" in page.locator(".hits li").first.inner_text()
+        assert "by words and by meaning" in page.locator("main").inner_text()
 
 
 def test_hostile_text_is_shown_and_never_run(told: Path, opened: Open) -> None:
