@@ -244,6 +244,7 @@ def test_a_running_session_shows_new_turns_by_itself(told: Path, opened: Open) -
 def test_no_page_has_a_serious_fault_of_accessibility(told: Path, opened: Open, scheme: str) -> None:
     script = axe_script()
     faults = []
+    run(told, "drop", "D2", "--why", "another clock")
     with viewing(told) as viewer:
         page = opened(viewer, color_scheme=scheme, bypass_csp=True)
         for address in ADDRESSES:
@@ -260,11 +261,12 @@ def test_no_page_has_a_serious_fault_of_accessibility(told: Path, opened: Open, 
 
 
 def test_pages_fit_a_phone_and_a_wide_screen(told: Path, opened: Open) -> None:
+    run(told, "decision", "add", f"Keep {'long_' * 20}name.go", "--rationale", "x/" * 100)
     with viewing(told) as viewer:
         page = opened(viewer)
         for width in (400, 3840):
             page.set_viewport_size({"width": width, "height": 900})
-            for address in ADDRESSES:
+            for address in (*ADDRESSES, "/D3"):
                 page.goto(f"{viewer.base}{address}")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, address)
 
