@@ -40,7 +40,8 @@ def test_an_export_is_read_without_scripts_and_asks_no_network(told: Path, brows
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(f"file://{told}/page.html")
-        assert "What was known" in page.locator("table").inner_text()
+        assert "What was known" in page.locator(".flow").inner_text()
+        assert "The clock is Redis TIME" in page.locator("table.o-back").inner_text()
         assert asked == [f"file://{told}/page.html"]
     finally:
         context.close()

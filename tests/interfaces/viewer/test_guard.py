@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from .conftest import Open
 from .viewing import Viewer, fetch, fill, run, viewing
 
 
@@ -44,6 +45,22 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(told: Path) -> None:
         assert headers["referrer-policy"] == "same-origin"
         status, headers, _ = fetch(f"{viewer.base}//evil.example/?token={viewer.token}", {})
         assert not headers.get("location", "/").startswith("//")
+
+
+def test_no_referrer_has_the_token_and_one_in_a_referrer_opens_nothing(told: Path, opened: Open) -> None:
+    with viewing(told, "K1") as viewer:
+        status, _, body = fetch(f"{viewer.base}/K1", {"Referer": viewer.address})
+        assert (status, "token bucket" in body) == (403, False)
+        page = opened(viewer)
+        sent: list[str] = []
+        page.on("request", lambda request: sent.append(request.all_headers().get("referer", "")))
+        page.goto(viewer.address)
+        page.locator(".fates tbody tr").first.click()
+        page.get_by_role("link", name="State").click()
+        page.wait_for_url("**/state")
+        assert any(sent)
+        assert not any(viewer.token in referrer for referrer in sent)
+        assert viewer.token not in page.evaluate("performance.getEntries().map((one) => one.name).join()")
 
 
 def test_another_name_of_this_machine_is_refused(told: Path) -> None:

@@ -166,3 +166,4 @@ def test_without_the_extra_the_command_says_how_to_get_it(told: Path) -> None:
         assert done.returncode != 0
         assert "(jinja2 is missing)" in done.stderr
         assert "'.[viewer]'" in done.stderr
+        assert ("facts were lost by the compaction" in done.stdout) == (arguments[0] == "demo")

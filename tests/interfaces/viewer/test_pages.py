@@ -66,12 +66,56 @@ def test_a_compaction_shows_known_kept_and_restored_side_by_side(told: Path, ope
         page.locator("article.turn.selected").wait_for()
 
 
+def test_a_compaction_says_at_first_sight_what_was_lost_and_what_came_back(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/K1")
+        rows = page.locator(".fates tbody tr").all_inner_texts()
+        lost = [row for row in rows if "missing" in row or "without its reason" in row]
+        back = [row for row in rows if "told again" in row and "not told again" not in row]
+        assert 0 < len(back) < len(lost) <= len(rows)
+        headline = page.locator("h1").inner_text().split("\n")
+        assert headline[0].endswith(f" {len(lost)} of {len(rows)} items.")
+        assert headline[1] == f"unified-state gave {len(back)} back."
+        known, _, restored = page.locator(".flow section").all_inner_texts()
+        assert f"\n{len(rows)}\n" in f"{known}\n"
+        assert f"{len(back)} told again" in restored
+        assert "all arrived" in restored
+        groups = page.locator("table.fates caption").all_inner_texts()
+        assert groups[0].split() == ["Lost,", "not", "given", "back", str(len(lost) - len(back))]
+        assert groups[1].split() == ["Lost,", "and", "given", "back", str(len(back))]
+
+
+def test_a_compaction_of_an_imported_session_says_why_nothing_came_back(
+    repository: Path, tmp_path: Path, opened: Open
+) -> None:
+    run(repository, "decision", "add", "Tabs, not spaces", "--rationale", "the linter wants it")
+    path = write_transcript(
+        tmp_path / "t" / f"{SESSION}.jsonl",
+        prompt(1, "Look", timestamp="2096-01-01T00:00:00Z"),
+        boundary(2, timestamp="2096-01-01T00:01:00Z"),
+        summary(3, "1. It looked.", timestamp="2096-01-01T00:02:00Z"),
+    )
+    run(repository, "import", str(path))
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/K1")
+        assert page.locator("h1").inner_text().split("\n") == [
+            "The summary lost 1 of 1 item.",
+            "Nothing was given back.",
+        ]
+        assert "unified-state doctor" in page.locator(".empty").first.inner_text()
+
+
 def test_the_state_shows_validity_origin_and_the_source_of_each_item(told: Path, opened: Open) -> None:
     with viewing(told) as viewer:
         page = opened(viewer)
         page.goto(f"{viewer.base}/state")
         told_items = page.locator(".items li").all_inner_texts()
         assert any("Token bucket in Redis" in one and "✓ holds" in one for one in told_items)
+        page.locator(".items").get_by_role("link", name="its turn").first.click()
+        page.locator("article.turn.selected").wait_for()
+        assert viewer.get("/source/D999")[0] == 404
         page.goto(f"{viewer.base}/state?at=2020-01-01")
         assert page.locator(".items li").count() == 0
         page.goto(f"{viewer.base}/D1")
@@ -90,6 +134,31 @@ def test_a_search_marks_its_hits_and_shows_its_filters_as_chips(told: Path, open
         page.goto(f"{viewer.base}/search?q=burst&kind=question")
         assert page.locator(".chip").all_inner_texts() == ["kind: question"]
         assert [line[:2] for line in page.locator(".hits li").all_inner_texts()] == ["Q1"]
+        page.goto(f"{viewer.base}/search?q=burst&kind=question&since=2020-01-01&session={SESSION}")
+        page.locator(".chip", has_text="kind").click()
+        page.wait_for_url(f"**/search?q=burst&since=2020-01-01&session={SESSION}")
+        assert [chip.partition(":")[0] for chip in page.locator(".chip").all_inner_texts()] == ["since", "session"]
+        page.get_by_role("button", name="Search").click()
+        page.wait_for_url(f"**session={SESSION}**")
+
+
+def test_a_search_goes_by_meaning_where_it_is_set_up(repository: Path, tmp_path: Path, opened: Open) -> None:
+    path = tmp_path / "t" / f"{SESSION}.jsonl"
+    write_transcript(path, prompt(1, "the login page is broken"), answer(2, "I look at the colours of the logo."))
+    run(repository, "import", str(path))
+    address = "/search?q=users+cannot+sign+in"
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}{address}")
+        assert page.locator(".hits li").count() == 0
+        page.goto(f"{viewer.base}/search?q=login")
+        assert "unified-state embed" in page.locator("main").inner_text()
+    run(repository, "embed", "--model", "static")
+    with viewing(repository, UNIFIED_STATE_SEARCH_VECTORS="static") as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}{address}")
+        assert "the login page is broken" in page.locator(".hits li").first.inner_text()
+        assert "by words and by meaning" in page.locator("main").inner_text()
 
 
 def test_hostile_text_is_shown_and_never_run(told: Path, opened: Open) -> None:
@@ -175,6 +244,7 @@ def test_a_running_session_shows_new_turns_by_itself(told: Path, opened: Open) -
 def test_no_page_has_a_serious_fault_of_accessibility(told: Path, opened: Open, scheme: str) -> None:
     script = axe_script()
     faults = []
+    run(told, "drop", "D2", "--why", "another clock")
     with viewing(told) as viewer:
         page = opened(viewer, color_scheme=scheme, bypass_csp=True)
         for address in ADDRESSES:
@@ -191,11 +261,12 @@ def test_no_page_has_a_serious_fault_of_accessibility(told: Path, opened: Open, 
 
 
 def test_pages_fit_a_phone_and_a_wide_screen(told: Path, opened: Open) -> None:
+    run(told, "decision", "add", f"Keep {'long_' * 20}name.go", "--rationale", "x/" * 100)
     with viewing(told) as viewer:
         page = opened(viewer)
         for width in (400, 3840):
             page.set_viewport_size({"width": width, "height": 900})
-            for address in ADDRESSES:
+            for address in (*ADDRESSES, "/D3"):
                 page.goto(f"{viewer.base}{address}")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, address)
 

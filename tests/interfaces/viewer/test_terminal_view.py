@@ -36,6 +36,10 @@ def test_a_session_opens_as_a_tree_and_a_compaction_as_a_table(told: Path) -> No
             assert {"D1", "D2", "C1", "Q1"} <= told_rows.keys()
             assert told_rows["D2"][1:] == ["✕ missing", "the state, arrived"]
             assert "token bucket" in str(view.screen.query_one("#summary", Static).render())
+            assert "unified-state gave 4 back" in str(view.screen.query_one("#headline", Static).render())
+            assert any(
+                "The clock is Redis TIME" in str(one.render()) for one in view.screen.query(".restored").results(Static)
+            )
             await pilot.press("escape", "escape")
             await pilot.pause()
             assert view.query_one(DataTable).row_count == 1

@@ -184,12 +184,12 @@ class Context:
             if sys.stdout.isatty():
                 from unified_state.interfaces.cli.terminal import print_to_person
 
-                print_to_person(shown, style, self._viewer_address())
+                print_to_person(shown, style, self.viewer_address())
             else:
                 sys.stdout.write(shown + "\n")
 
-    def _viewer_address(self) -> str:
-        """Return the address of the viewer that runs for this folder, or ""."""
+    def viewer_address(self) -> str:
+        """Return the address of the viewer that runs for this folder, or "". It has no token."""
         from unified_state.interfaces.viewer.running_viewer import running_address
         from unified_state.memory.repository.place import locate
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _BOLD, _RED, _GREEN, _YELLOW, _CYAN = "1", "31", "32", "33", "36"
 _MARK = "**"  # around each found word in a hit
+_HEADING = "--- "
 _REF_LETTERS, _BEHIND_REF = (*"STKDCQEA",), ("", " ", ":", "\033")
 
 
@@ -32,19 +33,22 @@ def is_person(stream: TextIO) -> bool:
 
 def painted(text: str, style: Style, stream: TextIO) -> str:
     """Return the text with each line in a style, if the stream shows colours."""
+    return "\n".join(map(_STYLES[style], text.split("\n"))) if _shows_codes(stream) else text
+
+
+def _shows_codes(stream: TextIO) -> bool:
     variables = environment()
-    if variables.get("NO_COLOR") or variables.get("TERM") == "dumb" or not is_person(stream):
-        return text
-    return "\n".join(map(_STYLES[style], text.split("\n")))
+    return not variables.get("NO_COLOR") and variables.get("TERM") != "dumb" and is_person(stream)
 
 
 def print_to_person(text: str, style: Style | None, address: str = "") -> None:
     """Print visible text on a terminal, in a pager if it does not fit the screen.
 
-    `address` is that of a viewer that runs. A ref at the begin of a line links to its page there (OSC 8).
+    `address` is that of a viewer that runs. A ref at the begin of a line, or of a heading, links to its page there
+    (OSC 8).
     """
     shown = text if style is None else painted(text, style, sys.stdout)
-    if address and shown != text:  # the terminal shows colours
+    if address and _shows_codes(sys.stdout):
         shown = "\n".join(_linked(line, address) for line in shown.split("\n"))
     if not (_is_long(text) and _page(shown)):
         sys.stdout.write(shown + "\n")
@@ -73,12 +77,14 @@ def _in(text: str, *codes: str) -> str:
 
 
 def _linked(line: str, address: str) -> str:
-    """Return a line whose first word is a link, if it is a ref."""
+    """Return a line whose first word is a link, if it is a ref. `--- S1 prompt` begins with a ref, too."""
     bare = line.lstrip(" ")
     margin, codes = line[: len(line) - len(bare)], ""
     if bare.startswith("\033["):
         codes, _, bare = bare.partition("m")
         codes += "m"
+    if bare.startswith(_HEADING):
+        bare, codes = bare.removeprefix(_HEADING), codes + _HEADING
     letters = 1 if bare[:1] in _REF_LETTERS else 0
     end = letters
     while letters and bare[end : end + 1].isdigit():

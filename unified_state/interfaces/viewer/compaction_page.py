@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from unified_state.capture.survival_table import find_survival
 from unified_state.errors import NotFoundError
 from unified_state.interfaces.viewer.home_page import page_values
@@ -11,6 +13,7 @@ from unified_state.memory.archive.compactions import compactions_of, find_compac
 from unified_state.memory.ledger.explain_item import place_of
 from unified_state.memory.ledger.item_table import find_item, list_items
 from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.memory.timeline.timeline_table import find_session
 from unified_state.model.item import ITEM_KINDS
 from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 from unified_state.restore.rules.brief_lines import told_refs
@@ -39,6 +42,16 @@ VERDICTS = {
 }
 
 
+# What became of an item in the end, and how the page calls the items of which this holds, the worst first.
+LOST, BACK, SAFE, MORE = "lost", "back", "safe", "more"
+OUTCOMES = {
+    LOST: "Lost, not given back",
+    BACK: "Lost, and given back",
+    SAFE: "Kept by the summary",
+    MORE: "Given back beside them",
+}
+
+
 class Fate(Record):
     """One line of the page: an item, the verdict on it, what the summary says, and where it came back.
 
@@ -58,6 +71,13 @@ class Fate(Record):
     says: str = ""
     told: str = ""
     arrived: bool = False
+
+    @property
+    def outcome(self) -> str:
+        """What became of the item in the end: one of OUTCOMES."""
+        if self.verdict == UNJUDGED:
+            return MORE
+        return SAFE if self.verdict == KEPT else BACK if self.told else LOST
 
 
 class Piece(Record):
@@ -87,15 +107,19 @@ def compaction_values(archive: Archive, number: int) -> dict[str, Any]:
     survived = find_survival(archive, number)
     restores = [restore for restore in restores_of(archive, number) if restore.text]
     fates = list(_fates(archive, survived, cut, restores))
+    judged = [fate for fate in fates if fate.verdict != UNJUDGED]
     others = [one.id for one in compactions_of(archive, cut.session, _MOST_COMPACTIONS)]
     place = others.index(number) if number in others else 0
     return {
         "cut": cut,
-        "fates": fates,
-        "counts": {verdict: sum(fate.verdict == verdict for fate in fates) for verdict in VERDICTS},
+        "session": find_session(archive, cut.session),
+        "groups": {outcome: [fate for fate in fates if fate.outcome == outcome] for outcome in OUTCOMES},
+        "outcomes": OUTCOMES,
+        "judged": judged,
+        "kinds": Counter(fate.kind for fate in judged if fate.kind),
+        "counts": {verdict: sum(fate.verdict == verdict for fate in judged) for verdict in VERDICTS},
         "verdicts": VERDICTS,
-        "lost": [fate for fate in fates if fate.verdict in {MISSING, BARE, DISTORTED, STALE}],
-        "back": [fate for fate in fates if fate.verdict in {MISSING, BARE, DISTORTED, STALE} and fate.told],
+        "headline": headline(judged),
         "working_set": survived.survival.working_set if survived else (),
         "tokens": survived.tokens if survived else 0,
         "pieces": list(_pieces(cut.summary or "", survived)),
@@ -103,6 +127,26 @@ def compaction_values(archive: Archive, number: int) -> dict[str, Any]:
         "newer": others[place - 1] if place else None,
         "older": others[place + 1] if place + 1 < len(others) else None,
     }
+
+
+def headline(judged: list[Fate]) -> tuple[str, str]:
+    """Return in words what the summary did to the items that were compared with it, and how many came back. Where
+    there is nothing to tell, a sentence is "".
+    """
+    total, lost = len(judged), [fate for fate in judged if fate.outcome != SAFE]
+    if not lost:
+        return f"The summary kept {'all ' if total > 1 else ''}{_items(total)}." if judged else "", ""
+    back = sum(fate.outcome == BACK for fate in lost)
+    verb = "lost" if all(fate.verdict == MISSING for fate in lost) else "lost or changed"
+    said = f"The summary {verb} {len(lost)} of {_items(total)}."
+    if not back:
+        return said, "Nothing was given back."
+    given = "it" if total == 1 else f"all {back}" if back == len(lost) > 1 else str(back)
+    return said, f"unified-state gave {given} back."
+
+
+def _items(count: int) -> str:
+    return f"{count} item{'s' if count != 1 else ''}"
 
 
 def _fates(archive: Archive, survived: Survived | None, cut: Compaction, restores: list[Restore]) -> Iterator[Fate]:

@@ -227,6 +227,12 @@ class Curve(Record):
     limit: float | None
     most: int
 
+    @property
+    def area(self) -> str:
+        """The points of the area below the curve."""
+        first, last = (self.points.split()[at].partition(",")[0] for at in (0, -1))
+        return f"{first},{_HEIGHT} {self.points} {last},{_HEIGHT}"
+
 
 def draw_curve(
     turns: list[int], points: list[tuple[int, int]], cuts: list[tuple[int, int]], limit: int | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from rich.text import Text
 from textual.app import App
 from textual.binding import Binding
@@ -10,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Header, Static, Tree
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
-from unified_state.interfaces.viewer.compaction_page import VERDICTS, compaction_values
+from unified_state.interfaces.viewer.compaction_page import BACK, LOST, MORE, SAFE, VERDICTS, compaction_values
 from unified_state.interfaces.viewer.page_writer import PART_NAMES, line, local_time, number, shown
 from unified_state.interfaces.viewer.session_pages import Call, read_page, session_values
 from unified_state.memory.archive.compactions import Compaction
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _SESSIONS = 500
 _TEXT, _LINE = 3_000, 120  # characters
+_COLOURS = {LOST: "red", BACK: "cyan", SAFE: "green", MORE: ""}
 _BACK = Binding("escape,q", "app.pop_screen", "Back")
 _MOVES: list[BindingType] = [Binding("j", "cursor_down", show=False), Binding("k", "cursor_up", show=False)]
 
@@ -179,14 +182,22 @@ class CompactionScreen(Screen[None]):
         """Show the table, and the summary below."""
         values = self._project.read(lambda archive: compaction_values(archive, self._compaction))
         yield Header()
+        yield Static(Text(f"✂ K{self._compaction}  {' '.join(values['headline'])}", "bold"), id="headline")
         table = _Table(cursor_type="row")
         table.add_columns("", "what was known", "what the summary kept", "what came back")
-        for fate in values["fates"]:
+        for fate in chain.from_iterable(values["groups"].values()):
             sign, said = VERDICTS[fate.verdict]
             back = PART_NAMES.get(fate.told, fate.told) + (", arrived" if fate.arrived else "") if fate.told else ""
             cells = (fate.ref, line(fate.text, 60), f"{sign} {said}", back)
-            table.add_row(*map(Text, cells))
+            table.add_row(*(Text(cell, _COLOURS[fate.outcome]) for cell in cells))
         yield table
         with VerticalScroll():
+            yield Static(Text("The client's summary", "bold"))
             yield Static(Text(shown(values["cut"].summary or "its summary was not archived")), id="summary")
+            for restore in values["restores"]:
+                arrived = "arrived" if restore.delivered_at else "not seen in the transcript"
+                yield Static(
+                    Text(f"\nWhat came back: {PART_NAMES.get(restore.part, restore.part)} ({arrived})", "bold")
+                )
+                yield Static(Text(shown(restore.text)), classes="restored")
         yield Footer()

@@ -28,8 +28,10 @@ from unified_state.interfaces.viewer.session_pages import (
 )
 from unified_state.interfaces.viewer.state_page import item_page, state_page
 from unified_state.lib.times import current_time
+from unified_state.memory.ledger.explain_item import place_of
+from unified_state.memory.ledger.item_table import find_item
 from unified_state.memory.timeline.timeline_table import newest_step, turn_before
-from unified_state.model.refs import COMPACTION, ITEM, STEP, parse_ref
+from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class ViewerApp:
             ),
             "/state": self._state,
             "/search": self._search,
+            "/source/{ref}": self._source,
             "/{ref}": self._ref,
         }
         routes = [Route("/static/{name}", self._static)]
@@ -127,6 +130,19 @@ class ViewerApp:
         if kind == ITEM:
             form = self._form if project.workspace else ""
             return HTMLResponse(item_page(archive, project, ref, current_time(), form))
+        return self._place(archive, project, kind, number)
+
+    def _source(self, archive: Archive, project: Project, request: Request) -> Response:
+        """Answer with the turn that an item comes from."""
+        ref = request.path_params["ref"]
+        turn, step = place_of(archive, find_item(archive, ref))
+        if turn is None:
+            message = f"the turn of {ref[:20]} is not archived"
+            raise NotFoundError(message, "it may have been forgotten; the page of the item has its quote")
+        return self._place(archive, project, TURN if step is None else STEP, step or turn)
+
+    def _place(self, archive: Archive, project: Project, kind: str, number: int) -> Response:
+        """Lead to a turn or a step in its session."""
         turn = turn_to_show_of_step(archive, number) if kind == STEP else number
         session, first = turn_to_show(archive, turn)
         place = f"{project.base}/session/{session}?from={first}#{'S' if kind == STEP else 'T'}{number}"

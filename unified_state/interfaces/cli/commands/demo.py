@@ -65,10 +65,16 @@ def _demo(context: Context, arguments: Values) -> int:
     with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder, progress_bar("running a session"):
         demo = _Demo(folder)
         done = demo.run()
+        address, problem = "", None
         if arguments.page:
-            write_atomically(arguments.page, demo.page())
-    address = f"\n\n5. The compaction as a page: file://{os.path.abspath(arguments.page)}" if arguments.page else ""
+            try:
+                write_atomically(arguments.page, demo.page())
+                address = f"\n\n5. The compaction as a page: file://{os.path.abspath(arguments.page)}"
+            except MissingExtraError as error:
+                problem = error  # the demonstration itself needs no packages of the viewer
     context.show(disk_value(done), _story(done) + address, is_visible=True)  # it has the fences themselves
+    if problem:
+        raise problem
     return 0 if all(fact.restored or fact.in_summary for fact in done.facts) else 1
 
 
