@@ -55,8 +55,10 @@ class Client:
     @property
     def kept(self) -> list[str]:
         """The messages of the session that wait for the transcript."""
-        files = list(self.project.data.glob(f"repositories/*/pending/{self.session_id}.json"))
-        return [text for path in files for _, text, _ in json.loads(path.read_text(encoding="utf-8"))]
+        taken = self.project.data.glob(f"repositories/*/pending/{self.session_id}.json")
+        spool = sorted(self.project.data.glob(f"repositories/*/pending/{self.session_id}@*.prompt"))
+        found = [message for path in taken for message in json.loads(path.read_text(encoding="utf-8"))]
+        return [text for _, text, _ in [*found, *(json.loads(path.read_text(encoding="utf-8")) for path in spool)]]
 
     @property
     def archived(self) -> list[str]:
@@ -108,12 +110,85 @@ def test_such_a_prompt_is_archived_although_the_client_never_wrote_it(client: Cl
     assert client.archived == ["Begin with the parser.", "Go on with the lexer."]
 
 
-def test_without_any_stop_every_second_prompt_archives_the_one_before(client: Client) -> None:
+def test_without_any_stop_another_process_archives_the_prompts(client: Client) -> None:
     for number in range(6):
         client.asks(f"Do part {number}.")
-    assert len([text for text in client.kept if text.startswith("Do part")]) <= 2
+    until = time.monotonic() + 60
+    while "Do part 2." not in client.archived:
+        assert time.monotonic() < until
+        time.sleep(0.1)
     client.hook("SessionEnd", reason="other")
     assert client.archived == ["Begin with the parser.", *(f"Do part {number}." for number in range(6))]
+    assert client.kept in ([], ["Done."])
+
+
+def test_without_any_stop_the_whole_hook_opens_the_archive_after_four_prompts(client: Client) -> None:
+    asked = [f"Do part {number}." for number in range(5)]
+    for number, text in enumerate(asked):
+        assert opens_archive(client, text) == (number == 4)
+        client.write("user", text)
+    assert client.archived == ["Begin with the parser.", *asked[:-1]]  # the client wrote the last one afterwards
+
+
+def loads_os(client: Client, text: str, **environment: str) -> bool:
+    """Whether the hook of a prompt, as the launcher calls it, loads more than what keeps the prompt."""
+    code = (
+        "import sys, builtins, posix; sys.path.append(sys.argv[1]); sys.argv[1:] = ['UserPromptSubmit']\n"
+        "end = posix._exit\n"
+        "def note(status):\n"
+        "    posix.write(2, str('os' in sys.modules).encode()); end(status)\n"
+        "posix._exit = note\n"
+        "from unified_state.interfaces.hook_prompt import main; main()"
+    )
+    event = client.project.event(
+        "UserPromptSubmit", session_id=client.session_id, transcript_path=str(client.path), prompt=text
+    )
+    root = str(Path(__file__).parents[2])
+    done = client.project.execute((sys.executable, "-I", "-S", "-c", code, root), event, environment)
+    assert done.out == "", done
+    return done.err != "False"
+
+
+def test_the_launcher_keeps_such_a_prompt_without_loading_os(client: Client) -> None:
+    for text in ("Go on with the lexer.", "And with the parser."):
+        assert not loads_os(client, text)
+        client.write("user", text)
+    client.stops()
+    assert client.archived == ["Begin with the parser.", "Go on with the lexer.", "And with the parser."]
+
+
+@pytest.mark.parametrize("prompt", ["Log in with password=hunter2", "Use <private>it</private>", f"Try {TOKEN}"])
+def test_the_launcher_gives_a_prompt_that_may_hold_a_secret_to_the_whole_hook(client: Client, prompt: str) -> None:
+    assert loads_os(client, prompt)
+    assert len(client.kept) == 1
+    assert prompt not in client.kept
+
+
+def test_the_launcher_gives_a_prompt_to_the_whole_hook_after_any_change_on_its_way(client: Client) -> None:
+    folder, home = client.project.folder, client.project.home
+    assert loads_os(client, "One.", UNIFIED_STATE_ENABLED="true")
+    assert loads_os(client, "Two.", CLAUDE_PROJECT_DIR="/elsewhere")
+    own = home / ".config" / "unified-state" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("enabled = true\n", encoding="utf-8")
+    assert loads_os(client, "Three.")
+    client.stops()
+    assert not loads_os(client, "Four.")
+    (folder / ".claude").mkdir(exist_ok=True)
+    (folder / ".claude" / "unified-state.toml").write_text("recent_minutes = 20\n", encoding="utf-8")
+    assert loads_os(client, "Five.")
+    client.stops()
+    assert not loads_os(client, "Six.")
+    (folder / ".git").rename(folder / "git")
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    assert loads_os(client, "Seven.")
+
+
+def test_forgetting_reaches_prompts_in_the_spool(client: Client) -> None:
+    assert not loads_os(client, "The quokka is confidential.")
+    done = client.project.at_terminal("forget", "--match", "quokka")
+    assert done.code == 0, done
+    assert not any(b"quokka" in path.read_bytes() for path in client.project.data.rglob("*") if path.is_file())
 
 
 def test_news_of_another_session_come_with_the_next_prompt(client: Client) -> None:

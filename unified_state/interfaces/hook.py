@@ -106,17 +106,19 @@ class HookRun(Run):
         prompt = event.text("prompt") if self.keeps_prompts and self.event_name == "UserPromptSubmit" else ""
         if not prompt.strip() or not event.session_id or event.agent_id or event.is_foreign or not place.is_settled:
             return False
-        from unified_state.memory.archive.pending_messages import Pending, keep_first_prompt, may_add_to
         from unified_state.memory.secrets.rules.quick_look import may_need_masking
+        from unified_state.memory.spool.hook_files import is_overdue, keep_prompt, may_add_to
 
-        if may_add_to(place, event.session_id, prompt):
+        is_told = may_add_to(place.folder, place.archive_path, event.session_id, prompt)
+        if is_told or is_overdue(place.folder, event.session_id):
             return False
         if may_need_masking(prompt):
             from unified_state.memory.secrets.masker import Masker
 
             prompt = Masker(place.key_folder, enabled=settings.mask_secrets).typed(prompt)
         self.folder = place.folder
-        return keep_first_prompt(place, event.session_id, Pending(PROMPT, prompt, self.now))
+        keep_prompt(place.folder, event.session_id, [PROMPT, prompt, self.now])
+        return True
 
     def _find_handler(self) -> bool:
         handler = _handler(self.event_name)

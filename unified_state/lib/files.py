@@ -275,7 +275,7 @@ def write_session_file(path: str, content: str) -> None:
     Readers ignore a partial file.
     """
     if not os.path.exists(path):
-        _make_room(os.path.dirname(path))
+        make_room(os.path.dirname(path))
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         os.write(descriptor, content.encode())
@@ -286,7 +286,7 @@ def write_session_file(path: str, content: str) -> None:
 def append_session_line(path: str, text: str) -> None:
     """Append lines to the file of a session with one write, and remove files of old sessions. Raises OSError."""
     if not os.path.exists(path):
-        _make_room(os.path.dirname(path))
+        make_room(os.path.dirname(path))
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
     try:
         os.write(descriptor, text.encode())
@@ -294,7 +294,8 @@ def append_session_line(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def _make_room(folder: str) -> None:
+def make_room(folder: str) -> None:
+    """Make a folder of sessions' files, or remove the oldest of them."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     with os.scandir(folder) as found:
         files = sorted(found, key=lambda file: file.stat().st_mtime)

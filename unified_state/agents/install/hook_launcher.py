@@ -18,6 +18,8 @@ from ast import literal_eval
 from unified_state.agents.install.hook_table import (
     HOOK_MODULE,
     LAUNCHER,
+    PROMPT_EVENT,
+    PROMPT_HOOK_MODULE,
     WORDS,
     called_root,
     hook_interpreter,
@@ -88,6 +90,7 @@ def _code(root: str) -> str:
     ]
     for module, word in WORDS.items():
         lines += [f"if word == {word!r}:", "    del sys.argv[1]", f"    from {module} import main", "    main()"]
+    lines += [f"if word == {PROMPT_EVENT!r}:", f"    from {PROMPT_HOOK_MODULE} import main", "    main()"]
     return "\n".join([*lines, f"from {HOOK_MODULE} import main", "main()", ""])
 
 

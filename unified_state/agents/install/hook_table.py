@@ -65,6 +65,8 @@ TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
 REMINDER_HOOK_MODULE = f"{HOOK_MODULE}_reminder"
 _MODULES = (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE, REMINDER_HOOK_MODULE)
+PROMPT_HOOK_MODULE = "unified_state.interfaces.hook_prompt"  # the launcher alone calls it
+PROMPT_EVENT = "UserPromptSubmit"
 LAUNCHER = "unified-state-hook"
 # The launcher's first argument, where that is no event.
 WORDS = {TOOL_HOOK_MODULE: "check-rules", OUTPUT_HOOK_MODULE: "shorten", REMINDER_HOOK_MODULE: "remind"}

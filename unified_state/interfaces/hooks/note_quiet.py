@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from unified_state.interfaces.hooks.user_prompt_submit import TURNS_TOO_LATE
+from unified_state.lib.files import make_room, write_note
+from unified_state.lib.stdlib import dump_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.pending_messages import archive_stamp, write_mark
+from unified_state.memory.archive.pending_messages import write_mark
 from unified_state.memory.archive.sessions import session_number, turns_since, waiting_for_prompt
+from unified_state.memory.repository.find_repository import ID_FILE, checkout_path
+from unified_state.memory.spool.hook_files import archive_stamp
+from unified_state.memory.spool.session_way import has_settings, present_way, way_path
 from unified_state.restore.tried_before import names_of_attempts
+from unified_state.settings import PROJECT_FILE, user_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +40,35 @@ def note_quiet(call: HookCall) -> None:
         names = _names_if_quiet(archive, event.session_id)
     if names is not None and stamp is not None and stamp == archive_stamp(place.archive_path):
         write_mark(place, event.session_id, stamp, names)
+        _write_way(call)
+
+
+def _write_way(call: HookCall) -> None:
+    """Write the session's way, for a prompt from the same folder; in a git repository alone, and without settings in
+    the environment.
+    """
+    place, cwd, data_dir = call.workspace.place, call.event.cwd, call.settings.data_dir
+    repository = place.repository
+    path = way_path(data_dir, call.event.session_id)
+    is_usual = place.is_settled and place.key_folder == data_dir and os.path.isdir(cwd)
+    if not path or not is_usual or repository.git_dir is None or repository.common_dir is None or has_settings():
+        return
+    files = (
+        os.path.join(repository.identity_folder, ID_FILE),
+        checkout_path(data_dir, repository.identity_folder),
+        os.path.join(repository.git_dir, "commondir"),
+        user_file(),
+        os.path.join(repository.worktree, PROJECT_FILE),
+    )
+    folders = [cwd]
+    below = os.path.realpath(cwd)
+    while below != repository.worktree and below != os.path.dirname(below):
+        folders.append(os.path.join(below, ".git"))
+        below = os.path.dirname(below)
+    way = present_way(cwd, place.folder, place.archive_path, files, [*folders, os.path.join(below, ".git")])
+    if not os.path.exists(path):
+        make_room(os.path.dirname(path))
+    write_note(path, dump_json(way).encode("utf-8", "surrogatepass"))
 
 
 def _settled_stamp(path: str) -> list[int] | None:

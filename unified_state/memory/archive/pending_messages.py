@@ -13,13 +13,13 @@ import sys
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, write_note
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
-from unified_state.memory.repository.health import PENDING_FOLDER, QUIET_FOLDER
+from unified_state.lib.stdlib import dump_json, parse_json, read_regular
+from unified_state.memory.spool.hook_files import PENDING_FOLDER, QUIET_FOLDER, file_name, kept_prompts, mark_path
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
     from unified_state.memory.archive.archive import Archive
@@ -47,30 +47,65 @@ class Pending(Record):
     at: int
 
 
+class _PendingLock(FileLock):
+    """The lock of the pending messages of an archive. Who holds it finds the spool empty: it was taken over."""
+
+    def __init__(self, archive: InFolder) -> None:
+        super().__init__(_folder(archive) + ".lock", _LOCK_SECONDS)
+        self._archive = archive
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        try:
+            for session_id, paths in kept_prompts(self._archive.folder).items():
+                write_pending(self._archive, session_id, _read_all(self._archive, session_id, paths))
+                for path in paths:
+                    os.unlink(path)  # a process that is killed before this leaves the message twice, which reads as one
+        except OSError as error:
+            self.__exit__(None, None, None)
+            message = f"the pending messages in {_folder(self._archive)} cannot be rewritten: {error.strerror}"
+            raise StorageError(message, "check the permissions of the folder") from error
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+
+
 def pending_lock(archive: InFolder) -> FileLock:
     """Return the lock for reading and rewriting pending messages."""
-    return FileLock(_folder(archive) + ".lock", _LOCK_SECONDS)
+    return _PendingLock(archive)
 
 
 def sessions_with_pending(archive: InFolder) -> list[str]:
     """Return the sessions that have pending messages, by the names that `read_pending` takes."""
     try:
-        names = sorted(os.listdir(_folder(archive)))
+        names = [name for name in os.listdir(_folder(archive)) if name.endswith(_ENDING)]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return [name.removesuffix(_ENDING) for name in names if name.endswith(_ENDING)]
+    return sorted({*(name.removesuffix(_ENDING) for name in names), *kept_prompts(archive.folder)})
 
 
 def read_pending(archive: InFolder, session_id: str) -> list[Pending]:
-    """Return the pending messages of a session, in order.
+    """Return the pending messages of a session, in order, with those in the spool.
 
-    A damaged file is set aside, because the transcript nearly always has its messages. Raises StorageError if the file
+    A damaged file is set aside, because the transcript nearly always has its messages. Raises StorageError if a file
     cannot be read.
     """
-    path = _path(archive, session_id)
+    return _read_all(archive, session_id, kept_prompts(archive.folder).get(file_name(session_id), ()))
+
+
+def _read_all(archive: InFolder, session_id: str, kept: Sequence[str]) -> list[Pending]:
+    """Return the messages in these files of the spool, and those that were taken over: the spool is read first, so
+    that a message that another process takes over meanwhile is found in one of both.
+    """
+    spooled = [message for path in kept for message in _read(path, lambda fields: [_checked(*fields)])]
+    messages = _read(_path(archive, session_id), lambda content: [_checked(*fields) for fields in content])
+    messages += [message for message in spooled if message not in messages]
+    return sorted(messages, key=lambda message: message.at)
+
+
+def _read(path: str, parse: Callable[[Any], list[Pending]]) -> list[Pending]:
     try:
-        content = read_regular(path, _LARGEST).decode("utf-8", "surrogatepass")
-        return [_checked(*fields) for fields in parse_json(content)]
+        return parse(parse_json(read_regular(path, _LARGEST).decode("utf-8", "surrogatepass")))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (ValueError, TypeError):
@@ -104,27 +139,12 @@ def _folder(archive: InFolder) -> str:
 
 
 def _path(archive: InFolder, session_id: str) -> str:
-    return os.path.join(_folder(archive), _name_of(session_id) + _ENDING)
-
-
-def _name_of(session_id: str) -> str:
-    return "".join(character if character.isalnum() or character == "-" else "_" for character in session_id)[:100]
-
-
-def may_add_to(place: Place, session_id: str, prompt: str) -> bool:
-    """Return False only if nothing is to be added to a prompt: the session has a mark, no process committed to the
-    archive since, and the prompt contains none of the mark's names.
-    """
-    try:
-        stamp, names = parse_json(read_regular(_mark_path(place, session_id), SMALL_FILE).decode())
-        return stamp is None or stamp != archive_stamp(place.archive_path) or any(name in prompt for name in names)
-    except (OSError, ValueError, TypeError):
-        return True
+    return os.path.join(_folder(archive), file_name(session_id) + _ENDING)
 
 
 def write_mark(place: Place, session_id: str, stamp: list[int], names: list[str]) -> None:
     """Write the mark of a session whose next prompt gets no addition, unless it contains one of the names."""
-    path = _mark_path(place, session_id)
+    path = mark_path(place.folder, session_id)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     if len(os.listdir(os.path.dirname(path))) > _MOST_MARKS:
         drop_marks(place)  # other sessions write theirs again
@@ -141,27 +161,6 @@ def drop_marks(archive: InFolder) -> None:
             continue  # another process removes them too
 
 
-def archive_stamp(path: str) -> list[int] | None:
-    """Return numbers that change with every commit, from the archive's file and its log; None without an archive.
-
-    An empty log counts as none: a process that only reads makes and removes one.
-    """
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    try:
-        log = os.stat(f"{path}-wal")
-    except OSError:
-        log = None
-    numbers = [log.st_size, log.st_mtime_ns] if log is not None and log.st_size else [0, 0]
-    return [found.st_ino, found.st_size, found.st_mtime_ns, *numbers]
-
-
-def _mark_path(place: InFolder, session_id: str) -> str:
-    return os.path.join(place.folder, QUIET_FOLDER, _name_of(session_id))
-
-
 WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an entry
 _CLOCK_SLACK = 3_000  # milliseconds between an entry's own time and its hook
 _LONGEST_ANSWER = 60_000  # milliseconds from the time of a text's entry to the end of the turn
@@ -174,16 +173,6 @@ def keep_message(archive: InFolder, session_id: str, message: Pending) -> None:
     if message.text.strip():
         with pending_lock(archive):
             write_pending(archive, session_id, [*read_pending(archive, session_id), message])
-
-
-def keep_first_prompt(archive: InFolder, session_id: str, message: Pending) -> bool:
-    """Store a prompt if none is waiting, and return whether it was stored. So an archive is at most a turn behind."""
-    with pending_lock(archive):
-        messages = read_pending(archive, session_id)
-        if any(waiting.kind == PROMPT for waiting in messages):
-            return False
-        write_pending(archive, session_id, [*messages, message])
-    return True
 
 
 def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool = True) -> None:
@@ -225,6 +214,12 @@ def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> No
             kept = [message for message in messages if not is_meant(message)]
             if kept != messages:
                 write_pending(archive, session_id, kept)
+
+
+def drop_messages(archive: Archive, session_id: str) -> None:
+    """Delete the pending messages of a session."""
+    with pending_lock(archive):
+        write_pending(archive, session_id, [])
 
 
 def is_running(pid: int | None) -> bool:

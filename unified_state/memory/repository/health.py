@@ -10,15 +10,13 @@ import os
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import age_text, to_text
+from unified_state.memory.spool.hook_files import PENDING_FOLDER, RUNS_FOLDER, write_trace
 
-PENDING_FOLDER = "pending"  # beside the archive: messages that wait for the transcript
-QUIET_FOLDER = "quiet"  # likewise: marks of sessions whose next prompt gets no addition
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
 SYNC_RUN = "sync"  # a sync with the team's server leaves the same trace as a hook
 IDENTITY, ARCHIVE = "identity", "archive"  # repairs leave the same trace as hooks
 MENDED = (IDENTITY, ARCHIVE)
 _MENDED_DAYS = 3  # number of days for which session starts show a repair
-_RUNS = "runs"
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # a named pipe in the way is an error
 _MOST_LOG_BYTES = 1 << 18
 DAMAGED_MARK = ".damaged-"  # in the name of each file that was set aside
@@ -35,20 +33,12 @@ class HookRun(Record):
 
 def note_run(folder: str, run: HookRun) -> None:
     """Write the trace of an event's last run."""
-    runs = os.path.join(folder, _RUNS)
-    if not os.path.isdir(runs):
-        os.makedirs(runs, mode=0o700, exist_ok=True)
-    line = dump_json([run.at, run.milliseconds, run.problem])
-    descriptor = os.open(os.path.join(runs, run.event), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_WAITING, 0o600)
-    try:
-        os.write(descriptor, line.encode("utf-8", "replace"))
-    finally:
-        os.close(descriptor)
+    write_trace(folder, run.event, run.at, run.milliseconds, run.problem)
 
 
 def forget_run(folder: str, event: str) -> None:
     """Delete the trace of an event's last run, if there is one."""
-    path = os.path.join(folder, _RUNS, event)
+    path = os.path.join(folder, RUNS_FOLDER, event)
     if os.path.exists(path):
         os.unlink(path)
 
@@ -57,12 +47,12 @@ def last_runs(folder: str) -> list[HookRun]:
     """Return the last run of each event that ever ran."""
     runs = []
     try:
-        names = sorted(os.listdir(os.path.join(folder, _RUNS)))
+        names = sorted(os.listdir(os.path.join(folder, RUNS_FOLDER)))
     except FileNotFoundError:
         return []
     for name in names:
         try:
-            content = read_regular(os.path.join(folder, _RUNS, name), SMALL_FILE)
+            content = read_regular(os.path.join(folder, RUNS_FOLDER, name), SMALL_FILE)
             at, milliseconds, problem = parse_json(content.decode())
             runs.append(HookRun(name, at, milliseconds, problem))
         except (OSError, ValueError, TypeError):
@@ -133,7 +123,7 @@ def log_problem(data_dir: str, now: int, event: str, problem: str, details: str 
 
 def problem_files(data_dir: str, folder: str) -> list[str]:
     """Return the files that record problems; they may quote content of the session."""
-    runs = os.path.join(folder, _RUNS)
+    runs = os.path.join(folder, RUNS_FOLDER)
     traces = [os.path.join(runs, name) for name in sorted(os.listdir(runs))] if os.path.isdir(runs) else []
     logs = [os.path.join(data_dir, name) for name in (LOG, LOG + ".1", BUG_REPORT)]
     return [path for path in logs + traces if os.path.isfile(path)]

@@ -9,7 +9,12 @@ from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.pending_messages import read_pending, sessions_with_pending, write_pending
+from unified_state.memory.archive.pending_messages import (
+    pending_lock,
+    read_pending,
+    sessions_with_pending,
+    write_pending,
+)
 from unified_state.memory.archive.small_steps import note_rewrite
 from unified_state.memory.archive.steps import find_step
 from unified_state.memory.archive.text_columns import free_texts, replace_free_text, replace_text
@@ -132,13 +137,14 @@ def _free_texts(archive: Archive, masker: Masker, fix_at: int | None) -> list[st
 
 def _pending(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
     refs = []
-    for session_id in sessions_with_pending(archive):
-        messages = read_pending(archive, session_id)
-        masked = [message.replace(text=masker.text(message.text)) for message in messages]
-        if masked != messages:
-            refs.append(f"session {session_id}")
-            if fix:
-                write_pending(archive, session_id, masked)
+    with pending_lock(archive):
+        for session_id in sessions_with_pending(archive):
+            messages = read_pending(archive, session_id)
+            masked = [message.replace(text=masker.text(message.text)) for message in messages]
+            if masked != messages:
+                refs.append(f"session {session_id}")
+                if fix:
+                    write_pending(archive, session_id, masked)
     return refs
 
 

@@ -1,0 +1,114 @@
+"""The prompt's hook as the launcher calls it: most prompts are only kept, by a process that loads next to nothing.
+
+At the end of a turn Stop writes the session's way to its archive: what was looked at to find the archive and the
+settings. While all of it is as it was, and nothing is to be added (see `hook_files`), the prompt is stored and the
+process ends. Every other prompt gets the whole hook.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular, set_alarm, system
+from unified_state.memory.secrets.rules.quick_look import may_need_masking
+from unified_state.memory.spool.hook_files import (
+    is_overdue,
+    keep_prompt,
+    may_add_to,
+    write_trace,
+)
+from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, way_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_EVENT, _END = "UserPromptSubmit", "Stop"
+_KIND = "prompt"  # of the archive's steps; their module loads more than all of this
+_WHOLE_HOOK = {"agent_id", "timestamp", "cursor_version"}  # a subagent's prompt, another host's
+_SECONDS = 5.0
+_CHUNK = 1 << 16
+_MOST_KEPT, _LONGEST_KEPT = 12, 86_400_000  # prompts and milliseconds; other processes failed to archive them
+
+
+class _LateError(BaseException):
+    """The client's input did not come to an end."""
+
+
+def main() -> None:
+    """Run the hook `UserPromptSubmit [PART] [DATA_DIR]` of the process's arguments, and exit the process."""
+    started = time.monotonic()
+    begin = bytearray()
+    try:
+        event = _given(begin)
+        if event is not None and (folder := _keep(event, started)):
+            _archive_if_many(folder, event)
+            system._exit(0)  # noqa: SLF001  # as `os` has it; everything is closed
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, _LateError):
+        pass  # the whole hook does it, or reports what is wrong
+    from unified_state.interfaces.hook import main as run_hook
+    from unified_state.interfaces.tool_hook import give_back
+
+    give_back(bytes(begin))
+    run_hook()
+
+
+def _given(begin: bytearray) -> dict[str, Any] | None:
+    """Return the client's input, or None if it is no object or has no end yet. `begin` gets what was read."""
+    set_alarm(_SECONDS, _stop)
+    while chunk := system.read(0, _CHUNK):
+        begin += chunk
+        if len(begin) > SMALL_FILE:
+            return None
+        if begin[-9:].rstrip().endswith(b"}"):
+            try:
+                event = parse_json(begin.decode("utf-8", "replace"))
+            except (ValueError, RecursionError):
+                continue  # the end of an inner object
+            return event if isinstance(event, dict) else None
+    return None
+
+
+def _stop() -> None:
+    raise _LateError
+
+
+def _keep(event: dict[str, Any], started: float) -> str:
+    """Store the prompt and the trace of this run, if all is as it was and nothing is to be added. Return the folder of
+    the archive, or "".
+    """
+    prompt, session_id = event["prompt"], event["session_id"]
+    if _WHOLE_HOOK & event.keys() or not prompt.strip() or may_need_masking(prompt):
+        return ""
+    path = way_path(sys.argv[3] if len(sys.argv) > 3 else usual_data_dir(), session_id)  # noqa: PLR2004
+    way = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")) if path else {}
+    if not way or not is_as_it_was(way, event["cwd"]):
+        return ""
+    folder = str(way["folder"])
+    is_told = may_add_to(folder, way["archive"], session_id, prompt)
+    if is_told or is_overdue(folder, session_id, _MOST_KEPT, _LONGEST_KEPT):
+        return ""
+    now = int(time.time() * 1000)
+    write_trace(folder, _EVENT, now, round((time.monotonic() - started) * 1000))
+    keep_prompt(folder, session_id, [_KIND, prompt, now])
+    return folder
+
+
+def _archive_if_many(folder: str, event: dict[str, Any]) -> None:
+    """Archive in another process what waits for a Stop that does not come: a user stopped the turns."""
+    if not is_overdue(folder, event["session_id"]) or system.fork():
+        return
+    try:
+        system.setsid()
+        null = system.open("/dev/null", system.O_RDWR)
+        for descriptor in (0, 1, 2):
+            system.dup2(null, descriptor)
+        from unified_state.interfaces.hook import main as run_hook
+        from unified_state.interfaces.tool_hook import give_back
+
+        given = {name: value for name, value in event.items() if name != "prompt"}
+        give_back(dump_json({**given, "hook_event_name": _END}).encode("utf-8", "replace"))
+        run_hook([_END, *sys.argv[2:4]])
+    finally:
+        system._exit(0)  # noqa: SLF001
