@@ -9,20 +9,15 @@ the decision and the bug and the summaries come. docs/explanation/does-it-help.m
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
-from itertools import groupby
 from pathlib import Path
 
 from benchmarks.arguments import described
 from evaluation.arms import known_arms
 from evaluation.dry_run.contexts import Outcome, outcomes, placebo_of, size_of
-from evaluation.dry_run.session import Session, Told
-from evaluation.dry_run.stories import Story, decision_stories, find_works, question_stories
+from evaluation.dry_run.play import play
+from evaluation.dry_run.stories import decision_stories, find_works, question_stories
 from evaluation.dry_run.tables import tables
 from evaluation.paired import effect_lines
 from evaluation.tasks import chosen, find_tasks
@@ -60,21 +55,6 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         options.json.write_text(json.dumps([asdict(outcome) for outcome in found], indent=1), encoding="utf-8")
     return 0
-
-
-def play(stories: Sequence[Story]) -> list[Told]:
-    """What the product tells in each story; stories of one session are played together."""
-    groups = [list(group) for _, group in groupby(stories, key=lambda story: (story.decided, story.works))]
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        return [told for group in pool.map(play_group, groups) for told in group]
-
-
-def play_group(stories: Sequence[Story]) -> list[Told]:
-    """Play stories that are the same up to their last prompt."""
-    with tempfile.TemporaryDirectory(prefix="unified-state-") as folder:
-        session = Session(stories[0], Path(folder) / "s")
-        session.compact_all()
-        return [session.play_again(story) for story in stories]
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _WORD = re.compile(r"[^\W\d_]\w{3,}")
-_WORDS, _AROUND = 4, 300  # words that are looked for, and characters on either side of them
+_WORDS, _AROUND = 10, 400  # words that are looked for, and characters on either side of them
 _PRINTED = 30_000  # characters of a command's output that Claude Code shows to the model
 
 

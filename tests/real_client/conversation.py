@@ -7,16 +7,28 @@ import json
 import queue
 import threading
 from collections.abc import Callable
-from typing import Self
+from subprocess import Popen
+from typing import Protocol, Self
+
+from tests.sandboxed.sandbox import Sandbox
 
 from .messages import Json
-from .scenario import STREAM_JSON, Scenario
+from .scenario import STREAM_JSON
+
+
+class Starts(Protocol):
+    """A world that starts the client."""
+
+    sandbox: Sandbox
+
+    def start_client(self, *arguments: str) -> Popen[str]:
+        """Start the client, with pipes for all its streams."""
 
 
 class Conversation:
     """One running client; `events` holds what it has said, as far as it was waited for."""
 
-    def __init__(self, scenario: Scenario, *options: str) -> None:
+    def __init__(self, scenario: Starts, *options: str) -> None:
         self.events: list[Json] = []
         self._arrived: queue.SimpleQueue[Json | None] = queue.SimpleQueue()
         self._sandbox = scenario.sandbox
@@ -33,10 +45,10 @@ class Conversation:
         self._input.write(json.dumps(message) + "\n")
         self._input.flush()
 
-    def ask(self, content: str | list[Json]) -> list[Json]:
-        """Say something and give the events up to the end of the turn."""
+    def ask(self, content: str | list[Json], timeout: float = 30) -> list[Json]:
+        """Say something and give the events up to the end of the turn, which may take `timeout` seconds an event."""
         self.send(content)
-        return self.wait_for(lambda event: event["type"] == "result")
+        return self.wait_for(lambda event: event["type"] == "result", timeout)
 
     def wait_for(self, awaited: Callable[[Json], bool], timeout: float = 30) -> list[Json]:
         """The events from now on, up to the first `awaited` one; an error when none comes in time (seconds)."""

@@ -10,16 +10,23 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Generic, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from tests.passwd import set_home
 
 from .sandbox import Sandbox
-from .scripted_api import ScriptedApi
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
-Api = TypeVar("Api", bound=ScriptedApi)
+
+class Served(Protocol):
+    """What answers on the sandbox's loopback."""
+
+    def close(self) -> None:
+        """Stop serving."""
+
+
+Api = TypeVar("Api", bound=Served)
 
 
 class World(Generic[Api]):

@@ -1,0 +1,214 @@
+"""The experiment with a model, against a mock API on the loopback: the client, the relay, budget, results and grades."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .messages import Failure, Request, bash, reply
+from .mock_api import Answer, MockApi
+from .scenario import API_KEY, OLD_MODEL
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN_TASKS = ROOT / "evaluation" / "own_tasks"
+PRICES = {OLD_MODEL: {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}
+BUG = "refused again"
+WRONG = "sed -i 's/int((count - self.tokens) . REFILL)/int(-(-(count - self.tokens) \\/\\/ REFILL))/' shop/limiter.py"
+RIGHT = (
+    "sed -i 's/return int(.*/return min(60, 1 + int(-(-(count - self.tokens) \\/\\/ REFILL)))/' shop/limiter.py"
+    " && echo '# checked' >> shop/health.py"
+)
+
+pytestmark = pytest.mark.usefixtures("client")
+
+
+class Model:
+    """A scripted agent: its first fix passes the visible test alone; the reviewer's failures bring the right one."""
+
+    def __init__(self) -> None:
+        self.fixes = [WRONG, RIGHT]
+        self.made: set[str] = set()
+
+    def __call__(self, request: Request) -> Answer:
+        asked = request.last_user_text()
+        if BUG in asked and "wrong" not in self.made:
+            self.made.add("wrong")
+            return reply(bash(WRONG))
+        if "ran more tests" in asked and "right" not in self.made:
+            self.made.add("right")
+            return reply(bash(RIGHT))
+        if asked.startswith("This is what we agreed") or "Rules for all" in asked:
+            self.made.clear()
+        return "OK"
+
+
+@pytest.fixture
+def api() -> Iterator[MockApi]:
+    """The model's API."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
+        mock = MockApi(listener)
+        mock.always("main", Model())
+        yield mock
+        mock.close()
+
+
+class Command:
+    """The command of the experiment, and its folder of results."""
+
+    def __init__(self, folder: Path, api: MockApi) -> None:
+        self.folder, self.results = folder, folder / "results"
+        self.prices = folder / "prices.json"
+        self.prices.write_text(json.dumps(PRICES), encoding="utf-8")
+        self.environment = {**os.environ, "ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": API_KEY}
+
+    def run(self, *more: str, budget: float = 50, model: str = OLD_MODEL, arms: str = "bare") -> Any:
+        command = [sys.executable, "-m", "evaluation.live", str(OWN_TASKS), model, "--names", "own-limiter"]
+        given = ["--prices", str(self.prices), "--budget", str(budget), "--results", str(self.results)]
+        return subprocess.run(
+            [*command, *given, "--arms", arms, "--compactions", "1", *more],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=300,
+            check=False,
+        )
+
+    def spent(self) -> list[dict[str, Any]]:
+        path = self.results / "spending.jsonl"
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+@pytest.fixture
+def command(tmp_path: Path, api: MockApi) -> Command:
+    return Command(tmp_path, api)
+
+
+def one_line(done: Any) -> str:
+    """What a command that could not start says; it has to be one line."""
+    assert (done.returncode, done.stdout) == (1, ""), done
+    assert done.stderr.count("\n") == 1
+    return str(done.stderr)
+
+
+def test_a_run_is_graded_measured_and_kept_whole(command: Command) -> None:
+    done = command.run(arms="bare unified-state")
+    assert done.returncode == 0, done.stderr
+    assert "minimum detectable effect of 1 pairs" in done.stdout
+    for arm in ("bare", "unified-state"):
+        folder = command.results / "runs" / f"own-limiter--{arm}--compacted"
+        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        found = {name: result[name] for name in ("solved", "solved_at_once", "corrections", "rules_broken", "compactions")}
+        assert found == {"solved": True, "solved_at_once": False, "corrections": 1, "rules_broken": 1, "compactions": 1}
+        assert result["tokens"] > 0
+        assert result["dollars"] == pytest.approx(sum(line["dollars"] for line in read(folder / "requests.jsonl")))
+        assert list(folder.glob("*-*.jsonl"))
+        assert "shop/health.py" in (folder / "patch.diff").read_text(encoding="utf-8")
+    registered = json.loads((command.results / "preregistration.json").read_text(encoding="utf-8"))
+    assert (registered["arms"], registered["model"]) == (["bare", "unified-state"], OLD_MODEL)
+    assert not list((command.results / ".unfinished").iterdir())
+
+
+def test_the_key_is_in_no_file_and_reaches_the_api_alone(command: Command) -> None:
+    key = "sk-ant-the-users-own-" + "1" * 20
+    command.environment["ANTHROPIC_API_KEY"] = key
+    assert command.run().returncode == 0
+    assert not [path for path in command.folder.rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+
+
+def test_a_finished_run_is_not_done_again(command: Command, api: MockApi) -> None:
+    assert command.run().returncode == 0
+    before = len(api.of("main"))
+    done = command.run()
+    assert (done.returncode, len(api.of("main"))) == (0, before)
+
+
+def test_a_budget_of_one_dollar_stops_at_one_dollar_and_a_larger_one_goes_on(command: Command, api: MockApi) -> None:
+    api.always("count_tokens", reply(input_tokens=40_000))
+    dear = {OLD_MODEL: {"input": 60, "output": 15, "cache_read": 0.3, "cache_write": 60, "cache_write_1h": 60}}
+    command.prices.write_text(json.dumps(dear), encoding="utf-8")  # the mock says 1,000 tokens: six cents
+    done = command.run("--output-tokens", "4000", budget=1)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1].startswith("evaluation: own-limiter--bare--compacted: the budget of $1.00 stops")
+    assert sum(line.get("dollars", 0) for line in command.spent()) <= 1
+    assert len(api.of("main")) < 20
+    assert not list((command.results / "runs").iterdir())
+    assert not list((command.results / ".unfinished").iterdir())
+    assert command.run("--output-tokens", "4000", budget=100).returncode == 0
+
+
+def test_a_missing_key_is_one_line_and_nothing_is_written(command: Command, api: MockApi) -> None:
+    command.environment.pop("ANTHROPIC_API_KEY")
+    assert "there is no key: set ANTHROPIC_API_KEY" in one_line(command.run())
+    assert (api.requests, command.results.exists()) == ([], False)
+
+
+def test_a_wrong_model_is_one_line_and_nothing_is_written(command: Command, api: MockApi) -> None:
+    api.always("count_tokens", Failure(404, "model: claude-nobody", "not_found_error"))
+    line = one_line(command.run(model="claude-nobody"))
+    assert "refuses the model claude-nobody with 404 not_found_error: model: claude-nobody" in line
+    assert not command.results.exists()
+
+
+def test_a_model_without_a_price_is_one_line_and_nothing_is_written(command: Command) -> None:
+    assert "no price for the model claude-opus-5-5" in one_line(command.run(model="claude-opus-5-5"))
+    assert not command.results.exists()
+
+
+def test_a_refused_request_is_one_line_and_the_run_goes_on_later(command: Command, api: MockApi) -> None:
+    api.script("main", "OK", Failure(403, "your organisation is out of credit", "permission_error"))
+    done = command.run()
+    assert done.returncode == 3
+    last = done.stderr.splitlines()[-1]
+    assert "the API refused a request with 403 permission_error: your organisation is out of credit" in last
+    assert not list((command.results / "runs").iterdir())
+    assert command.run().returncode == 0
+
+
+def test_another_plan_for_the_same_folder_is_refused(command: Command) -> None:
+    assert command.run().returncode == 0
+    assert "was written for other arms" in one_line(command.run(arms="unified-state"))
+
+
+def test_a_run_that_was_killed_goes_on_and_its_requests_are_paid(command: Command, api: MockApi) -> None:
+    def kill(_: Request) -> Answer:
+        process.kill()
+        return "OK"
+
+    api.script("main", "OK", kill)
+    given = ["--prices", str(command.prices), "--budget", "50", "--results", str(command.results)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evaluation.live", str(OWN_TASKS), OLD_MODEL, "--names", "own-limiter"]
+        + [*given, "--arms", "bare", "--compactions", "1"],
+        cwd=ROOT,
+        env=command.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    process.wait(120)
+    started = [line for line in command.spent() if "most" in line]
+    assert len(started) > len([line for line in command.spent() if "dollars" in line])
+    assert not list((command.results / "runs").iterdir())
+    assert command.run().returncode == 0
+    assert list((command.results / "runs").iterdir())
+
+
+@pytest.mark.parametrize("ending", ["resumed", "cleared", "handed-over"])
+def test_a_session_is_resumed_cleared_or_handed_over_before_the_bug(command: Command, ending: str) -> None:
+    done = command.run("--endings", ending, arms="unified-state")
+    assert done.returncode == 0, done.stderr
+    (folder,) = (command.results / "runs").iterdir()
+    sessions = list(folder.glob("*-*.jsonl"))
+    assert len(sessions) == (1 if ending == "resumed" else 2)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
