@@ -7,12 +7,12 @@ PIP := $(RUN)/python -m pip install --quiet --disable-pip-version-check
 # Many tests wait for processes of their own, so there are three workers for two cores.
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
-WHOLE_PROGRAM := acceptance benchmarks campaign docs interfaces other_hosts plugin real_client contracts team
+WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation interfaces other_hosts plugin real_client contracts team
 
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame audit-cost survival turns generate screenshots clean
+.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame audit-cost survival turns evaluation evaluation-dry evaluation-page generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -156,6 +156,19 @@ survival: $(VENV)/real-client
 	@$(RUN)/python -m benchmarks.survival $(OPTIONS)
 	@$(RUN)/python -m benchmarks.survival_cost
 
+# The experiment with a model and a key of one's own, in $ANTHROPIC_API_KEY; it costs up to BUDGET dollars:
+# make evaluation TASKS=FOLDER MODEL=claude-... PRICES=prices.json BUDGET=20 RESULTS=FOLDER ARMS="bare unified-state"
+evaluation: $(VENV)/evaluation
+	@$(RUN)/python -m evaluation.live $(TASKS) $(MODEL) --arms "$(ARMS)" --prices $(PRICES) --budget $(BUDGET) --results $(RESULTS) $(OPTIONS)
+
+# What stands in the context, without a model: make evaluation-dry TASKS=FOLDER DATA=FOLDER-OF-TRANSCRIPTS
+evaluation-dry: $(VENV)/evaluation
+	@$(RUN)/python -m evaluation.dry_run $(TASKS) $(DATA) --arms "$(ARMS)" $(OPTIONS)
+
+# A page with plots: make evaluation-page RESULTS=FOLDER PAGE=build/evaluation.html
+evaluation-page: $(VENV)/evaluation
+	@$(RUN)/python -m evaluation.page $(RESULTS) $(PAGE)
+
 # What all hooks together add to a turn, in the client itself; on a quiet machine.
 turns: $(VENV)/real-client
 	@$(RUN)/python -m benchmarks.turns $(OPTIONS)
@@ -191,6 +204,10 @@ $(VENV)/installed: $(VENV)/product
 
 $(VENV)/real-client: $(VENV)/installed
 	$(PIP) claude-agent-sdk==0.2.187
+	@touch $@
+
+$(VENV)/evaluation: $(VENV)/real-client
+	$(PIP) --editable '.[evaluation]'
 	@touch $@
 
 $(VENV)/release: $(VENV)/product

@@ -146,7 +146,7 @@ class Talk:
     def compactions(self) -> int:
         """How many compactions there were so far."""
         here = sum(event.get("subtype") == "compact_boundary" for event in self._conversation.events)
-        return self._earlier + here
+        return self._earlier + int(here)
 
     def end_as(self, ending: str) -> None:
         """End the session as the run is to go on."""

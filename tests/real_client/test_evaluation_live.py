@@ -1,4 +1,4 @@
-"""The experiment with a model, against a mock API on the loopback: the client, the relay, budget, results and grades."""
+"""The experiment with a model, against a mock API on the loopback: client, relay, budget, results and grades."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OWN_TASKS = ROOT / "evaluation" / "own_tasks"
 PRICES = {OLD_MODEL: {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}
 BUG = "refused again"
+MEASURED = {"solved": True, "solved_at_once": False, "corrections": 1, "rules_broken": 1, "compactions": 1}
 WRONG = "sed -i 's/int((count - self.tokens) . REFILL)/int(-(-(count - self.tokens) \\/\\/ REFILL))/' shop/limiter.py"
 RIGHT = (
     "sed -i 's/return int(.*/return min(60, 1 + int(-(-(count - self.tokens) \\/\\/ REFILL)))/' shop/limiter.py"
@@ -106,8 +107,7 @@ def test_a_run_is_graded_measured_and_kept_whole(command: Command) -> None:
     for arm in ("bare", "unified-state"):
         folder = command.results / "runs" / f"own-limiter--{arm}--compacted"
         result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-        found = {name: result[name] for name in ("solved", "solved_at_once", "corrections", "rules_broken", "compactions")}
-        assert found == {"solved": True, "solved_at_once": False, "corrections": 1, "rules_broken": 1, "compactions": 1}
+        assert {name: result[name] for name in MEASURED} == MEASURED
         assert result["tokens"] > 0
         assert result["dollars"] == pytest.approx(sum(line["dollars"] for line in read(folder / "requests.jsonl")))
         assert list(folder.glob("*-*.jsonl"))
@@ -137,7 +137,7 @@ def test_a_budget_of_one_dollar_stops_at_one_dollar_and_a_larger_one_goes_on(com
     command.prices.write_text(json.dumps(dear), encoding="utf-8")  # the mock says 1,000 tokens: six cents
     done = command.run("--output-tokens", "4000", budget=1)
     assert done.returncode == 3
-    assert done.stderr.splitlines()[-1].startswith("evaluation: own-limiter--bare--compacted: the budget of $1.00 stops")
+    assert "own-limiter--bare--compacted: the budget of $1.00 stops the run" in done.stderr.splitlines()[-1]
     assert sum(line.get("dollars", 0) for line in command.spent()) <= 1
     assert len(api.of("main")) < 20
     assert not list((command.results / "runs").iterdir())
@@ -184,10 +184,10 @@ def test_a_run_that_was_killed_goes_on_and_its_requests_are_paid(command: Comman
         return "OK"
 
     api.script("main", "OK", kill)
+    begun = [sys.executable, "-m", "evaluation.live", str(OWN_TASKS), OLD_MODEL, "--names", "own-limiter"]
     given = ["--prices", str(command.prices), "--budget", "50", "--results", str(command.results)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "evaluation.live", str(OWN_TASKS), OLD_MODEL, "--names", "own-limiter"]
-        + [*given, "--arms", "bare", "--compactions", "1"],
+        [*begun, *given, "--arms", "bare", "--compactions", "1"],
         cwd=ROOT,
         env=command.environment,
         stdout=subprocess.DEVNULL,

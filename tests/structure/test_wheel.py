@@ -43,6 +43,12 @@ def test_the_wheel_has_every_folder_that_lies_beside_the_package(tmp_path: Path,
         assert wheel.getinfo("unified_state/assets/bin/unified-state").external_attr >> 16 & 0o111 == 0o111
 
 
+def test_the_wheel_has_nothing_but_the_package(tmp_path: Path) -> None:
+    with ZipFile(build("wheel", tmp_path)) as wheel:
+        folders = {name.partition("/")[0] for name in wheel.namelist()}
+    assert {folder for folder in folders if not folder.endswith((".data", ".dist-info"))} == {"unified_state"}
+
+
 def test_install_lines_name_the_wheel_that_is_built(tmp_path: Path) -> None:
     assert f"dist/{build('wheel', tmp_path).name}" == WHEEL
 
