@@ -22,7 +22,7 @@ from evaluation.dry_run.stories import Story, Work, as_line
 from tests.acceptance.product import Done, Project, restored
 from tests.acceptance.transcripts import Transcript
 
-_NONCE = re.compile(r"nonce=\w+")
+_NONCE, _NOW = re.compile(r"nonce=\w+"), re.compile(r"(?<=Session state of )\S+Z")
 _SUMMARY_HEAD = re.compile(r"\A.*?(?=\n(?:Analysis|Summary|\d+\. |<))", re.DOTALL)
 
 
@@ -65,11 +65,8 @@ class Session:
 
     def play_again(self, story: Story) -> Told:
         """Ask the last prompt of another story that is the same up to there; the files are put back afterwards."""
-        kept, written, told = (
-            self.folder.with_name(f"{self.folder.name}-kept"),
-            deepcopy(self.written),
-            replace(self.told),
-        )
+        kept = self.folder.with_name(f"{self.folder.name}-kept")
+        written, told = deepcopy(self.written), replace(self.told)
         shutil.copytree(self.folder, kept, symlinks=True)
         self.story = story
         try:
@@ -81,17 +78,22 @@ class Session:
             self.written, self.told = written, told
 
     def compact_all(self) -> None:
-        """Play the story up to its last prompt."""
+        """Play the story up to its last prompt.
+
+        The prompts between are archived with the transcript: a hook would give them the time of this run, which is later
+        than that of the next compaction, and what follows would not count as the first prompt after it.
+        """
         self._prepare()
         for said_ in self.story.decided:
             (self.written.prompt if said_.role == "user" else self.written.text)(said_.text)
         for number, work in enumerate(self.story.works):
-            if number:
-                self._hook("UserPromptSubmit", prompt=next(filter(None, map(prompt_of, work.entries)), "Go on."))
             self._work(number, work)
             self._compact(work)
 
     def _prepare(self) -> None:
+        settings = self.project.home / ".config" / "unified-state" / "config.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text("prompt_milliseconds = 60000\n", encoding="utf-8")  # a busy machine gives the same
         git = ["git", "-C", str(self.project.folder)]
         if self.story.module:
             module = self.project.folder / self.story.module
@@ -139,8 +141,12 @@ class Session:
             self.told.call = self._before_edit(self.project.folder / story.module)
         self.told.found = self._look_up(story.prompt)
         self.told.grepped = grepped(self.path, self.folder / "grepped.jsonl", story.prompt)
-        for name, text in vars(self.told).items():  # the folder's name differs from run to run
-            setattr(self.told, name, text.replace(str(self.folder), "/folder"))
+        for name, text in vars(self.told).items():
+            setattr(self.told, name, self._same(text))
+
+    def _same(self, text: str) -> str:
+        """A text without what differs from run to run: folder, nonce, and the time at which the state was saved."""
+        return _NOW.sub("2026-01-01T00:00:00.000Z", _NONCE.sub("nonce=x", text.replace(str(self.folder), "/folder")))
 
     def _before_edit(self, path: Path) -> str:
         """What the hooks in the project's settings say before an edit of a file."""
@@ -198,9 +204,9 @@ def prompt_of(entry: Entry) -> str:
 
 
 def _context(done: Done) -> str:
-    """The text that a hook gives to the model, without its nonce, which differs in each run."""
+    """The text that a hook gives to the model."""
     try:
         output = json.loads(done.out).get("hookSpecificOutput", {}) if done.out else {}
     except ValueError:
         return done.out
-    return _NONCE.sub("nonce=x", str(output.get("additionalContext", "")))
+    return str(output.get("additionalContext", ""))

@@ -51,9 +51,13 @@ def test_a_folder_without_a_run_is_one_line(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_a_run_that_fails_leaves_nothing(results: Results) -> None:
-    with pytest.raises(ZeroDivisionError), results.run("broken") as folder:
-        (folder / "requests.jsonl").write_text("{}", encoding="utf-8")
-        raise ZeroDivisionError
+    def fail() -> None:
+        with results.run("broken") as folder:
+            (folder / "requests.jsonl").write_text("{}", encoding="utf-8")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert not results.has("broken")
     assert not list((results.root / ".unfinished").iterdir())
 
