@@ -19,7 +19,12 @@ from typing import Any
 
 LIMIT = 9_900  # UTF-16 units; the client replaces an output above 10,000
 CHARACTERS = 4  # of a token, about: what the client's own estimate takes
-SECTIONS = {"rules": ("CONSTRAINTS", "SAID"), "found": ("FOUND",), "at-the-prompt": ("RELEVANT",)}
+SECTIONS = {
+    "rules": ("CONSTRAINTS", "SAID"),
+    "working-set": ("RAN", "WORKING SET", "LAST TURNS"),
+    "found": ("FOUND",),
+    "at-the-prompt": ("RELEVANT",),
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -70,8 +75,8 @@ def _without(part: str, command: list[str], given: str) -> int:
     output = _parsed(done.stdout)
     context = output.get("hookSpecificOutput", {}).get("additionalContext")
     if isinstance(context, str) and part in SECTIONS:
-        output["hookSpecificOutput"]["additionalContext"] = without(context, SECTIONS[part])
-        sys.stdout.write(json.dumps(output))
+        output["hookSpecificOutput"]["additionalContext"] = rest = without(context, SECTIONS[part])
+        sys.stdout.write(json.dumps(output) if "\n[" in rest else "")  # nothing of an empty fence
     else:
         sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)

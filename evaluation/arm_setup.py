@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.arm_hook import CHARACTERS
-from evaluation.arms import AT_THE_ACTION, GREP, NATIVE, PLACEBO, TAIL, WORKING_SET, is_ours
+from evaluation.arms import AT_THE_ACTION, GREP, NATIVE, PLACEBO, TAIL, is_ours
 from tests.sandboxed.product import PROGRAM
 from tests.sandboxed.world import World
 
@@ -49,14 +49,10 @@ def _hooks(folder: Path, arm: str, tokens: int, placebo: str) -> dict[str, Any]:
 
 
 def _leave_out(hooks: dict[str, Any], part: str) -> None:
-    """Run our hooks through the script that leaves a part out; without the working set, its handler is not run."""
+    """Run our hooks through the script that leaves a part out. A handler that is not run would not do: its part would
+    count as one that did not arrive, and come with the prompt.
+    """
     for event in ("SessionStart", "UserPromptSubmit"):
-        for group in hooks[event]:
-            if part == WORKING_SET:
-                group["hooks"] = [handler for handler in group["hooks"] if "working_set" not in handler["args"]]
-            for handler in group["hooks"]:
-                before = [handler["command"], *handler["args"]]
-                handler["command"], handler["args"] = (
-                    sys.executable,
-                    ["-I", "-S", str(SCRIPT), "without", part, *before],
-                )
+        for handler in (handler for group in hooks[event] for handler in group["hooks"]):
+            before = [handler["command"], *handler["args"]]
+            handler["command"], handler["args"] = sys.executable, ["-I", "-S", str(SCRIPT), "without", part, *before]

@@ -40,7 +40,7 @@ def is_ours(arm: str) -> bool:
 
 def ablated(part: str, brief: str, working_set: str, prompt: str, call: str) -> list[str]:
     """Return the four texts of unified-state without one part ("" for none)."""
-    sections = SECTIONS.get(part, ())
+    sections = () if part == WORKING_SET else SECTIONS.get(part, ())
     return [
         without(brief, sections),
         "" if part == WORKING_SET else without(working_set, sections),

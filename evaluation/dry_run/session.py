@@ -80,8 +80,8 @@ class Session:
     def compact_all(self) -> None:
         """Play the story up to its last prompt.
 
-        The prompts between are archived with the transcript: a hook would give them the time of this run, which is later
-        than that of the next compaction, and what follows would not count as the first prompt after it.
+        The prompts between are archived with the transcript: a hook would give them the time of this run, which is
+        later than the next compaction, and what follows would not count as the first prompt after it.
         """
         self._prepare()
         for said_ in self.story.decided:

@@ -14,6 +14,7 @@ import os
 import sys
 import tempfile
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     try:
         tasks = chosen(find_tasks(options.tasks), options.count, options.names)
-        plans = _plans(options, tasks)
-        results = Results(options.results)
-        upstream = _upstream(options.model)
         prices = read_prices(options.prices)
         Budget(Path(os.devnull), options.budget, prices).check(options.model)
+        client, upstream = needed_client(), _upstream(options.model)
+        plans, results = _plans(options, tasks), Results(options.results)
         is_new = results.register(_registration(options, tasks))
         budget = Budget(results.spending, options.budget, prices)
     except (OSError, ValueError, UnknownPriceError, CannotStartError) as error:
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     print("\n".join(effect_lines(len(tasks) * len(options.endings))))
     print(f"{'wrote' if is_new else 'goes on with'} {results.registration}", flush=True)
-    stopped = _perform_all(plans, results, budget, upstream, options)
+    stopped = _perform_all(plans, client, results, budget, upstream, options)
     if found := results.all():
         print(summary(found))
     if stopped:
@@ -132,14 +132,19 @@ def _registration(options: argparse.Namespace, tasks: list[Task]) -> Json:
         "output_tokens": options.output_tokens,
         "most_corrections": MOST_CORRECTIONS,
         "unified_state": __version__,
+        "client": os.environ.get("UNIFIED_STATE_REAL_CLIENT") or f"claude-agent-sdk {version('claude-agent-sdk')}",
     }
 
 
 def _perform_all(
-    plans: list[Plan], results: Results, budget: Budget, upstream: Upstream, options: argparse.Namespace
+    plans: list[Plan],
+    client: Path,
+    results: Results,
+    budget: Budget,
+    upstream: Upstream,
+    options: argparse.Namespace,
 ) -> str | None:
     """Perform what is missing; why it stopped, if it did."""
-    client = needed_client()
     for plan in plans:
         if results.has(plan.name):
             continue

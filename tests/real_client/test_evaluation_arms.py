@@ -10,9 +10,9 @@ from evaluation.arm_setup import set_up
 from evaluation.arms import ARMS
 from evaluation.dry_run.client import last_request
 from evaluation.dry_run.stories import Story, decision_stories, find_works
-from evaluation.facts import held
 from evaluation.tasks import find_tasks
 from tests.acceptance.transcripts import Transcript
+from tests.sandboxed.product import Product
 
 from .scenario import Scenario
 
@@ -66,10 +66,10 @@ def test_what_an_arm_gives_stands_in_the_clients_request_and_nothing_else(
     assert len(scenario.api.of("compact")) == 1
 
 
-def test_a_recorded_rule_is_told_by_the_whole_product_and_not_by_the_arm_without_rules(
-    scenario: Scenario, story: Story
+@pytest.mark.parametrize(("arm", "tells"), [("unified-state", True), ("no-found", True), ("no-rules", False)])
+def test_a_rule_is_told_by_every_arm_of_ours_but_the_one_without_rules(
+    scenario: Scenario, story: Story, arm: str, *, tells: bool
 ) -> None:
-    set_up(scenario, "unified-state", 0)
-    text = last_request(scenario, story, "unified-state")
-    assert "[SAID]" in text
-    assert held(text, story.facts) > 0
+    set_up(scenario, arm, 0)
+    Product(scenario).run("constraint", "add", "Version 1 of the API stays", "--source", "the user")
+    assert ("Version 1 of the API stays" in last_request(scenario, story, arm)) is tells

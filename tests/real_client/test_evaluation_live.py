@@ -152,6 +152,7 @@ def test_a_missing_key_is_one_line_and_nothing_is_written(command: Command, api:
 
 
 def test_a_wrong_model_is_one_line_and_nothing_is_written(command: Command, api: MockApi) -> None:
+    command.prices.write_text(json.dumps({"claude-nobody": PRICES[OLD_MODEL]}), encoding="utf-8")
     api.always("count_tokens", Failure(404, "model: claude-nobody", "not_found_error"))
     line = one_line(command.run(model="claude-nobody"))
     assert "refuses the model claude-nobody with 404 not_found_error: model: claude-nobody" in line
