@@ -11,12 +11,14 @@ The client's JSON comes on stdin. It prints nothing, or what the client takes as
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+CONSTRAINT = re.compile(r"C\d+ \(")
 LIMIT = 9_900  # UTF-16 units; the client replaces an output above 10,000
 CHARACTERS = 4  # of a token, about: what the client's own estimate takes
 SECTIONS = {
@@ -77,6 +79,9 @@ def _without(part: str, command: list[str], given: str) -> int:
     if isinstance(context, str) and part in SECTIONS:
         output["hookSpecificOutput"]["additionalContext"] = rest = without(context, SECTIONS[part])
         sys.stdout.write(json.dumps(output) if "\n[" in rest else "")  # nothing of an empty fence
+    elif not output and part == "rules":  # PreCompact tells the summary in plain text what to keep, an item a line
+        lines = done.stdout.splitlines(keepends=True)
+        sys.stdout.write("".join(line for line in lines if not CONSTRAINT.match(line)))
     else:
         sys.stdout.write(done.stdout)
     sys.stderr.write(done.stderr)

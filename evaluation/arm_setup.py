@@ -52,7 +52,7 @@ def _leave_out(hooks: dict[str, Any], part: str) -> None:
     """Run our hooks through the script that leaves a part out. A handler that is not run would not do: its part would
     count as one that did not arrive, and come with the prompt.
     """
-    for event in ("SessionStart", "UserPromptSubmit"):
+    for event in ("SessionStart", "UserPromptSubmit", "PreCompact"):
         for handler in (handler for group in hooks[event] for handler in group["hooks"]):
             before = [handler["command"], *handler["args"]]
             handler["command"], handler["args"] = sys.executable, ["-I", "-S", str(SCRIPT), "without", part, *before]
