@@ -107,6 +107,11 @@ def held(text: str, facts: Sequence[Fact]) -> float:
     return sum(holds(text, fact) for fact in facts) / len(facts)
 
 
+def held_in(texts: Sequence[str], facts: Sequence[Fact]) -> float:
+    """The share of the facts that one of some texts holds."""
+    return sum(any(holds(text, fact) for text in texts) for fact in facts) / len(facts)
+
+
 def _sentences(text: str) -> Iterable[str]:
     for sentence in _SENTENCE.split(text):
         for start in range(0, len(sentence), _LONGEST):

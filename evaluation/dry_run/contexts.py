@@ -1,7 +1,8 @@
 """The requests of each arm, and what two scripted agents answer to them.
 
-An agent answers right exactly if every fact stands in its request. `reads` sees the summary, what the arm gives, and
-the prompt; `looks up` also sees what `search` and `show` find, or grep in its arm.
+An agent answers right exactly if every fact stands in its request. `reads` sees the summary and what the arm gives;
+`looks up` also sees what `search` and `show` find, or grep in its arm. The prompt itself does not count, since a
+question may name what it asks for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from benchmarks.transcripts import calls
 from evaluation.arms import BARE, GREP, NATIVE, OURS, PLACEBO, TAIL, ablated, is_ours
 from evaluation.dry_run.session import Told
 from evaluation.dry_run.stories import Story
-from evaluation.facts import held
+from evaluation.facts import held_in
 from unified_state.lib.tokens import count_tokens
 
 READS, LOOKS_UP = "reads", "looks up"
@@ -51,9 +52,9 @@ def outcomes(stories: Sequence[Story], told: Sequence[Told], arms: Sequence[str]
             given = placebo if arm == PLACEBO else _given(arm, story, ours, size)
             looked_up = ours.grepped if arm == GREP else ours.found if is_ours(arm) else ""
             for agent, text in ((READS, given), (LOOKS_UP, f"{given}\n{looked_up}")):
-                request = f"{story.works[-1].summary}\n{text}\n{story.prompt}"
+                parts = (story.works[-1].summary, text)  # not the prompt: a question may name what is asked for
                 (tokens,) = count_tokens([text.strip()])
-                found.append(Outcome(story.name, story.kind, arm, agent, held(request, story.facts), tokens))
+                found.append(Outcome(story.name, story.kind, arm, agent, held_in(parts, story.facts), tokens))
     return found
 
 
