@@ -15,7 +15,8 @@ _PRINTED = 30_000  # characters of a command's output that Claude Code shows to 
 def grepped(transcript: Path, copy: Path, prompt: str) -> str:
     """Return what grep prints. It reads a copy of the transcript, without what unified-state gave to the session."""
     lines = transcript.read_text(encoding="utf-8").splitlines(keepends=True)
-    copy.write_text("".join(line for line in lines if '"hook_additional_context"' not in line), encoding="utf-8")
+    kept = "".join(line for line in lines if '"hook_additional_context"' not in line)
+    copy.write_text(kept.replace(str(copy.parent), "/folder"), encoding="utf-8")  # the same in every run
     whole = copy.read_text(encoding="utf-8").casefold()
     words = sorted({word.casefold() for word in _WORD.findall(prompt)})
     counted = sorted((count, word) for word in words if (count := whole.count(word)))
