@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -128,6 +129,34 @@ def test_without_any_stop_the_whole_hook_opens_the_archive_after_four_prompts(cl
         assert opens_archive(client, text) == (number == 4)
         client.write("user", text)
     assert client.archived == ["Begin with the parser.", *asked[:-1]]  # the client wrote the last one afterwards
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("search", "walrus"), ("show", "T2"), ("decision", "add", "Walruses are in the zoo", "--rationale", "seen")],
+    ids=lambda command: command[0],
+)
+def test_commands_see_turns_that_no_stop_archived(client: Client, command: tuple[str, ...]) -> None:
+    assert not opens_archive(client, "Where does the walrus live?")
+    client.write("user", "Where does the walrus live?")
+    done = client.project.run(*command)
+    assert done.code == 0, done
+    with sqlite3.connect(client.project.archive) as archive:
+        assert archive.execute("SELECT count(*) FROM step").fetchone() == (3,)  # a prompt, its answer, this prompt
+    if command[0] != "decision":
+        assert "walrus" in done.out.lower()
+
+
+def test_a_reader_goes_on_while_another_process_writes(client: Client) -> None:
+    assert not opens_archive(client, "Where does the walrus live?")
+    client.write("user", "Where does the walrus live?")
+    with sqlite3.connect(client.project.archive, isolation_level=None) as held:
+        held.execute("BEGIN IMMEDIATE")
+        done = client.project.run("search", "hello")
+        held.rollback()
+    assert done.code == 0
+    assert "the newest turns are not archived yet" in done.err
+    assert "walrus" in client.project.run("search", "walrus").out
 
 
 def loads_os(client: Client, text: str, **environment: str) -> bool:

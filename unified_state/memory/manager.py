@@ -28,7 +28,7 @@ from unified_state.model.item import (
     OpenQuestion,
 )
 from unified_state.model.session_state import TRIGGERS, WorkItem
-from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+from unified_state.upkeep.merge.merge_and_settle import drain_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: st
     def warn(line: str) -> None:
         warnings.warn(line, stacklevel=2)
 
-    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=merge_and_settle)
+    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=drain_and_settle)
 
 
 class StateReader:

@@ -121,7 +121,7 @@ class Context:
         for another process that writes.
         """
         from unified_state.memory.workspace.open_workspace import open_workspace  # hooks run without it
-        from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+        from unified_state.upkeep.merge.merge_and_settle import drain_and_settle
 
         return open_workspace(
             self.folder,
@@ -130,7 +130,7 @@ class Context:
             advise=self.say,
             origin=origin_of(environment()),
             create=create,
-            around_use=merge_and_settle,
+            around_use=drain_and_settle,
         )
 
     def reading(self) -> Workspace:

@@ -20,7 +20,7 @@ from unified_state.memory.workspace.open_workspace import in_session_of_client, 
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import environment
 from unified_state.upkeep.doctor.bug_report import report_bug
-from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+from unified_state.upkeep.merge.merge_and_settle import drain_and_settle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Project:
                 report=tell,
                 advise=tell,
                 create=create,
-                around_use=merge_and_settle,
+                around_use=drain_and_settle,
             )
         )
 

@@ -1,14 +1,18 @@
 """Steps around each use of an archive: merge waiting journals before, enforce changed constraints after, and compile
 the reminders where the user turned them on.
 
-The entry points (commands, hooks, servers, programs) pass `merge_and_settle` to their workspaces, so lower layers do
-not depend on merging, enforcement or reminders.
+The entry points pass one of these functions to their workspaces, so lower layers do not depend on merging, capture,
+enforcement or reminders: hooks pass `merge_and_settle`, commands, servers and programs `drain_and_settle`.
 """
 
 from __future__ import annotations
 
+import os
+
+from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import read_enforcement
 from unified_state.memory.repository.place import has_reminders
+from unified_state.memory.spool.hook_files import ENDING, PENDING_FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +26,24 @@ if TYPE_CHECKING:
 
 
 _PATIENCE = 1_000  # milliseconds for which a merge waits for another writer; the next use tries again
+
+
+def drain_and_settle(workspace: Workspace, archive: Archive, action: Callable[[Archive], T]) -> T:
+    """Do as `merge_and_settle`, but first archive the turns whose prompts a hook only kept."""
+    if workspace.journal is None and workspace.settings.enabled and _has_spool(archive.folder):
+        from unified_state.capture.drain_spool import drain_spool
+
+        archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")
+        drain_spool(archive, workspace, current_time())
+        archive.run(f"PRAGMA busy_timeout = {round(workspace.seconds * 1000)}")
+    return merge_and_settle(workspace, archive, action)
+
+
+def _has_spool(folder: str) -> bool:
+    try:
+        return any(name.endswith(ENDING) for name in os.listdir(os.path.join(folder, PENDING_FOLDER)))
+    except OSError:  # nothing was ever kept
+        return False
 
 
 def merge_and_settle(workspace: Workspace, archive: Archive, action: Callable[[Archive], T]) -> T:
