@@ -34,7 +34,6 @@ from benchmarks.generated import Generator, line, write_many_turns, write_transc
 from benchmarks.long_archive import write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from benchmarks.world import PROGRAM, World
-from unified_state.agents.install.program_launcher import write_program
 from unified_state.agents.install.status_line_entry import with_status_line
 from unified_state.memory.repository.place import locate
 from unified_state.settings import default_data_dir
@@ -166,7 +165,10 @@ def restores(world: World, turns: int) -> list[Contender]:
 
 def commands(world: World, steps: int) -> list[Contender]:
     """Everyday commands in an archive of many steps."""
-    write_program()
+    done = subprocess.run(
+        [PROGRAM, "install", "--yes"], env=world.environment, cwd=world.project, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
     data = world.home / Path(default_data_dir()).relative_to(Path.home())
     write_archive(Path(locate(str(world.project), str(data), create=True).archive_path), steps)
     lines = {

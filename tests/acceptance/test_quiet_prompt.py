@@ -159,6 +159,36 @@ def test_a_reader_goes_on_while_another_process_writes(client: Client) -> None:
     assert "walrus" in client.project.run("search", "walrus").out
 
 
+def test_a_damaged_file_of_the_spool_costs_nothing_else(client: Client) -> None:
+    assert not opens_archive(client, "Where does the walrus live?")
+    client.write("user", "Where does the walrus live?")
+    (kept,) = client.project.data.glob(f"repositories/*/pending/{client.session_id}@*.prompt")
+    kept.write_bytes(b"")  # as a power cut leaves it
+    client.stops()
+    assert client.archived == ["Begin with the parser.", "Where does the walrus live?"]
+
+
+def test_a_session_disabled_while_a_turn_ended_keeps_no_prompt(client: Client) -> None:
+    (way,) = client.project.data.glob("ways/*")
+    way.unlink()
+    settings = client.project.folder / ".claude" / "unified-state.toml"
+    event = client.project.event("Stop", session_id=client.session_id, transcript_path=str(client.path))
+    code = f"""
+from unified_state.interfaces import hook
+from unified_state.interfaces.hooks import note_quiet
+note = note_quiet.note_quiet
+def note_later(call):
+    open({str(settings)!r}, "w").write("enabled = false\\n")
+    note(call)
+note_quiet.note_quiet = note_later
+hook.run("Stop")
+"""
+    settings.parent.mkdir(exist_ok=True)
+    client.project.execute((sys.executable, "-c", code), event, {})
+    assert settings.exists()
+    assert not way.exists()
+
+
 def loads_os(client: Client, text: str, **environment: str) -> bool:
     """Whether the hook of a prompt, as the launcher calls it, loads more than what keeps the prompt."""
     code = (

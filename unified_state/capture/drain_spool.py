@@ -35,9 +35,16 @@ def drain_spool(archive: Archive, workspace: Workspace, now: int) -> None:
     try:
         for cursor, session_id in recent_transcripts(archive, _MOST_SESSIONS):
             if cursor.agent is None and file_name(session_id) in kept and moment.has_time():
-                capture.session(cursor.path, session_id)
+                _archive(capture, cursor.path, session_id, workspace)
     except (DatabaseError, StorageError) as error:
         problem = error if isinstance(error, StorageError) else explained(error, archive.path)
         if isinstance(problem, DamagedArchiveError):
             raise
         workspace.report(f"the newest turns are not archived yet: {problem}")
+
+
+def _archive(capture: Capture, path: str, session_id: str, workspace: Workspace) -> None:
+    try:
+        capture.session(path, session_id)
+    except OSError as error:
+        workspace.report(f"{path} is not archived yet: {error.strerror or error}")

@@ -43,7 +43,7 @@ def main() -> None:
     try:
         event = _given(begin)
         if event is not None and (folder := _keep(event, started)):
-            _archive_if_many(folder, event)
+            _try_to_archive(folder, event)
             system._exit(0)  # noqa: SLF001  # as `os` has it; everything is closed
     except (OSError, ValueError, TypeError, KeyError, AttributeError, _LateError):
         pass  # the whole hook does it, or reports what is wrong
@@ -93,6 +93,14 @@ def _keep(event: dict[str, Any], started: float) -> str:
     write_trace(folder, _EVENT, now, round((time.monotonic() - started) * 1000))
     keep_prompt(folder, session_id, [_KIND, prompt, now])
     return folder
+
+
+def _try_to_archive(folder: str, event: dict[str, Any]) -> None:
+    """Archive if many prompts wait. Where no process can be made the next prompt tries again: this one is kept."""
+    try:
+        _archive_if_many(folder, event)
+    except (OSError, ValueError, _LateError):
+        return
 
 
 def _archive_if_many(folder: str, event: dict[str, Any]) -> None:

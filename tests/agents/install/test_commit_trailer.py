@@ -66,6 +66,36 @@ def test_a_hook_that_is_there_is_left_alone_with_what_to_add(repository: Path) -
     assert hook.read_text(encoding="utf-8") == "#!/bin/sh\nexit 0\n"
 
 
+def test_a_hook_to_which_the_user_added_the_lines_stays_the_users(repository: Path) -> None:
+    hook = repository / ".git/hooks/prepare-commit-msg"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho mine >mine\n", encoding="utf-8")
+    with pytest.raises(UsageError) as refused:
+        installed(repository)
+    with hook.open("a", encoding="utf-8") as file:
+        file.write(str(refused.value.hint).partition("\n")[2])
+    hook.chmod(0o755)
+    before = hook.read_bytes()
+    assert commit(repository, "-m", "one", CLAUDE_CODE_SESSION_ID=SESSION) == f"one\n\nSession: {SESSION}"
+    assert (repository / "mine").exists()
+    with pytest.raises(UsageError):
+        installed(repository)
+    assert remove_trailer(find_repository(str(repository), ".git")) is None
+    assert hook.read_bytes() == before
+
+
+def test_a_rule_in_a_message_does_not_end_it(repository: Path) -> None:
+    installed(repository)
+    message = commit(repository, "-m", "one\n\nbefore\n\n---\n\nafter", CLAUDE_CODE_SESSION_ID="s1")
+    assert message.endswith("after\n\nSession: s1")
+
+
+def test_an_empty_message_still_aborts_a_commit(repository: Path) -> None:
+    installed(repository)
+    with pytest.raises(subprocess.CalledProcessError):
+        commit(repository, CLAUDE_CODE_SESSION_ID="s1", GIT_EDITOR="true")
+
+
 @pytest.mark.parametrize("where", ["inside", "outside"])
 def test_a_folder_that_core_hookspath_names_is_left_alone(
     repository: Path, git: Git, tmp_path: Path, where: str

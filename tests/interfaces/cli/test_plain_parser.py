@@ -89,7 +89,7 @@ def test_every_example_is_a_plain_command_line(example: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["search", "search --limit 0 x", "search --limit", "decision add x", "decision", "decision no", "show",
+    ["search", "search --limit 0 x", "search --limit", "decision add x", "decision", "decision no",
      "show a b", "inbox accept", "inbox accept C1 --all", "evidence add no x --source y", "status x", "search -- -x",
      "search a --limit 3 b", "status --json=1", "status --help"],
 )  # fmt: skip

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _NAME = "prepare-commit-msg"
 _MARK = "# unified-state: names the agent's session in its commits; `unified-state uninstall` removes this file"
-_COMMAND = 'git interpret-trailers --in-place --if-exists doNothing --trailer "Session: $session" "$1"'
+_HEAD = f"#!/bin/sh\n{_MARK}\n"
+_COMMAND = 'git interpret-trailers --in-place --no-divider --if-exists doNothing --trailer "Session: $session" "$1"'
 _SECONDS = 10.0
 
 
@@ -51,7 +52,7 @@ def add_trailer(repository: Repository, environ: Mapping[str, str]) -> str:
     if os.path.lexists(path) and not _is_ours(path):
         message = f"there is a hook already: {path}"
         raise UsageError(message, f"add this to it yourself:\n{_script()}")
-    write_atomically(path, f"#!/bin/sh\n{_script()}exit 0\n".encode(), 0o755)
+    write_atomically(path, f"{_HEAD}{_script()}exit 0\n".encode(), 0o755)
     return path
 
 
@@ -72,17 +73,20 @@ def remove_trailer(repository: Repository) -> str | None:
 
 def _is_ours(path: str) -> bool:
     try:
-        return _MARK.encode() in read_regular(path, SMALL_FILE)
+        return read_regular(path, SMALL_FILE).startswith(_HEAD.encode())
     except OSError:
         return False
 
 
 def _script() -> str:
-    """Return the lines of the hook. A session's id is used only if it has no character that a shell or git obeys."""
-    lines = [_MARK, "session=$CLAUDE_CODE_SESSION_ID"]
+    """Return the lines of the hook. A session's id is used only if it has no character that a shell or git obeys.
+
+    A commit whose message is still to be written gets none: with the trailer alone git would not count it as empty.
+    """
+    lines = ["session=$CLAUDE_CODE_SESSION_ID"]
     for host in HOSTS.values():
         variable = host.session_variable
         if variable:
             lines.append(f'[ -z "$session" ] && [ -n "${variable}" ] && session="{host.name}{HOST_MARK}${variable}"')
-    lines.append(f"case $session in '' | *[!A-Za-z0-9:._-]*) ;; *) {_COMMAND} ;; esac")
+    lines.append(f"case ${{2:-template}}:$session in template:* | *: | *[!A-Za-z0-9:._-]*) ;; *) {_COMMAND} ;; esac")
     return "\n".join([*lines, ""])

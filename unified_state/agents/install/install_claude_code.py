@@ -142,8 +142,8 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
 
 def install(place: Target, data_dir: str, choices: Choices) -> Installed:
     """Add our hooks, the slash command and the skill, and replace those of an earlier version."""
-    write_program()
     plan = plan_install(place, data_dir, choices, write_launcher())
+    write_program()
     changed = write_text(place.settings_path, plan.before, plan.after, data_dir)
     if plan.command is not None:
         write_atomically(plan.command_path, plan.command, 0o644)

@@ -2,7 +2,8 @@
 
 Installers write a script that loads `site`, and some of them `re` too, before a line of ours runs: half of what a
 command like `show` takes. `install` replaces it, and only it, by a file that does without. What a command imports
-from other packages is found all the same (`interfaces/cli/late_site.py`). Where the script cannot be replaced it stays.
+from other packages is found all the same (`interfaces/cli/late_site.py`). Where the script cannot be replaced it stays,
+and so it does where this process was not started by a script beside it: then it may have another copy of the package.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ _EXECUTABLE = 0o755
 
 def write_program() -> bool:
     """Replace the installer's script beside this interpreter. Return whether the short file is there."""
-    path, content = os.path.join(os.path.dirname(sys.executable), _PROGRAM), _content(sys.executable)
-    if os.name != "posix" or content is None or os.path.islink(path):
+    folder = os.path.dirname(sys.executable or "")
+    path, content = os.path.join(folder, _PROGRAM), _content(sys.executable or "")
+    if os.name != "posix" or content is None or os.path.islink(path) or not _is_started_in(folder):
         return False
     try:
         present = read_regular(path, SMALL_FILE)
-        if present != content and _is_script(present):
+        if present != content and _is_script(present, sys.executable):
             write_atomically(path, content, _EXECUTABLE)
             present = content
     except (OSError, StorageError):
@@ -37,12 +39,28 @@ def write_program() -> bool:
 
 def _content(interpreter: str) -> bytes | None:
     first_line = b"#!" + os.fsencode(interpreter) + b" -SP\n"
-    if len(first_line) > _LONGEST_LINE or len(first_line.split()) != 2:  # noqa: PLR2004
+    if not interpreter or len(first_line) > _LONGEST_LINE or len(first_line.split()) != 2:  # noqa: PLR2004
         return None
-    code = f"import sys\nsys.path.append({PACKAGE_ROOT!a})\nfrom {_MODULE} import main\nmain()\n"
+    code = f"""import sys
+sys.path.append({PACKAGE_ROOT!a})
+try:
+    from {_MODULE} import main
+except ModuleNotFoundError:  # the package was moved
+    import site
+    site.main()
+    from {_MODULE} import main
+main()
+"""
     return first_line + b"# `unified-state install` wrote it.\n" + code.encode()
 
 
-def _is_script(content: bytes) -> bool:
-    """Return whether a file is the script of an installer, or an older file of ours."""
-    return content.startswith(b"#!") and f"from {_MODULE} import main\n".encode() in content
+def _is_started_in(folder: str) -> bool:
+    """Return whether this process runs one of the package's scripts in a folder."""
+    script = os.path.realpath(sys.argv[0]) if sys.argv and sys.argv[0] else ""
+    return os.path.dirname(script) == os.path.realpath(folder) and os.path.basename(script).startswith(_PROGRAM)
+
+
+def _is_script(content: bytes, interpreter: str) -> bool:
+    """Return whether a file is the script of an installer for this interpreter, or an older file of ours."""
+    is_for_us = content.startswith(b"#!" + os.fsencode(interpreter))
+    return is_for_us and f"from {_MODULE} import main\n".encode() in content

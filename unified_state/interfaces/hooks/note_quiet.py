@@ -13,10 +13,11 @@ from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.pending_messages import write_mark
 from unified_state.memory.archive.sessions import session_number, turns_since, waiting_for_prompt
 from unified_state.memory.repository.find_repository import ID_FILE, checkout_path
+from unified_state.memory.repository.place import locate
 from unified_state.memory.spool.hook_files import archive_stamp
 from unified_state.memory.spool.session_way import has_settings, present_way, way_path
 from unified_state.restore.tried_before import names_of_attempts
-from unified_state.settings import PROJECT_FILE, user_file
+from unified_state.settings import PROJECT_FILE, database_home, load_hook_settings, user_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def _write_way(call: HookCall) -> None:
         checkout_path(data_dir, repository.identity_folder),
         os.path.join(repository.git_dir, "commondir"),
         user_file(),
+        user_file(database_home()),
         os.path.join(repository.worktree, PROJECT_FILE),
     )
     folders = [cwd]
@@ -66,9 +68,19 @@ def _write_way(call: HookCall) -> None:
         folders.append(os.path.join(below, ".git"))
         below = os.path.dirname(below)
     way = present_way(cwd, place.folder, place.archive_path, files, [*folders, os.path.join(below, ".git")])
+    if not _finds_the_same(call):  # this hook began to work before the files were looked at
+        return
     if not os.path.exists(path):
         make_room(os.path.dirname(path))
     write_note(path, dump_json(way).encode("utf-8", "surrogatepass"))
+
+
+def _finds_the_same(call: HookCall) -> bool:
+    """Return whether a hook that begins now finds the same archive, and is not disabled."""
+    place, data_dir = locate(call.event.cwd, call.settings.data_dir, create=False), call.settings.data_dir
+    cache = os.path.join(place.folder, "settings.json")
+    is_same = place.is_settled and place.folder == call.workspace.place.folder
+    return is_same and load_hook_settings(place.repository.worktree, cache, data_dir, call.environ).enabled
 
 
 def _settled_stamp(path: str) -> list[int] | None:

@@ -60,7 +60,7 @@ class _PendingLock(FileLock):
             for session_id, paths in kept_prompts(self._archive.folder).items():
                 write_pending(self._archive, session_id, _read_all(self._archive, session_id, paths))
                 for path in paths:
-                    os.unlink(path)  # a process that is killed before this leaves the message twice, which reads as one
+                    _remove(path)  # a process that is killed before this leaves the message twice, which reads as one
         except OSError as error:
             self.__exit__(None, None, None)
             message = f"the pending messages in {_folder(self._archive)} cannot be rewritten: {error.strerror}"
@@ -68,6 +68,13 @@ class _PendingLock(FileLock):
         except BaseException:
             self.__exit__(None, None, None)
             raise
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return  # it was damaged, and is set aside
 
 
 def pending_lock(archive: InFolder) -> FileLock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.identifiers import mentioned_files
@@ -137,7 +138,7 @@ def _free_texts(archive: Archive, masker: Masker, fix_at: int | None) -> list[st
 
 def _pending(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
     refs = []
-    with pending_lock(archive):
+    with pending_lock(archive) if fix else nullcontext():  # only `fix` needs a folder that can be written
         for session_id in sessions_with_pending(archive):
             messages = read_pending(archive, session_id)
             masked = [message.replace(text=masker.text(message.text)) for message in messages]

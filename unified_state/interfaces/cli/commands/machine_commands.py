@@ -69,7 +69,7 @@ def _completion(context: Context, arguments: Values) -> None:
 COMMANDS = {
     "help": Command(
         _help,
-        argument("words", nargs="*", metavar="COMMAND", help="a command, or a command and its verb"),
+        argument("words", nargs="*", default=[], metavar="COMMAND", help="a command, or a command and its verb"),
         either(
             flag("--all", "list every command, plumbing too"),
             flag("--man", "print the manual page, for `man -l`"),
