@@ -191,7 +191,7 @@ def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_repor
     assert project.hook("Stop", last_assistant_message="done").code == 0
     restored = project.hook("SessionStart", "brief", source="startup").out
     bug = "import sys\nfrom unified_state.interfaces.cli import main as cli\n"
-    bug += "def f(*_): raise ValueError(sys.argv[1])\ncli._parser = f\n"
+    bug += "def f(*_): raise ValueError(sys.argv[1])\ncli._parse = f\n"
     assert project.execute((sys.executable, "-c", bug + "cli.main(['status'])", token), "", {}).code == 3
     notes = [path for path in project.data.rglob("*") if path.is_file() and path.suffix != ".db"]
     assert {"hook.log", "Stop", "bug-report.txt"} <= {path.name for path in notes}

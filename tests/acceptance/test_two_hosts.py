@@ -48,8 +48,17 @@ def rollout(project: Project) -> Rollout:
     assert project.run(*decide, CODEX_THREAD_ID="0a1b").code == 0
     rollout.runs("make test", "FAIL: test_small_tenant: starved after 3 rounds", 2)
     rollout.says("assistant", "The small tenant still starves; next I look at the refill.")
+    write_edited(project)
     codex_hook(project, "Stop", transcript_path=str(rollout.path))
     return rollout
+
+
+def write_edited(project: Project) -> None:
+    """Write the files as the edits of a session leave them."""
+    folder = project.folder / "src"
+    folder.mkdir()
+    (folder / "limiter.py").write_text(f"{NEW}\n", encoding="utf-8")
+    (folder / "queue.py").write_text("b_name\n", encoding="utf-8")
 
 
 @pytest.mark.usefixtures("rollout")
@@ -93,6 +102,7 @@ def test_codex_continues_what_claude_code_did(project: Project) -> None:
     written.call("Bash", {"command": "make test"}, "Exit code 2\nstarved after 3 rounds", error=True)
     written.text("The small tenant still starves; next I look at the refill.")
     project.decide("Refill buckets lazily")
+    write_edited(project)
     project.keep(written, project.home / "c1.jsonl", "Stop")
     told = codex_hook(project, "SessionStart", source="startup")
     assert "[LAST SESSION] in Claude Code (c1)" in told

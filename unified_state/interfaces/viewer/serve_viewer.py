@@ -50,14 +50,17 @@ def serve_viewer(
         config = uvicorn.Config(guard, log_level="warning", access_log=False, server_header=False, lifespan="off")
         address = f"http://{_HOST}:{port}{path}?token={token}"
         folder = own.workspace.place.folder if own.workspace else ""
-        with suppress(KeyboardInterrupt):  # at any moment; uvicorn raises the signal again once it has ended
+        # Ctrl-C at any moment; uvicorn raises the signal again once it has ended. The loop is made before the address is
+        # shown, because one that is interrupted while it is made complains.
+        with suppress(KeyboardInterrupt), asyncio.Runner() as runner:
+            runner.get_loop()
             note_running(folder, port)
             try:
                 say(address)
                 if opens_browser and _has_screen():
                     # Every program sees the arguments of the browser's process, so what stands there opens once.
                     webbrowser.open(f"http://{_HOST}:{port}{path}?token={guard.single_use_token()}")
-                asyncio.run(_serve(uvicorn.Server(config), listening, viewer, guard, unused_seconds))
+                runner.run(_serve(uvicorn.Server(config), listening, viewer, guard, unused_seconds))
             finally:
                 forget_running(folder)
 
