@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -205,12 +206,12 @@ sys.stderr.write(",".join(sys.modules))
 """
 
 
-def modules_of_status_line(repository: Path) -> set[str]:
+def modules_of_status_line(repository: Path, code: str = STATUS_LINE) -> set[str]:
     """The modules that the status line's process has loaded at its end, in full."""
     usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
     given = {"session_id": "s", "cwd": str(repository), "context_window": usage}
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", STATUS_LINE, str(ROOT), default_data_dir()],
+        [sys.executable, "-I", "-S", "-c", code, str(ROOT), default_data_dir()],
         input=json.dumps(given),
         capture_output=True,
         text=True,
@@ -225,6 +226,35 @@ def test_the_status_line_loads_nothing_that_costs_milliseconds(repository: Path,
     loaded = modules_of_status_line(repository)
     assert "unified_state.context.window.read_context" in loaded  # it looked into the archive
     assert {name.split(".")[0] for name in loaded} & TOO_DEAR_FOR_HOOKS == set()
+
+
+STATUS_NOTE = {
+    "unified_state",
+    "unified_state.context",
+    "unified_state.context.window",
+    "unified_state.context.window.rules",
+    "unified_state.context.window.rules.status_text",
+    "unified_state.context.window.status_note",
+    "unified_state.interfaces",
+    "unified_state.interfaces.statusline",
+    "unified_state.lib",
+    "unified_state.lib.stdlib",
+    "unified_state.lib.times",
+    "unified_state.memory",
+    "unified_state.memory.spool",
+    "unified_state.memory.spool.hook_files",
+    "unified_state.memory.spool.session_way",
+}
+
+
+def test_a_status_line_with_a_note_loads_nothing_else(repository: Path, transcript: Path) -> None:
+    modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
+    time.sleep(0.05)  # a commit of the last milliseconds gets no note
+    modules_of_status_line(repository)
+    code = STATUS_LINE.replace("run(sys.argv[1], calls_other=True)", "print_noted(sys.argv[1], bytearray())")
+    loaded = modules_of_status_line(repository, code)
+    assert {name for name in loaded if name.startswith("unified_state")} == STATUS_NOTE
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "select"}) == set()
 
 
 def test_a_prompt_that_is_told_nothing_of_its_context_loads_nothing_for_it(repository: Path, transcript: Path) -> None:

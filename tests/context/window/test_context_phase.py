@@ -8,11 +8,11 @@ from unified_state.context.window.rules.context_phase import (
     compaction_limit,
     is_higher,
     phase_of,
-    short_number,
     told_line,
     trend_of,
     window_of,
 )
+from unified_state.context.window.rules.status_text import short_number
 from unified_state.model.context_usage import (
     FROM_CLIENT,
     FROM_COMPACTIONS,

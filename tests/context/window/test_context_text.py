@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from unified_state.context.window.rules.context_text import Glance, StatusInput, draw_context, parse_status, status_line
+from unified_state.context.window.rules.context_text import StatusInput, draw_context, parse_status
+from unified_state.context.window.rules.status_text import Glance, status_line
 from unified_state.model.context_usage import OK, OPTIMISE, PHASES, WARNING, Point, Reading
 
 FULL = Glance(

@@ -84,7 +84,7 @@ def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> s
     """
     if replaced:
         return _command(parsed_settings(replaced))
-    for path in _settings_files(worktree, environ):
+    for path in status_line_files(worktree, environ):
         settings = settings_in(path)  # the client itself reports settings that it cannot read
         value = settings.get("statusLine") if isinstance(settings, dict) else None
         if isinstance(value, dict) and is_our_status_line(value):
@@ -94,8 +94,8 @@ def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> s
     return ""
 
 
-def _settings_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str]:
-    """Return the client's settings files, the most specific first."""
+def status_line_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str]:
+    """Return the client's settings files that may have a status line, the most specific first."""
     folder = os.path.join(worktree, ".claude")
     shared = [os.path.join(holder, "settings.json") for holder in (folder, config_folder(environ))]
     return [os.path.join(folder, "settings.local.json"), *shared]

@@ -14,6 +14,7 @@ from itertools import islice
 from unified_state.agents.transcripts.transcript_lines import parse_entries, time_of, usage_of
 from unified_state.context.window.context_table import history, newest_cut, seen_limits, turn_starts, watched_context
 from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
+from unified_state.context.window.status_note import USAGE_FOLDER
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, open_regular, parse_json, read_regular
 from unified_state.model.context_usage import OK, Limit, Point, Reading, Watched
@@ -64,16 +65,23 @@ def watched_now(
     archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
 ) -> Watched:
     """Return the limit and the phase that follow from the newest reading of a session."""
-    cycle, _ = newest_cut(archive, session)
-    before = watched_context(archive, session)
-    if before is None or before.cycle != cycle:
-        before = Watched(reading.window, Limit(0, ""), OK, OK, cycle, before.stale if before else 0)
-    limit = compaction_limit(reading.window, seen_limits(archive, session, reading.window), environ)
+    before, limit = watched_before(archive, session, reading, environ)
     phase = phase_of(
         reading.tokens * 100 / limit.tokens, before.phase, (settings.context_warning, settings.context_optimise)
     )
     reached = phase if is_higher(phase, before.reached) else before.reached
-    return Watched(reading.window, limit, phase, reached, cycle, before.stale)
+    return Watched(reading.window, limit, phase, reached, before.cycle, before.stale)
+
+
+def watched_before(
+    archive: Archive, session: int, reading: Reading, environ: Mapping[str, str]
+) -> tuple[Watched, Limit]:
+    """Return the last phase of a session since its newest compaction, and the limit of a reading's window."""
+    cycle, _ = newest_cut(archive, session)
+    before = watched_context(archive, session)
+    if before is None or before.cycle != cycle:
+        before = Watched(reading.window, Limit(0, ""), OK, OK, cycle, before.stale if before else 0)
+    return before, compaction_limit(reading.window, seen_limits(archive, session, reading.window), environ)
 
 
 _PIECE = 1 << 18
@@ -124,22 +132,19 @@ def _lines_from_the_end(path: str) -> Iterator[bytes]:
         yield rest
 
 
-_USAGE_FOLDER = "usage"
-
-
 def keep_usage(folder: str, session_id: str, reading: Reading) -> None:
     """Save the client's figures if they are new."""
     known = read_usage(folder, session_id)
     if known is not None and (known.tokens, known.window) == (reading.tokens, reading.window):
         return
     line = dump_json([reading.tokens, reading.window, reading.at])
-    write_session_file(session_file(folder, _USAGE_FOLDER, session_id), line)
+    write_session_file(session_file(folder, USAGE_FOLDER, session_id), line)
 
 
 def read_usage(folder: str, session_id: str) -> Reading | None:
     """Return the client's last figures of a session, or None if our status line is not installed."""
     try:
-        content = read_regular(session_file(folder, _USAGE_FOLDER, session_id), SMALL_FILE)
+        content = read_regular(session_file(folder, USAGE_FOLDER, session_id), SMALL_FILE)
         tokens, window, at = parse_json(content.decode())
     except (OSError, ValueError, TypeError, RecursionError):
         return None

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 
 from unified_state.context.window.context_table import history, newest_cut
-from unified_state.context.window.read_context import watched_now
-from unified_state.context.window.rules.context_phase import compaction_limit, phase_of, trend_of
-from unified_state.context.window.rules.context_text import Glance
+from unified_state.context.window.read_context import watched_before
+from unified_state.context.window.rules.context_phase import compaction_limit, outlook, phase_of
+from unified_state.context.window.rules.status_text import Glance
+from unified_state.context.window.status_note import noted_glance
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import unpack
@@ -20,11 +21,12 @@ from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.health import newest_problem
 from unified_state.memory.repository.place import journal_folder
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.context_usage import OK, Point
+from unified_state.model.context_usage import OK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
@@ -36,25 +38,30 @@ _PATIENCE = 0.02  # seconds to wait for a writer; the next refresh is soon
 
 def glance_at(
     place: Place, settings: Settings, session_id: str, reading: Reading | None, now: int, environ: Mapping[str, str]
-) -> Glance:
-    """Return all figures that can be read now."""
-    glance = Glance(problem=_problem(place.folder, now))
+) -> tuple[Glance, dict[str, Any] | None]:
+    """Return all figures that can be read now, and those of them for a note (see `status_note`) if the archive could be
+    read.
+    """
+    glance, figures = Glance(problem=_problem(place.folder, now)), None
     if reading is not None:
+        figures = (reading.tokens, reading.window, reading.percent)
         limit = compaction_limit(reading.window, [], environ)
         phase = phase_of(reading.tokens * 100 / limit.tokens, OK, (settings.context_warning, settings.context_optimise))
-        glance = Glance(reading.tokens, reading.window, reading.percent, limit.tokens, phase, problem=glance.problem)
+        glance = glance.replace(
+            tokens=reading.tokens, window=reading.window, percent=reading.percent, compacts_at=limit.tokens, phase=phase
+        )
     path = _archive_path(place, settings)
     if path is None or not os.path.exists(path):
-        return glance
+        return glance, None
     try:
         with Archive(path, seconds=_PATIENCE, read_only=True) as archive:
-            glance = glance.replace(**_recorded(archive, place.state_path, now))
+            note = _recorded(archive, place.state_path)
             if reading is not None:
                 session = session_number(archive, session_id) or 0  # a new session uses the limits of others
-                glance = glance.replace(**_ahead(archive, session, reading, settings, environ))
+                note.update(_ahead(archive, session, reading, settings, environ))
     except UnifiedStateError:
-        return glance  # the archive is locked or damaged; the hooks find and report damage
-    return glance
+        return glance, None  # the archive is locked or damaged; the hooks find and report damage
+    return noted_glance(note, figures, now).replace(problem=glance.problem), note
 
 
 def _archive_path(place: Place, settings: Settings) -> str | None:
@@ -66,38 +73,30 @@ def _archive_path(place: Place, settings: Settings) -> str | None:
     return find_scratch(journal_folder(place), ARCHIVE_VERSION)
 
 
-def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, object]:
+def _recorded(archive: Archive, state_path: str) -> dict[str, Any]:
     """Return the counts of items, and the time of the last save."""
     users = archive.rows(
         "SELECT body FROM item WHERE kind = 'constraint' AND status = 'active' AND origin = ?", USER_SAID
     )  # as everywhere, only the user's own constraints block
     saved = archive.row("SELECT at FROM saved WHERE state_path = ?", state_path)
-    saved_at = to_milliseconds(saved[0]) if saved else None
-    return {
+    counts = {
         "items": archive.row("SELECT count(*) FROM item WHERE status = 'active'")[0],
         "waiting": archive.row("SELECT count(*) FROM item WHERE status = 'proposed'")[0],
         "blocking": sum(_is_blocking(unpack(body)) for (body,) in users),
-        "saved": None if saved_at is None else age_text(now - saved_at),
     }
+    return {"counts": counts, "saved_at": to_milliseconds(saved[0]) if saved else None, "window": None}
 
 
 def _ahead(
     archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
-) -> dict[str, object]:
-    """Return the phase of the session's context, and the time until the client compacts."""
-    watched = watched_now(archive, session, reading, settings, environ)
+) -> dict[str, Any]:
+    """Return what the phase of the session's context and the time until the client compacts follow from."""
+    before, limit = watched_before(archive, session, reading, environ)
     _, cut_at = newest_cut(archive, session)
     points = [point for point in history(archive, session) if point.at >= cut_at]
-    if points and reading.tokens != points[-1].tokens:  # the current turn
-        points.append(Point(reading.at, points[-1].turn + 1, reading.tokens))
-    trend = trend_of(points, watched.limit.tokens)
-    return {
-        "compacts_at": watched.limit.tokens,
-        "phase": watched.phase,
-        "turns_left": trend.turns_left,
-        "minutes_left": trend.minutes_left,
-        "stale": watched.stale,
-    }
+    thresholds = settings.context_warning, settings.context_optimise
+    seen = outlook(points, limit.tokens, before.phase, thresholds)
+    return {"window": reading.window, "stale": before.stale, **seen}
 
 
 def _is_blocking(body: str) -> bool:

@@ -12,12 +12,11 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.pending_messages import write_mark
 from unified_state.memory.archive.sessions import session_number, turns_since, waiting_for_prompt
-from unified_state.memory.repository.find_repository import ID_FILE, checkout_path
-from unified_state.memory.repository.place import locate
+from unified_state.memory.repository.place import locate, way_now
 from unified_state.memory.spool.hook_files import archive_stamp
-from unified_state.memory.spool.session_way import has_settings, present_way, way_path
+from unified_state.memory.spool.session_way import way_path
 from unified_state.restore.tried_before import names_of_attempts
-from unified_state.settings import PROJECT_FILE, database_home, load_hook_settings, user_file
+from unified_state.settings import load_hook_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,29 +44,11 @@ def note_quiet(call: HookCall) -> None:
 
 
 def _write_way(call: HookCall) -> None:
-    """Write the session's way, for a prompt from the same folder; in a git repository alone, and without settings in
-    the environment.
-    """
-    place, cwd, data_dir = call.workspace.place, call.event.cwd, call.settings.data_dir
-    repository = place.repository
-    path = way_path(data_dir, call.event.session_id)
-    is_usual = place.is_settled and place.key_folder == data_dir and os.path.isdir(cwd)
-    if not path or not is_usual or repository.git_dir is None or repository.common_dir is None or has_settings():
+    """Write the session's way, for a prompt from the same folder."""
+    path = way_path(call.settings.data_dir, call.event.session_id)
+    way = way_now(call.workspace.place, call.event.cwd, call.settings.data_dir) if path else None
+    if way is None:
         return
-    files = (
-        os.path.join(repository.identity_folder, ID_FILE),
-        checkout_path(data_dir, repository.identity_folder),
-        os.path.join(repository.git_dir, "commondir"),
-        user_file(),
-        user_file(database_home()),
-        os.path.join(repository.worktree, PROJECT_FILE),
-    )
-    folders = [cwd]
-    below = os.path.realpath(cwd)
-    while below != repository.worktree and below != os.path.dirname(below):
-        folders.append(os.path.join(below, ".git"))
-        below = os.path.dirname(below)
-    way = present_way(cwd, place.folder, place.archive_path, files, [*folders, os.path.join(below, ".git")])
     if not _finds_the_same(call):  # this hook began to work before the files were looked at
         return
     if not os.path.exists(path):

@@ -21,6 +21,9 @@ from unified_state.memory.repository.find_repository import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from unified_state.memory.repository.rejoin import Registry
 
 NAME = "unified-session-state.json"
@@ -101,6 +104,34 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     if create and notice is not None:
         _keep_notice(place, notice)
     return place
+
+
+def way_now(place: Place, cwd: str, data_dir: str, files: Sequence[str] = ()) -> dict[str, Any] | None:
+    """Return the way from a folder to its place (see `session_way`), with other files that were looked at; None outside
+    a git repository and where the environment has settings.
+    """
+    from unified_state.memory.spool.session_way import has_settings, present_way  # Stop and the status line alone
+    from unified_state.settings import PROJECT_FILE, database_home, user_file
+
+    repository = place.repository
+    is_usual = place.is_settled and place.key_folder == data_dir and os.path.isdir(cwd)
+    if not is_usual or repository.git_dir is None or repository.common_dir is None or has_settings():
+        return None
+    looked_at = (
+        os.path.join(repository.identity_folder, ID_FILE),
+        checkout_path(data_dir, repository.identity_folder),
+        os.path.join(repository.git_dir, "commondir"),
+        user_file(),
+        user_file(database_home()),
+        os.path.join(repository.worktree, PROJECT_FILE),
+        *files,
+    )
+    folders = [cwd]
+    below = os.path.realpath(cwd)
+    while below != repository.worktree and below != os.path.dirname(below):
+        folders.append(os.path.join(below, ".git"))
+        below = os.path.dirname(below)
+    return present_way(cwd, place.folder, place.archive_path, looked_at, [*folders, os.path.join(below, ".git")])
 
 
 def home_of(data_dir: str, identity: str) -> str:

@@ -35,7 +35,7 @@ def way_path(data_dir: str, session_id: str) -> str:
 def usual_data_dir() -> str:
     """Return the data folder below this process's home. Where the hooks use another one, it has no ways."""
     below = "/Library/Application Support" if sys.platform == "darwin" else "/.local/share"
-    return f"{_variable('HOME')}{below}/unified-state"
+    return f"{variable('HOME')}{below}/unified-state"
 
 
 def present_way(cwd: str, folder: str, archive: str, files: Iterable[str], folders: Iterable[str]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def present_way(cwd: str, folder: str, archive: str, files: Iterable[str], folde
         "cwd": cwd,
         "folder": folder,
         "archive": archive,
-        "places": [_variable(name) for name in _PLACES],
+        "places": [variable(name) for name in _PLACES],
         "files": [[path, _file_mark(path)] for path in files],
         "folders": [[path, _folder_mark(path)] for path in folders],
     }
@@ -54,7 +54,7 @@ def is_as_it_was(way: dict[str, Any], cwd: str) -> bool:
     """Return whether a prompt in a folder goes the same way, as far as its files and the environment tell."""
     return (
         way["cwd"] == cwd
-        and way["places"] == [_variable(name) for name in _PLACES]
+        and way["places"] == [variable(name) for name in _PLACES]
         and not has_settings()
         and all(_folder_mark(path) == mark for path, mark in way["folders"])
         and all(_file_mark(path) == mark for path, mark in way["files"])
@@ -66,8 +66,10 @@ def has_settings() -> bool:
     return any(name.startswith(_OTHERS) for name in _ENVIRON)
 
 
-def _variable(name: str) -> str:
-    return _ENVIRON.get(name.encode(), b"").decode("utf-8", "surrogateescape")
+def variable(name: str, default: str = "") -> str:
+    """Return a variable of this process's environment."""
+    value = _ENVIRON.get(name.encode())
+    return default if value is None else value.decode("utf-8", "surrogateescape")
 
 
 def _file_mark(path: str) -> list[int] | None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
+from unified_state.context.window.rules.status_text import MINUTE, time_left
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT, PHASES, Limit, Point, Trend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from unified_state.model.context_usage import Reading, Trend
 
 
 _HOLD = 5  # percent below a threshold at which the phase falls again
+_TOKENS = range(1 << 30)
 _RECENT = 10  # points used for the trend
-_MINUTE = 60_000  # milliseconds
 
 
 def phase_of(percent: float, before: str, thresholds: tuple[int, int]) -> str:
@@ -37,15 +41,11 @@ def trend_of(points: Sequence[Point], limit: int) -> Trend:
     if len(recent) < 2:  # noqa: PLR2004  # one point has no trend
         return Trend()
     first, last = recent[0], recent[-1]
-    growth, turns, minutes = last.tokens - first.tokens, last.turn - first.turn, (last.at - first.at) / _MINUTE
+    growth, turns, minutes = last.tokens - first.tokens, last.turn - first.turn, (last.at - first.at) / MINUTE
     if growth <= 0:
         return Trend(tokens_per_turn=0 if turns > 0 else None)
-    left = max(0, limit - last.tokens)
-    return Trend(
-        tokens_per_turn=round(growth / turns) if turns > 0 else None,
-        turns_left=-(-left * turns // growth) if turns > 0 else None,
-        minutes_left=round(left * minutes / growth) if minutes > 0 else None,
-    )
+    turns_left, minutes_left = time_left(max(0, limit - last.tokens), growth, turns, minutes)
+    return Trend(round(growth / turns) if turns > 0 else None, turns_left, minutes_left)
 
 
 def _since_last_drop(points: Sequence[Point]) -> Sequence[Point]:
@@ -53,6 +53,24 @@ def _since_last_drop(points: Sequence[Point]) -> Sequence[Point]:
         if points[index].tokens < points[index - 1].tokens:
             return points[index:]
     return points
+
+
+def outlook(points: Sequence[Point], limit: int, before: str, thresholds: tuple[int, int]) -> dict[str, Any]:
+    """Return what the phase and the trend follow from, whatever the size of the conversation will be: the tokens at
+    which each later phase begins, the points from which the trend is computed, and the turns and minutes left at the
+    last of them. `before` is the last phase.
+    """
+    trend = trend_of(points, limit)
+
+    def number_of_phase(tokens: int) -> int:
+        return PHASES.index(phase_of(tokens * 100 / limit, before, thresholds))
+
+    return {
+        "compacts_at": limit,
+        "bounds": [bisect_left(_TOKENS, number, key=number_of_phase) for number in range(1, len(PHASES))],
+        "points": [[point.at, point.turn, point.tokens] for point in _since_last_drop(points)[1 - _RECENT :]],
+        "left": [trend.turns_left, trend.minutes_left],
+    }
 
 
 USUAL_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
@@ -90,20 +108,6 @@ def compaction_limit(window: int, seen: Sequence[int], environ: Mapping[str, str
 def _number(text: str) -> int | None:
     text = text.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None  # noqa: PLR2004  # no window has ten digits
-
-
-_THOUSAND = 1_000
-
-
-def short_number(tokens: int) -> str:
-    """Return a number of tokens in short form: `950`, `86.7k`, `142k`, `1M`."""
-    if tokens < _THOUSAND:
-        return str(tokens)
-    for unit, size in (("k", _THOUSAND), ("M", _THOUSAND**2)):
-        value = tokens / size
-        if value < _THOUSAND - 0.5 or unit == "M":
-            return f"{value:.1f}".removesuffix(".0") + unit if value < 100 else f"{value:.0f}{unit}"  # noqa: PLR2004
-    return str(tokens)
 
 
 def told_line(reading: Reading, limit: int, trend: Trend) -> str:

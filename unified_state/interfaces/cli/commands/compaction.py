@@ -64,7 +64,8 @@ def _fields(report: ContextReport) -> dict[str, Any]:
 
 
 def _lines(report: ContextReport) -> list[str]:
-    from unified_state.context.window.rules.context_text import MOST_TURNS, draw_context
+    from unified_state.context.window.rules.context_text import draw_context
+    from unified_state.context.window.rules.status_text import MOST_TURNS
 
     reading, watched, trend = report.reading, report.watched, report.trend
     lines = [f"session    {report.session_id}"]

@@ -1,0 +1,159 @@
+"""The text of the status line, and the figures for it.
+
+It imports nothing and has no records, because the status line of a known session loads little more than this.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+MOST_BYTES = 1 << 16  # of the client's JSON; it writes about 2 KB
+MINUTE = 60_000  # milliseconds
+_PARTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_MOST_TOKENS = 100_000_000
+
+
+def window_figures(window: Any) -> tuple[int, int, float | None] | None:
+    """Return the tokens in the conversation, the size of the window and the percentage of the client's
+    `context_window`, or None if it has no measurement.
+
+    Its structure is not trusted. Its figures are null before the first answer and zero directly after a compaction.
+    Neither is a measurement.
+    """
+    size = _count(window.get("context_window_size")) if isinstance(window, dict) else None
+    if not size:
+        return None
+    usage, percent = window.get("current_usage"), _number(window.get("used_percentage"))
+    parts = [_count(usage.get(name)) for name in _PARTS] if isinstance(usage, dict) else []
+    known = [part for part in parts if part is not None]
+    if known:
+        return sum(known), size, percent
+    return None if percent is None else (round(size * percent / 100), size, percent)
+
+
+def _count(value: Any) -> int | None:
+    """Return a number of tokens as an integer, or None."""
+    number = _number(value)
+    return None if number is None else int(number)
+
+
+def _number(value: Any) -> float | None:
+    """Return a number that can be a count or a percentage, or None. NaN and infinities were parsed as null."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= _MOST_TOKENS else None
+
+
+def time_left(left: int, growth: int, turns: int, minutes: float) -> tuple[int | None, int | None]:
+    """Return the turns and the minutes until a conversation has grown by `left` tokens, None where unknown. It grew by
+    `growth` tokens in so many turns and minutes.
+    """
+    return (
+        -(-left * turns // growth) if turns > 0 else None,
+        round(left * minutes / growth) if minutes > 0 else None,
+    )
+
+
+_CELLS = 12
+_FULL, _EMPTY, _MARK = "█", "░", "│"
+_COLOURS = {"ok": "\x1b[32m", "warning": "\x1b[33m", "optimise": "\x1b[31m"}  # by the phase
+_DIM, _RED, _RESET = "\x1b[2m", "\x1b[31m", "\x1b[0m"
+_BETWEEN = " · "
+MOST_TURNS, _MOST_MINUTES = 50, 600  # what is further away than that cannot be told from a few turns
+
+
+class Glance:
+    """The known figures of a status line. `problem` is the last failure of a hook, in a few words."""
+
+    tokens: int | None = None
+    window: int | None = None
+    percent: float | None = None  # of the window
+    compacts_at: int | None = None
+    phase: str = "ok"
+    turns_left: int | None = None
+    minutes_left: int | None = None
+    items: int | None = None
+    blocking: int = 0
+    stale: int = 0
+    waiting: int = 0
+    saved: str | None = None
+    problem: str | None = None
+
+    def __init__(self, **figures: Any) -> None:
+        self.__dict__.update(figures)
+
+    def replace(self, **changes: Any) -> Glance:
+        """Return a copy with some figures changed."""
+        return Glance(**{**self.__dict__, **changes})
+
+
+def status_line(glance: Glance, columns: int, *, colour: bool) -> str:
+    """Return the status line, cut to the terminal's width."""
+    shown: list[tuple[str, str]] = []
+    for part in _parts(glance):
+        if shown and len(_BETWEEN.join(text for _, text in [*shown, part])) > columns:
+            break
+        shown.append(part)
+    return _BETWEEN.join(f"{start}{text}{_RESET}" if colour and start else text for start, text in shown)
+
+
+def _parts(glance: Glance) -> Iterator[tuple[str, str]]:
+    """Yield the parts, each with its colour."""
+    yield _COLOURS.get(glance.phase, ""), _fill(glance)
+    if glance.problem:
+        yield _RED, f"! {glance.problem}"
+    left = _left(glance)
+    if left:
+        yield _COLOURS.get(glance.phase, ""), left
+    if glance.items is not None:
+        blocking = f", {glance.blocking} blocking" if glance.blocking else ""
+        yield "", f"{glance.items} item{'' if glance.items == 1 else 's'}{blocking}"
+    if glance.stale:
+        yield _COLOURS["warning"], f"{glance.stale} stale"
+    if glance.waiting:
+        yield _COLOURS["warning"], f"{glance.waiting} wait{'s' if glance.waiting == 1 else ''}"
+    if glance.saved or not glance.items:  # what is recorded is durable, also before the first save
+        yield _DIM, f"saved {glance.saved}" if glance.saved else "nothing saved yet"
+    if not glance.problem:
+        yield _DIM, "hooks ok"
+
+
+def _fill(glance: Glance) -> str:
+    if glance.tokens is None or not glance.window:
+        return f"{_EMPTY * _CELLS} no answer yet"
+    percent = glance.tokens * 100 / glance.window if glance.percent is None else glance.percent
+    cells = [_FULL if index < round(percent * _CELLS / 100) else _EMPTY for index in range(_CELLS)]
+    if glance.compacts_at is not None:
+        cells[min(_CELLS - 1, glance.compacts_at * _CELLS // glance.window)] = _MARK
+    return f"{''.join(cells)} {percent:.0f}% {short_number(glance.tokens)}/{short_number(glance.window)}"
+
+
+def _left(glance: Glance) -> str:
+    """Return the time until the client compacts, in words."""
+    if glance.tokens is not None and glance.compacts_at is not None and glance.tokens >= glance.compacts_at:
+        return "compacts any moment"
+    if (glance.turns_left or 0) > MOST_TURNS or (
+        glance.turns_left is None and (glance.minutes_left or 0) > _MOST_MINUTES
+    ):
+        return ""
+    if glance.turns_left is not None:
+        return f"compacts in ~{glance.turns_left} turn{'' if glance.turns_left == 1 else 's'}"
+    if glance.minutes_left is not None:
+        return f"compacts in ~{glance.minutes_left} min"
+    return "" if glance.compacts_at is None else f"compacts at {short_number(glance.compacts_at)}"
+
+
+_THOUSAND = 1_000
+
+
+def short_number(tokens: int) -> str:
+    """Return a number of tokens in short form: `950`, `86.7k`, `142k`, `1M`."""
+    if tokens < _THOUSAND:
+        return str(tokens)
+    for unit, size in (("k", _THOUSAND), ("M", _THOUSAND**2)):
+        value = tokens / size
+        if value < _THOUSAND - 0.5 or unit == "M":
+            return f"{value:.1f}".removesuffix(".0") + unit if value < 100 else f"{value:.0f}{unit}"  # noqa: PLR2004
+    return str(tokens)
