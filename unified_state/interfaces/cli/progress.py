@@ -38,9 +38,9 @@ class progress_bar:  # noqa: N801  # used like the functions of contextlib, whos
         return self._advance
 
     def _is_wanted(self) -> bool:
-        from unified_state.interfaces.cli.terminal import is_person
+        from unified_state.interfaces.cli.terminal import shows_codes
 
-        return is_person(sys.stderr)
+        return shows_codes(sys.stderr)
 
     def _show(self) -> None:
         with self._lock:

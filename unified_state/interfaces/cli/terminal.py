@@ -33,10 +33,11 @@ def is_person(stream: TextIO) -> bool:
 
 def painted(text: str, style: Style, stream: TextIO) -> str:
     """Return the text with each line in a style, if the stream shows colours."""
-    return "\n".join(map(_STYLES[style], text.split("\n"))) if _shows_codes(stream) else text
+    return "\n".join(map(_STYLES[style], text.split("\n"))) if shows_codes(stream) else text
 
 
-def _shows_codes(stream: TextIO) -> bool:
+def shows_codes(stream: TextIO) -> bool:
+    """Return whether a person reads a stream, and its terminal may get control sequences."""
     variables = environment()
     return not variables.get("NO_COLOR") and variables.get("TERM") != "dumb" and is_person(stream)
 
@@ -48,7 +49,7 @@ def print_to_person(text: str, style: Style | None, address: str = "") -> None:
     (OSC 8).
     """
     shown = text if style is None else painted(text, style, sys.stdout)
-    if address and _shows_codes(sys.stdout):
+    if address and shows_codes(sys.stdout):
         shown = "\n".join(_linked(line, address) for line in shown.split("\n"))
     if not (_is_long(text) and _page(shown)):
         sys.stdout.write(shown + "\n")
