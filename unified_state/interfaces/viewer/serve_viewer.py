@@ -50,8 +50,8 @@ def serve_viewer(
         config = uvicorn.Config(guard, log_level="warning", access_log=False, server_header=False, lifespan="off")
         address = f"http://{_HOST}:{port}{path}?token={token}"
         folder = own.workspace.place.folder if own.workspace else ""
-        # Ctrl-C at any moment; uvicorn raises the signal again once it has ended. The loop is made before the address is
-        # shown, because one that is interrupted while it is made complains.
+        # Ctrl-C at any moment; uvicorn raises the signal again once it has ended. The loop is made before the address
+        # is shown, because one that is interrupted while it is made complains.
         with suppress(KeyboardInterrupt), asyncio.Runner() as runner:
             runner.get_loop()
             note_running(folder, port)
