@@ -208,7 +208,7 @@ def test_a_secret_in_the_archive_or_in_a_memory_file_is_wiped(project: Project) 
     done = project.run("audit")
     assert SECRET not in done.out + done.err
     mends(project, "secret")
-    assert rules.read_text(encoding="utf-8") == "# Rules\n\n- Tests run with pytest\n"
+    assert rules.read_text(encoding="utf-8") == "# Rules\n\n\n- Tests run with pytest\n"
     assert [path.name for path in project.folder.glob("CLAUDE*")] == ["CLAUDE.md"]
 
 
@@ -227,7 +227,48 @@ def test_a_line_of_a_memory_file_that_contradicts_what_the_user_said_is_cut_out(
     assert path.read_text(encoding="utf-8") == "# Rules\n\n- It's [fast].  Be kind.\n"
     path.write_text("- Cap the backoff at 30 s\n", encoding="utf-8")
     mends(project, "contradiction")
-    assert path.read_text(encoding="utf-8") == ""
+    assert path.read_text(encoding="utf-8") == "\n"
+
+
+def test_all_commands_for_a_memory_file_run_in_order_empty_only_the_lines_they_mean(project: Project) -> None:
+    constrain(project, "Cap the backoff at 8 s")
+    constrain(project, "Never push to main")
+    rules = project.folder / "CLAUDE.md"
+    own = project.folder / "CLAUDE.md.bak"
+    own.write_text("mine\n", encoding="utf-8")
+    lines = [
+        b"- Cap the backoff at 30 s",
+        b"- Tests run with pytest",
+        b"- Push to main",
+        f"- \xff The token is {SECRET}".encode("latin-1"),  # no UTF-8
+        b"- Format with ruff",
+        b"- Be kind. Cap the backoff at 40 s. Push to main.",
+        b"- Type-check with mypy",
+    ]
+    rules.write_bytes(b"\n".join(lines) + b"\n")
+    commands = [found["command"] for found in findings(project)]
+    assert len(commands) == 5
+    for command in commands:
+        mend(project, command)
+    assert findings(project) == []
+    kept = rules.read_bytes().decode().split("\n")
+    assert [line.rstrip() for line in kept] == [
+        *("", "- Tests run with pytest", "", "", "- Format with ruff", "- Be kind.", "- Type-check with mypy", "")
+    ]
+    assert own.read_text(encoding="utf-8") == "mine\n"
+    copies = [path for path in project.folder.glob("CLAUDE.md.*") if path != own]
+    assert len(copies) == 4
+    assert all(SECRET.encode() not in path.read_bytes() for path in copies)
+
+
+def test_the_command_for_a_memory_file_that_is_a_link_changes_its_target(project: Project) -> None:
+    constrain(project, "Cap the backoff at 8 s")
+    target, link = project.folder / "AGENTS.md", project.folder / "CLAUDE.md"
+    target.write_text("- Cap the backoff at 30 s\n- Be kind\n", encoding="utf-8")
+    link.symlink_to("AGENTS.md")
+    mends(project, "contradiction")
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8") == "\n- Be kind\n"
 
 
 def test_what_a_model_recorded_goes_where_the_user_wrote_otherwise(project: Project) -> None:

@@ -20,6 +20,7 @@ from unified_state.upkeep.audit.rules.mend import (
     CONTRADICTION,
     SECRET,
     Finding,
+    blank_command,
     cut_command,
     end_command,
     shown,
@@ -41,7 +42,7 @@ _SHOWN = 80  # characters of a sentence
 
 
 class MemoryFile(Record):
-    """A file of rules: its path, its path as it is shown, and its text."""
+    """A file of rules: its path without links, its path as it is shown, and its text."""
 
     path: str
     shown: str
@@ -64,7 +65,7 @@ def memory_files(repository: Repository, environ: Mapping[str, str]) -> tuple[li
             problems.append(f"{name} is a link to a file elsewhere and was not read")
             continue
         try:
-            files[real] = MemoryFile(path, name, read_regular(path, _LARGEST).decode("utf-8", "replace"))
+            files[real] = MemoryFile(real, name, read_regular(real, _LARGEST).decode("utf-8", "replace"))
         except OSError as error:
             problems.append(f"{name} was not read: {error.strerror}")
     return list(files.values()), problems
@@ -99,23 +100,26 @@ def look_at_files(files: Sequence[MemoryFile], items: Sequence[LedgerItem], mask
     for file in files:
         statements = list(written_rules(file.text))
         for said, place in opposed(texts, [statement.text for statement in statements]):
-            yield _contradiction(file, statements[place], rules[said], masker)
+            statement = statements[place]
+            why = f'"{cut(masker.text(statement.text), _SHOWN)}" contradicts {shown(rules[said])}'
+            command = _cutting(file, statement, place, masker)
+            if rules[said].origin != USER_SAID:
+                command = end_command(rules[said])
+            yield Finding(CONTRADICTION, f"{file.shown}:{statement.line}", why, command)
         if masker.text(file.text) != file.text:
             yield from _secrets(file, masker)
 
 
-def _contradiction(file: MemoryFile, statement: Written, item: LedgerItem, masker: Masker) -> Finding:
-    masked = masker.text(statement.text)
-    is_whole = statement.is_whole or masked != statement.text  # no command may hold a secret
-    cutting = cut_command(file.path, statement.line, statement.text, is_whole=is_whole)
-    command = cutting if item.origin == USER_SAID else end_command(item)
-    why = f'"{cut(masked, _SHOWN)}" contradicts {shown(item)}'
-    return Finding(CONTRADICTION, f"{file.shown}:{statement.line}", why, command)
+def _cutting(file: MemoryFile, statement: Written, place: int, masker: Masker) -> str:
+    if masker.text(statement.text) != statement.text:  # neither the command nor a copy may hold a secret
+        return wipe_command(file.path, statement.line)
+    if statement.is_whole:
+        return blank_command(file.path, statement.line)
+    return cut_command(file.path, statement.line, statement.text, place)
 
 
 def _secrets(file: MemoryFile, masker: Masker) -> Iterator[Finding]:
-    lines = file.text.split("\n")
-    found = [number for number, line in enumerate(lines, 1) if masker.text(line) != line]
-    for number in found[::-1]:  # from the end, since each command removes a line
-        command = wipe_command(file.path, number)
-        yield Finding(SECRET, f"{file.shown}:{number}", "a secret is written there", command)
+    for number, line in enumerate(file.text.split("\n"), 1):
+        if masker.text(line) != line:
+            command = wipe_command(file.path, number)
+            yield Finding(SECRET, f"{file.shown}:{number}", "a secret is written there", command)

@@ -79,15 +79,31 @@ def _authority(item: LedgerItem) -> tuple[bool, bool]:
     return item.origin == USER_SAID, item.kind == CONSTRAINT
 
 
-def cut_command(path: str, line: int, sentence: str, *, is_whole: bool) -> str:
-    """Return the command that takes a line, or only a sentence of it, out of a file, and keeps the file beside it as
-    `.bak`.
+def cut_command(path: str, line: int, sentence: str, place: int) -> str:
+    """Return the command that takes a sentence out of a line of a file, and keeps the file beside it.
+
+    The copy has the line and the place of the sentence among all statements in its name: each command keeps its own.
     """
     escaped = "".join(f"\\{character}" if character in _SPECIAL else character for character in sentence)
-    script = f"{line}d" if is_whole else f"{line}s/{escaped}//"
-    return f"sed -i.bak {quote(script)} {quote(path)}"
+    return _sed(f"{line}.{place}.bak", f"{line}s/{escaped}//", path)
+
+
+def blank_command(path: str, line: int) -> str:
+    """Return the command that empties a line of a file, and keeps the file beside it. The lines keep their numbers, so
+    several such commands can be run in any order.
+    """
+    return _sed(f"{line}.bak", _blank(line), path)
 
 
 def wipe_command(path: str, line: int) -> str:
-    """Return the command that takes a line out of a file, and keeps no copy."""
-    return f"sed -i.bak {line}d {quote(path)} && rm {quote(f'{path}.bak')}"
+    """Return the command that empties a line of a file, and keeps no copy."""
+    suffix = f"{line}.unified-state"  # sed of macOS needs one
+    return f"{_sed(suffix, _blank(line), path)} && rm {quote(f'{path}.{suffix}')}"
+
+
+def _blank(line: int) -> str:
+    return f"{line}s/.*//"
+
+
+def _sed(suffix: str, script: str, path: str) -> str:
+    return f"LC_ALL=C sed -i.{suffix} {quote(script)} {quote(path)}"  # else `.` matches no byte that is not UTF-8
