@@ -105,7 +105,7 @@ def test_a_proposal_that_says_what_holds_already_is_rejected(project: Project) -
 def test_an_item_whose_file_is_gone_is_dropped_and_one_whose_file_moved_is_edited(
     project: Project, git: Callable[..., str]
 ) -> None:
-    decide(project, "a.py holds the limits")
+    decide(project, "a.py holds the limits", CLAUDECODE="1")
     (project.folder / "src").mkdir()
     git("mv", "a.py", "src/a.py")
     assert mends(project, "gone") == "unified-state edit D1 'src/a.py holds the limits'"
@@ -153,10 +153,45 @@ def test_a_command_and_a_version_of_another_time_are_found(project: Project) -> 
     (project.folder / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
     decide(project, "Run `make lint` before each commit")
     assert mends(project, "gone") == "unified-state drop D1"
-    decide(project, "redis 5.0.1 is what production runs")
+    decide(project, "redis 5.0.1 is what production runs", CLAUDECODE="1")
     assert mends(project, "gone") == "unified-state edit D2 'redis 5.2.0 is what production runs'"
     decide(project, "Run `make check` before each commit")
     assert findings(project) == []
+
+
+def test_no_version_or_path_in_what_the_user_said_is_rewritten(project: Project, git: Callable[..., str]) -> None:
+    (project.folder / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
+    (project.folder / ".python-version").write_text("3.12.1\n", encoding="utf-8")
+    constrain(project, "All code runs on Python 3.9")
+    constrain(project, "The cache is redis 5.0.1")
+    decide(project, "redis 5.0.2 is what production runs")
+    decide(project, "a.py holds the limits")
+    (project.folder / "src").mkdir()
+    git("mv", "a.py", "src/a.py")
+    assert findings(project) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All code must run on redis 5.0",
+        "redis 5.0 and newer",
+        "redis 5.0 is the oldest server that we support",
+        "Use redis >=5.0 or redis 5.0",
+    ],
+)
+def test_a_minimum_version_is_no_finding(project: Project, text: str) -> None:
+    (project.folder / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
+    decide(project, text, CLAUDECODE="1")
+    assert findings(project) == []
+
+
+def test_a_version_that_is_also_part_of_another_one_is_edited_alone(project: Project) -> None:
+    (project.folder / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
+    decide(project, "Cache of 15.0.12 is redis 5.0.1.", CLAUDECODE="1")
+    assert mends(project, "gone") == "unified-state edit D1 'Cache of 15.0.12 is redis 5.2.0.'"
+    decide(project, "Proxy beside redis 5.0.1 and 5.0.1", CLAUDECODE="1")
+    assert mends(project, "gone") == "unified-state drop D3"
 
 
 def test_a_result_of_tests_that_is_older_than_the_last_edit_is_closed(project: Project, tmp_path: Path) -> None:
@@ -362,7 +397,7 @@ def test_outside_git_it_works_too(project: Project, tmp_path: Path) -> None:
 
 def test_a_version_in_the_rationale_ends_the_item_since_an_edit_of_its_text_mends_nothing(project: Project) -> None:
     (project.folder / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
-    done = project.run("decision", "add", "Cap the pool", "--rationale", "redis 5.0.1 leaks")
+    done = project.run("decision", "add", "Cap the pool", "--rationale", "redis 5.0.1 leaks", CLAUDECODE="1")
     assert done.code == 0
     assert mends(project, "gone") == "unified-state drop D1"
 

@@ -66,8 +66,9 @@ def test_a_makefile_that_includes_others_may_have_any_target(view: TreeView, tre
         ("Cargo.lock", '[[package]]\r\nname = "serde"\nversion = "5.2.0"\n', "serde", "5.2.0"),
         ("go.mod", "module m\ngo 1.22\nrequire (\n\tgithub.com/x/redis v5.2.0\n)\n", "redis", "5.2.0"),
         ("package-lock.json", '{"packages": {"node_modules/redis": {\n "version": "5.2.0"}}}', "redis", "5.2.0"),
-        (".python-version", "5.2.0\n", "python", "5.2.0"),
-        (".tool-versions", "node 5.2.0\n", "node", "5.2.0"),
+        (".python-version", "5.2.0\n", "python", ""),  # code may have to run on others
+        (".tool-versions", "node 5.2.0\n", "node", ""),
+        ("go.mod", "module m\ngo 5.2.0\n", "go", ""),
         ("pyproject.toml", 'dependencies = [\n  "redis==5.2.0",\n]\n', "redis", "5.2.0"),
         ("requirements.txt", "", "redis", ""),
         ("requirements.txt", "\ufeffredis", "redis", ""),

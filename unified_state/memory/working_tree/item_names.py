@@ -7,7 +7,7 @@ from unified_state.lib.record import Record
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.working_set.working_set_table import read_entry
 from unified_state.memory.working_tree.rules.named import commands_in, is_about_change, versions_in
-from unified_state.model.item import ITEM_KINDS
+from unified_state.model.item import CONSTRAINT, ITEM_KINDS
 from unified_state.model.known import FILE
 
 TYPE_CHECKING = False
@@ -34,12 +34,14 @@ def absent_names(archive: Archive, view: TreeView, item: LedgerItem) -> Absent:
     """Return what an item names and the tree does not have.
 
     A text about a change may name what is gone on purpose, so it is not looked up. An identifier counts only if the
-    item's session saw it in a file that the item names.
+    item's session saw it in a file that the item names. A constraint states which versions are allowed:
+    they are not looked up.
     """
     kind = ITEM_KINDS[item.kind]
     fields = (str(item.body.get(field) or "") for field in (kind.main, kind.second[0]))
     text = "\n".join(field for field in fields if field and not is_about_change(field))
-    commands, versions = commands_in(text), versions_in(text) if "." in text else {}
+    commands = commands_in(text)
+    versions = versions_in(text) if "." in text and item.kind != CONSTRAINT else {}
     symbols = identifiers(text) if item.file_hashes and item.session_id else set()
     if not (commands or versions or symbols):
         return NOTHING_ABSENT

@@ -14,6 +14,7 @@ from unified_state.memory.repository.git_command import GitNotCalledError, prepa
 from unified_state.memory.working_tree.item_names import absent_names
 from unified_state.memory.working_tree.rules.named import is_about_change, versions_in
 from unified_state.memory.working_tree.tree_view import TreeView
+from unified_state.model.constraint import USER_SAID
 from unified_state.upkeep.audit.rules.mend import GONE, Finding, edit_command, end_command
 
 TYPE_CHECKING = False
@@ -69,7 +70,7 @@ def _gone_files(item: LedgerItem, view: TreeView, search: _Search) -> Finding | 
     if not moved:
         named = ", ".join(paths[:3])
         return Finding(GONE, item.alias, f"names {named}, which {_verb(paths)} gone", end_command(item))
-    if is_captured(item):
+    if is_captured(item) or item.origin == USER_SAID:  # no command rewrites what the user said
         return None
     return Finding(GONE, item.alias, f"names {paths[0]}, which is {moved} now", edit_command(item, paths[0], moved))
 
@@ -81,7 +82,7 @@ def _verb(paths: Sequence[str]) -> str:
 def _gone_names(archive: Archive, item: LedgerItem, view: TreeView, search: _Search) -> Finding | None:
     """Return the finding about an item with an identifier, a command or a version that is not in the tree."""
     absent = absent_names(archive, view, item)
-    if absent.versions:
+    if absent.versions and item.origin != USER_SAID:
         name, _, now = absent.versions[0].rpartition(" ")
         was = versions_in(main_text(item)).get(name, "")
         return Finding(GONE, item.alias, f"names {name} {was}, which is {now} now", edit_command(item, was, now))

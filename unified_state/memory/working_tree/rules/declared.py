@@ -22,8 +22,10 @@ _INTERPRETERS = frozenset(("python", "python3", "bash", "sh", "node", "ruby", "d
 _LOOSE = ("$", "*", "?", "~", "<", ">", "|", "{", "}", "\\", "…", "...")  # in a word that is not literal
 _OPEN_MAKEFILE = ("include ", "%", "$(eval", "$(foreach")  # what declares targets by other names
 _LOCKS = ("uv.lock", "poetry.lock", "Cargo.lock", "package-lock.json", "go.mod", "requirements.txt", "pyproject.toml")
-_OF_PROGRAM = {"python": ".python-version", "node": ".nvmrc"}
-VERSION_FILES = (*_LOCKS, "package.json", ".tool-versions")
+_VERSION_FILES = (*_LOCKS, "package.json")
+# Their versions are what code has to run on. The one that a developer uses says nothing about that.
+_RUNTIME_NAMES = "bun cpython deno go java node node.js nodejs npm php pnpm python python3 ruby rust yarn"
+_RUNTIMES = frozenset(_RUNTIME_NAMES.split())
 
 
 class Target(Record):
@@ -78,15 +80,12 @@ def declares(text: str, name: str) -> bool:
 
 
 def version_files(name: str) -> tuple[str, ...]:
-    """Return the files that may pin the version of a dependency or program, the most exact first."""
-    own = _OF_PROGRAM.get(name)
-    return (own, *VERSION_FILES) if own else VERSION_FILES
+    """Return the files that may pin the version of a dependency, the most exact first; none for an interpreter."""
+    return () if name in _RUNTIMES else _VERSION_FILES
 
 
 def versions_of(file: str, text: str, name: str) -> set[str]:
     """Return the exact versions to which a file pins a name. Ranges are no versions."""
-    if file in _OF_PROGRAM.values():
-        return set(filter(is_version, [text.strip().removeprefix("v")]))
     lowered = text.lower()
     if name not in lowered:
         return set()

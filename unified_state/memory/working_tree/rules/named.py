@@ -25,6 +25,14 @@ build plan planned future later upgrade upgraded downgrade downgraded bump bumpe
 extract extracted merge merged inline inlined
 """
 _CHANGES = frozenset(_CHANGE_WORDS.split())
+# A text with one of these words states which versions are allowed, not which one is used.
+_RANGE_WORDS = """
+must require requires required requirement requirements need needs support supports supported supporting least most
+minimum minimal maximum min max newer newest later latest older oldest earlier earliest above below onward onwards
+compatible compatibility since from until through between works work working runs-on up
+"""
+_RANGES = frozenset(_RANGE_WORDS.split())
+_RANGE_SIGNS = ("<", ">", "~", "^", "≥", "≤")
 _FIRST_CJK = 0x2E80  # the texts behind it have no word of the list
 
 
@@ -35,6 +43,19 @@ def is_about_change(text: str) -> bool:
         return True
     words = lowered.split()
     return not _CHANGES.isdisjoint(words) or any(word.strip(_BESIDE_WORDS) in _CHANGES for word in words)
+
+
+def is_about_range(text: str) -> bool:
+    """Return whether a text may state a minimum or a range of versions: `at least 5.0`, `must run on`, `>=5.0`."""
+    if any(sign in text for sign in _RANGE_SIGNS) or _has_open_version(text):
+        return True
+    return any(word.strip(_BESIDE_WORDS) in _RANGES for word in text.lower().replace("/", " ").split())
+
+
+def _has_open_version(text: str) -> bool:
+    """Return whether a version ends in a sign for all later ones or all parts of it: `5.0+`, `5.x`, `5.*`."""
+    words = (word.strip(_BESIDE_WORDS.replace("*", "")) for word in text.split())
+    return any(word[:1].isdigit() and word.endswith(("+", ".x", ".*")) for word in words)
 
 
 def code_spans(text: str) -> Iterator[str]:
@@ -53,8 +74,11 @@ def commands_in(text: str) -> list[str]:
 def versions_in(text: str) -> dict[str, str]:
     """Return the versions that a text states, by the name before each: `redis 5.0.1`, `redis==5.0.1`, `redis@5.0.1`.
 
-    A version has two numbers or more. A name with two different versions is left out.
+    A version has two numbers or more. A name with two different versions is left out. A text about
+    a minimum or a range states none.
     """
+    if is_about_range(text):
+        return {}
     found: dict[str, str] = {}
     twice: set[str] = set()
     before = ""

@@ -8,11 +8,16 @@ from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, LedgerItem
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 DUPLICATE, CONTRADICTION, GONE, STALE_RESULT = "duplicate", "contradiction", "gone", "stale result"
 OF_ANOTHER_PROJECT, SECRET, NEVER_RECALLED = "of another project", "secret", "never recalled"
 KINDS = (SECRET, CONTRADICTION, OF_ANOTHER_PROJECT, GONE, STALE_RESULT, DUPLICATE, NEVER_RECALLED)
 _SHOWN = 80  # characters of an item in the reason of a finding
 _PROGRAM = "unified-state"
+_IN_NAMES = "./_-+"  # characters within a path or a version, beside letters and digits
 _SPECIAL = "\\/[]*.^$"  # characters with a meaning in a basic regular expression of sed
 
 
@@ -50,11 +55,31 @@ def end_command(item: LedgerItem) -> str:
 
 
 def edit_command(item: LedgerItem, old: str, new: str) -> str:
-    """Return the command that replaces a part of an item's text, or that ends the item if its text lacks that part."""
+    """Return the command that replaces a name in an item's text. If its text does not have that name exactly once, or
+    the user said it, return the command that ends the item.
+    """
     text = main_text(item)
-    if not old or old not in text or item.kind in (EVIDENCE, ATTEMPT) or "\n" in text:
+    places = list(_places(old, text)) if old else []
+    if len(places) != 1 or item.kind in (EVIDENCE, ATTEMPT) or item.origin == USER_SAID or "\n" in text:
         return end_command(item)
-    return f"{_PROGRAM} edit {item.alias} {quote(text.replace(old, new))}"
+    changed = text[: places[0]] + new + text[places[0] + len(old) :]
+    return f"{_PROGRAM} edit {item.alias} {quote(changed)}"
+
+
+def _places(name: str, text: str) -> Iterator[int]:
+    """Yield the positions of a name that is not part of a longer one, such as 5.0.1 in 15.0.12."""
+    place = text.find(name)
+    while place >= 0:
+        end = place + len(name)
+        before, after = text[max(0, place - 1) : place], text[end : end + 1]
+        ends_sentence = after == "." and not text[end + 1 : end + 2].strip()
+        if not _is_of_name(before) and (ends_sentence or not _is_of_name(after)):
+            yield place
+        place = text.find(name, end)
+
+
+def _is_of_name(character: str) -> bool:
+    return character != "" and character.isascii() and (character.isalnum() or character in _IN_NAMES)
 
 
 def settle_command(one: LedgerItem, other: LedgerItem) -> str:
