@@ -137,6 +137,19 @@ def test_a_makefile_that_is_a_pipe_blocks_nothing(view: TreeView, tree: Path) ->
     assert not view.missing_command("make test")
 
 
+def test_once_the_time_is_over_files_that_were_read_say_nothing_either(tree: Path, view: TreeView) -> None:
+    (tree / "requirements.txt").write_text("redis==5.2.0\nflask==3.0.0\n", encoding="utf-8")
+    has_time = True
+    timed = TreeView(str(tree), has_time=lambda: has_time)
+    assert timed.other_version("redis", "5.0.1") == "5.2.0"
+    assert timed.missing_command("make test")
+    assert timed.lacks("limiter.py", "without_retry")
+    has_time = False
+    assert timed.other_version("flask", "2.0.0") == ""
+    assert not timed.missing_command("make test")
+    assert not timed.lacks("limiter.py", "without_retry")
+
+
 def test_beyond_its_limits_nothing_is_gone(tree: Path, view: TreeView) -> None:
     few = TreeView(str(tree), lookups=1)
     assert few.is_gone("a.py")

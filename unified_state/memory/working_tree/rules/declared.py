@@ -75,7 +75,7 @@ def _script(word: str) -> Target | None:
 
 
 def declares(text: str, name: str) -> bool:
-    """Return whether the file of a build tool may declare a target."""
+    """Return whether the file of a build tool may declare a target. Text and name are in small letters."""
     return stands_in(name, text) or any(mark in text for mark in _OPEN_MAKEFILE)
 
 
@@ -85,11 +85,10 @@ def version_files(name: str) -> tuple[str, ...]:
 
 
 def versions_of(file: str, text: str, name: str) -> set[str]:
-    """Return the exact versions to which a file pins a name. Ranges are no versions."""
-    lowered = text.lower()
-    if name not in lowered:
+    """Return the exact versions to which a file pins a name. Ranges are none. Text and name are in small letters."""
+    if name not in text:
         return set()
-    found = _in_lock(lowered, name) if file.endswith(".lock") else _in_lines(file, lowered, name)
+    found = _in_lock(text, name) if file.endswith(".lock") else _in_lines(file, text, name)
     return set(filter(is_version, found))
 
 
