@@ -45,6 +45,9 @@ def test_a_command_whose_target_or_script_is_nowhere_is_missing(view: TreeView, 
     [
         *("make lint", "make check && ./x/y.sh", "make", "make -C sub all", "make $TARGET", "npm run build", "npm ci"),
         *("npm run -w web lint", "python -m pytest", "pytest -q", "git push origin", "/usr/bin/a.sh x", "", "   "),
+        *("bun run src/index.ts", "bun test", "bun run lint", "yarn run eslint", "pnpm run eslint", "yarn test"),
+        *("npm start", "npm run env", "npm run lint --if-present", "application/vnd.api+json; charset=utf-8"),
+        *("application/vnd.api+json and more", "image/svg.xml x", "make out/app.o", "make app.o", "a/b.tar.gz x"),
         *("python limiter.py", "curl https://x.example/a.sh -o", "bash ../secret.sh", "just", "make " + "x" * 9 + "*"),
     ],
 )

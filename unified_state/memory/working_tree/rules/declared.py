@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _PACKAGE = ("package.json",)
-_SCRIPT_RUNNERS = ("npm", "pnpm", "yarn", "bun")
-_OWN_SCRIPTS = ("test", "start", "stop", "restart")  # that `npm` runs without the word `run`
+_OWN_SCRIPT = "test"  # that `npm` runs without the word `run`; without a script `npm start` runs `server.js`
+_BUILT_IN = "env"  # `npm run env` needs no script
+_OF_NPM = ("-w", "--workspace", "--filter", "--prefix", "-C", "--if-present")  # another package, or no error
+_SCRIPTS = (".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1", ".bat", ".cmd")
 _INTERPRETERS = frozenset(("python", "python3", "bash", "sh", "node", "ruby", "deno"))
 _LOOSE = ("$", "*", "?", "~", "<", ">", "|", "{", "}", "\\", "…", "...")  # in a word that is not literal
 _OPEN_MAKEFILE = ("include ", "%", "$(eval", "$(foreach")  # what declares targets by other names
@@ -44,7 +46,7 @@ def target_of(command: str) -> Target | None:
     program, *rest = words
     if program == "make":
         return _made(rest)
-    if program in _SCRIPT_RUNNERS:
+    if program == "npm":  # `pnpm run`, `yarn run` and `bun run` also run files and the programs of dependencies
         return _run(rest)
     if program == "just":
         return Target(files=("justfile", "Justfile", ".justfile"), name=rest[0]) if rest[0].isidentifier() else None
@@ -57,21 +59,23 @@ def _made(rest: list[str]) -> Target | None:
     if any(word.startswith("-") for word in rest):  # `-C` and `-f` name another file
         return None
     names = [word for word in rest if "=" not in word]
-    return Target(files=_MAKEFILES, name=names[0]) if names else None
+    if not names or "/" in names[0] or "." in names[0]:  # a file, for which `make` has rules of its own
+        return None
+    return Target(files=_MAKEFILES, name=names[0])
 
 
 def _run(rest: list[str]) -> Target | None:
-    names = rest[1:] if rest[0] in {"run", "run-script"} else rest if rest[0] in _OWN_SCRIPTS else []
-    if not names or any(word.startswith(("-w", "--workspace", "--filter", "--prefix", "-C")) for word in rest):
+    names = rest[1:] if rest[0] in {"run", "run-script"} else rest if rest[0] == _OWN_SCRIPT else []
+    if not names or any(word.startswith(_OF_NPM) for word in rest):
         return None
-    return None if names[0].startswith("-") else Target(files=_PACKAGE, name=names[0])
+    return None if names[0].startswith("-") or names[0] == _BUILT_IN else Target(files=_PACKAGE, name=names[0])
 
 
 def _script(word: str) -> Target | None:
-    """Return the file of a script by a relative path with a folder."""
+    """Return the file of a script by a relative path with a folder and an ending: `application/json` is none."""
     path = word.removeprefix("./")
     is_path = "/" in word and not word.startswith(("/", "../", "@")) and "://" not in word and ":" not in path
-    return Target(path=path) if is_path and path and "." in path.rsplit("/", 1)[-1] else None
+    return Target(path=path) if is_path and path.endswith(_SCRIPTS) else None
 
 
 def declares(text: str, name: str) -> bool:
