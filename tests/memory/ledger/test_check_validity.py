@@ -102,6 +102,18 @@ def test_a_command_and_a_version_that_are_others_now_are_told(decide: Decider, r
     assert "not there now" not in compose(decide.known("prompt"), 1000).brief  # the user waits for that one
 
 
+def test_a_minimum_version_and_the_version_of_an_interpreter_are_not_compared(
+    decide: Decider, repository: Path
+) -> None:
+    decide("Run all code on Python 3.9")
+    decide("redis 5.0.1 and newer hold the cache")
+    (repository / ".python-version").write_text("3.12.1\n", encoding="utf-8")
+    (repository / ".tool-versions").write_text("python 3.12.1\n", encoding="utf-8")
+    (repository / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
+    assert decide.standing() == {}
+    assert "now:" not in compose(decide.known("startup"), 1000).brief
+
+
 def test_what_a_summary_reported_stands_by_its_files_too(decide: Decider, archive: Archive, repository: Path) -> None:
     session = touch_session(archive, SESSION, NOW, worktree=str(repository))
     report = "```unified-state\ndecision: Keep a.py short\n```"
