@@ -166,3 +166,26 @@ def test_no_damaged_byte_of_a_pack_is_an_error(git: Git, history: list[str], rep
 def test_a_damaged_delta_is_refused(delta: bytes) -> None:
     with pytest.raises(DamagedPackError):
         patched(b"abc", delta)
+
+
+def test_a_delta_of_very_many_instructions_is_refused() -> None:
+    one_byte = b"\x90\x01"  # copies the first byte
+    assert patched(b"abc", b"\x03\x80\x20" + one_byte * 4_096) == b"a" * 4_096
+    with pytest.raises(DamagedPackError):
+        patched(b"abc", b"\x03\x81\x20" + one_byte * 4_097)
+
+
+def test_a_commit_of_much_more_than_a_message_is_not_read(git: Git, repository: Path) -> None:
+    git("commit", "--quiet", "--allow-empty", "--message", "x" * 70_000)
+    git("repack", "--quiet", "-a", "-d")
+    store = CommitStore(str(place(repository).common_dir))
+    found = [store.find(git("rev-parse", name).strip()) for name in ("HEAD", "HEAD~1")]
+    store.close()
+    assert found[0] is None
+    assert found[1] is not None
+
+
+def test_no_commit_is_found_after_the_deadline(history: list[str], repository: Path) -> None:
+    store = CommitStore(str(place(repository).common_dir), seconds=0.0)
+    assert [store.find(commit) for commit in history] == [None] * len(history)
+    store.close()

@@ -6,6 +6,7 @@ Replaced commits and grafts count as git wrote them at first. Nothing is written
 from __future__ import annotations
 
 import os
+from time import thread_time
 from zlib import decompressobj
 from zlib import error as ZlibError  # noqa: N812
 
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 
 _MOST_PACKS, _MOST_FOLDERS = 200, 8
 _SMALL = 1 << 16
+_SECONDS = 0.3  # of the processor, about what 10,000 ordinary commits take
 
 
 class CommitStore:
-    """The commits in a git dir. Files stay open until `close`."""
+    """The commits in a git dir. Files stay open until `close`.
 
-    def __init__(self, common_dir: str) -> None:
+    A pack can be made so that each commit costs much time. After so many seconds of the processor no commit is found.
+    """
+
+    def __init__(self, common_dir: str, seconds: float = _SECONDS) -> None:
+        self._deadline = thread_time() + seconds
         self._folders = _object_folders(os.path.join(common_dir, "objects"))
         self._packs: list[PackFile] | None = None
         self._shallow = set(_lines(os.path.join(common_dir, "shallow")))
@@ -34,13 +40,19 @@ class CommitStore:
             pack.close()
 
     def find(self, commit: str) -> Found | None:
-        """Return when a commit was made, in seconds since 1970, and its parents; None if it cannot be read.
+        """Return when a commit was made, in seconds since 1970, and its parents; None if it cannot be read, or not in
+        time.
 
         Where a shallow clone ends, a commit has no parents.
         """
+        if self._is_late():
+            return None
         content = self._loose(commit) or self._packed(commit)
         found = None if content is None else _parsed(content)
         return (found[0], ()) if found and commit in self._shallow else found
+
+    def _is_late(self) -> bool:
+        return thread_time() > self._deadline
 
     def _loose(self, commit: str) -> bytes | None:
         for folder in self._folders:
@@ -59,6 +71,8 @@ class CommitStore:
             self._packs = [pack for folder in self._folders for pack in packs_in(folder, _MOST_PACKS)]
         name = bytes.fromhex(commit)
         for number, pack in enumerate(self._packs):
+            if self._is_late():
+                break
             try:
                 content = pack.commit(name)
             except UNREADABLE:

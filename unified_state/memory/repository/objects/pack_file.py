@@ -1,6 +1,6 @@
 """A pack of git and its index, version 2 (gitformat-pack(5)): the content of a commit by its id.
 
-A repository is not trusted: every number in its files is checked, and memory is bounded.
+A repository is not trusted: every number in its files is checked, and memory and work are bounded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from io import BufferedReader
 
-LARGEST = 1 << 20  # bytes of a commit
+LARGEST = 1 << 16  # bytes of a commit, and of all deltas that make one
 _MAGIC = b"\xfftOc\0\0\0\2"
 _FANOUT = 256 * 4
 _NAMES = len(_MAGIC) + _FANOUT  # where the ids begin
@@ -24,6 +24,7 @@ _LARGE_OFFSET = 1 << 31  # marks a place in the table of 64-bit offsets
 _PIECE = 1 << 12
 _COMMIT, _OFFSET_DELTA, _NAME_DELTA = 1, 6, 7
 _DEEPEST = 60  # git itself makes chains of up to 50 deltas
+_MOST_INSTRUCTIONS = 4_096  # of a delta: git copies 16 bytes or more at once
 
 
 class DamagedPackError(Exception):
@@ -103,8 +104,10 @@ class PackFile:
             if base is None or base <= 0:
                 return None
             deltas.append(self._inflated(offset + at, size))
+            if sum(map(len, deltas)) > LARGEST:
+                break
             offset = base
-        message = "its chain of deltas does not end"
+        message = "its chain of deltas is too long"
         raise DamagedPackError(message)
 
     def _inflated(self, offset: int, size: int) -> bytes:
@@ -112,7 +115,8 @@ class PackFile:
             message = "a commit is too large"
             raise DamagedPackError(message)
         inflater, content = decompressobj(), b""
-        while not inflater.eof and len(content) < size:
+        end = offset + 2 * LARGEST  # an endless row of empty blocks has no content
+        while not inflater.eof and len(content) < size and offset < end:
             piece = _read(self._files[1], offset, _PIECE, is_exact=False)
             offset += len(piece)
             if not piece:
@@ -144,7 +148,7 @@ def patched(base: bytes, delta: bytes) -> bytes:
         raise DamagedPackError(message)
     parts: list[bytes] = []
     length = 0
-    while at < len(delta):
+    while at < len(delta) and len(parts) < _MOST_INSTRUCTIONS:
         code = delta[at]
         at += 1
         if code & 0x80:
