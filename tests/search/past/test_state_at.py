@@ -110,6 +110,35 @@ def test_the_history_of_an_item_has_what_it_replaced_and_what_replaced_it(told: 
         history_of(told, "D99")
 
 
+def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker: Masker) -> None:
+    body = {"question": "Which cap?", "context": "the API", "priority": "low"}
+    record_item(archive, QUESTION, body, USER, masker=masker, now=at(1))
+    for hour, cap in ((2, "60 s"), (4, "30 s"), (6, "10 s")):
+        resolve(archive, "Q1", cap, USER, masker=masker, now=at(hour))
+        if hour < 6:
+            reopen(archive, "Q1", USER, now=at(hour + 1))
+    found = [(one.event.time, one.event.verb, one.event.detail) for one in history_of(archive, "Q1")]
+    assert found == [
+        (at(1), "recorded", ""),
+        (at(2), "answered", ""),  # an item keeps its last two answers
+        (at(3), "reopened", ""),
+        (at(4), "answered", "30 s"),
+        (at(5), "reopened", ""),
+        (at(6), "answered", "10 s"),
+    ]
+    assert [bool(held(archive, hour)) for hour in range(8)] == [False, True, False, True, False, True, False, False]
+
+
+def test_a_drop_between_two_reopenings_is_told(archive: Archive, masker: Masker) -> None:
+    record_item(archive, ATTEMPT, {"attempt": "A retry", "outcome": "no"}, USER, masker=masker, now=at(1))
+    drop(archive, "A1", USER, masker=masker, now=at(2))
+    reopen(archive, "A1", USER, now=at(3))
+    close(archive, "A1", "it works", USER, masker=masker, now=at(4))
+    reopen(archive, "A1", USER, now=at(5))
+    verbs = [entry.event.verb for entry in history_of(archive, "A1")]
+    assert verbs == ["recorded", "dropped", "reopened", "closed", "reopened"]
+
+
 def test_a_proposal_is_told_as_accepted_or_rejected(archive: Archive, masker: Masker) -> None:
     body = {"decision": "Use SQLite", "rationale": "one file", "reversible": True}
     older = record_item(archive, DECISION, body, USER, masker=masker, now=at(1))

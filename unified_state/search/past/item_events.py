@@ -1,14 +1,24 @@
 """What became of items: when each was recorded, accepted, superseded, answered, lifted, closed, dropped, reopened.
 
 The ledger keeps every item, its links and how it ended, so its events follow from it. The log of the newest changes
-says more about these: who made them, and what was proposed before it was accepted.
+says more about these: who made them, and what was proposed before it was accepted. Only the log tells of each time
+that an item was reopened and closed again: the item itself keeps the last two ends.
 """
 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.ledger.change_log import ACCEPTS, DROPS, REOPENS, read_log
+from unified_state.memory.ledger.change_log import (
+    ACCEPTS,
+    CLOSES,
+    DROPS,
+    LIFTS,
+    REJECTS,
+    REOPENS,
+    REPLACES,
+    read_log,
+)
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, SAID_RULES, STATUSES
@@ -42,6 +52,14 @@ _STATUS = {
     REPLACED: SUPERSEDED,
 }
 _ENDS = {QUESTION: ANSWERED, CONSTRAINT: LIFTED}
+_LOGGED = {
+    ACCEPTS: ACCEPTED,
+    DROPS: DROPPED,
+    LIFTS: LIFTED,
+    REJECTS: REJECTED,
+    REOPENS: REOPENED,
+    REPLACES: REPLACED,
+}
 _TOLD = frozenset({"resolution", "resolvedAt", "dropped"})  # how a body tells that its item is over
 
 
@@ -109,7 +127,9 @@ class ItemEvents:
         events = [Event(item.created_at, begin, item, _origin_of(item), author, item.session_id)]
         if accepted:
             events.append(self._event(accepted, ACCEPTED, item, origin=USER_SAID))
-        return sorted([*events, *self._endings(item)], key=lambda event: event.time)
+        events += self._endings(item)
+        events += self._logged(item, {event.at for event in events})
+        return sorted(events, key=lambda event: event.time)
 
     def _accepted(self, item: LedgerItem) -> str | None:
         """Return when a proposal was accepted: as the log says, or as an item that a session proposed and that is the
@@ -140,6 +160,18 @@ class ItemEvents:
             if item.status == DISMISSED:
                 ended = DROPPED if body.get("dropped") or self._logged_at(item, DROPS) else REJECTED
             yield self._event(at, ended, item, str(body.get("resolution") or ""))
+
+    def _logged(self, item: LedgerItem, known: set[str]) -> Iterator[Event]:
+        """Yield the logged changes of an item that are not known by their time."""
+        for (uuid, at), change in self._log.items():
+            if uuid != item.uuid or at in known or (uuid, at) not in self._before:
+                continue
+            after = next(one.after for one in change.items if one.uuid == uuid)
+            verb = _ENDS.get(item.kind, CLOSED) if change.verb == CLOSES else _LOGGED.get(change.verb)
+            if after.get("status") == SUPERSEDED:
+                verb = REPLACED  # also by a proposal that was accepted
+            if verb is not None:
+                yield self._event(at, verb, item)
 
     def _logged_at(self, item: LedgerItem, verb: str) -> str | None:
         found = [at for (uuid, at), change in self._log.items() if uuid == item.uuid and change.verb == verb]
