@@ -14,6 +14,7 @@ import pytest
 
 from tests.builders import answer, call, prompt, result, write_transcript
 from unified_state.interfaces.cli.main import run
+from unified_state.upkeep.handover.about import read_about
 
 Say = Callable[..., str]
 TOKEN = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
@@ -212,6 +213,44 @@ def test_a_hostile_hand_over_is_fenced_and_names_no_file_outside(
     rules = say(receiver, "constraint", "list").splitlines()
     assert len(rules) == 2
     assert all(rule.endswith("[proposed]") for rule in rules)  # none binds
+
+
+@pytest.mark.parametrize("audience", ["codex", "human"])
+def test_a_list_that_git_could_not_make_is_told_as_unknown(
+    sender: Path, receiver: Path, tmp_path: Path, say: Say, audience: str
+) -> None:
+    (sender / ".git/index").write_bytes(b"damaged")
+    target = tmp_path / "work"
+    assert "git could not list what is not committed" in say(
+        sender, "handover", "create", "--for", audience, str(target)
+    )
+    if audience == "human":
+        assert "git could not list what is not committed" in target.read_text(encoding="utf-8")
+    else:
+        assert "git could not list there what is not committed" in say(receiver, "handover", "take", str(target))
+
+
+def test_all_files_that_are_not_committed_are_counted(sender: Path, tmp_path: Path, say: Say) -> None:
+    for number in range(698):
+        (sender / f"{number:03}{'x' * 200}").touch()  # 140 KB of names
+    target = tmp_path / "work.jsonl"
+    assert "700 files that are not committed" in say(sender, "handover", "create", str(target))
+    about = lines(target)[0]["handover"]
+    assert (len(about["files"]), about["more"]) == (500, 200)
+
+
+def test_a_name_that_is_no_utf_8_is_escaped(sender: Path, receiver: Path, tmp_path: Path, say: Say) -> None:
+    (Path(os.fsdecode(os.fsencode(sender) + b"/caf\xe9.py"))).write_text("x = 1\n", encoding="utf-8")
+    target = tmp_path / "work.jsonl"
+    say(sender, "handover", "create", str(target))
+    names = {file["path"]: file["sha256"] for file in lines(target)[0]["handover"]["files"]}  # it is valid UTF-8
+    assert names["caf\\xe9.py"] == sha256(b"x = 1\n").hexdigest()
+    assert "not here" in say(receiver, "handover", "take", str(target))
+
+
+def test_the_number_of_further_files_is_bounded() -> None:
+    assert read_about({"more": 10**30}).more == 1_000_000
+    assert read_about({"more": True}).more == 0
 
 
 def test_what_is_no_file_is_neither_replaced_nor_read(sender: Path, tmp_path: Path, say: Say) -> None:

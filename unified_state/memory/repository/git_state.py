@@ -101,12 +101,18 @@ def start_git(
 
 
 def run_git(
-    worktree: str, question: Sequence[str], environment: Mapping[str, str], end: float, *, encoding: str = "ascii"
+    worktree: str,
+    question: Sequence[str],
+    environment: Mapping[str, str],
+    end: float,
+    *,
+    encoding: str = "ascii",
+    answer: Excerpt | None = None,
 ) -> str | None:
     """Return the beginning of the output of one git command; None if it fails, git is missing, or it runs past `end`
-    of the monotonic clock.
+    of the monotonic clock. `answer` reads the output, else the first 64 KiB are read.
     """
-    answer = Excerpt(_SMALL_OUTPUT)
+    answer = answer or Excerpt(_SMALL_OUTPUT)
     try:
         git, _ = prepare_git(worktree, environment)
         asked = Program(f"git {question[0]}", git.arguments(*question), answer)

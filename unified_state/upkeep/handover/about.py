@@ -9,12 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_MOST_MORE = 1_000_000
 _MOST_FILES, _LONGEST, _LONGEST_BRIEF = 500, 1_000, 60_000  # files, characters
 
 
 class About(Record):
     """When and for whom a hand-over was made, of which session and commit, the text of a restore, and the files that
-    were not committed. `more` counts files that are not listed.
+    were not committed. `more` counts further ones. `listed` is False if git could not list them.
     """
 
     at: str
@@ -26,6 +27,7 @@ class About(Record):
     branch: str | None = None
     files: tuple[ChangedContent, ...] = ()
     more: int = 0
+    listed: bool = True
 
 
 def read_about(told: dict[str, Any]) -> About:
@@ -37,7 +39,8 @@ def read_about(told: dict[str, Any]) -> About:
         brief=(_text(told, "brief", _LONGEST_BRIEF) or ""),
         **{name: _text(told, name) for name in ("audience", "session", "host", "commit", "branch")},
         files=tuple(map(_file, filter(_is_file, files[:_MOST_FILES]))) if isinstance(files, list) else (),
-        more=more if isinstance(more, int) and not isinstance(more, bool) and more > 0 else 0,
+        more=min(max(0, more), _MOST_MORE) if isinstance(more, int) and not isinstance(more, bool) else 0,
+        listed=told.get("listed") is not False,
     )
 
 

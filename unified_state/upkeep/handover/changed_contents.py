@@ -6,6 +6,7 @@ import os
 import time
 from hashlib import sha256
 
+from unified_state.lib.processes import Excerpt
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import read_regular
 from unified_state.memory.repository.git_state import run_git
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 SAME, DIFFERS, MISSING, UNKNOWN = "the same here", "different here", "not here", "not compared"
 _MOST, _LARGEST = 500, 64 << 20  # files, and bytes of one
+_LONGEST_LIST = 4 << 20  # bytes: 500 of the longest names have room
 _SECONDS = 10.0
 # Submodules are not entered: a repository in one could bring programs along.
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
@@ -31,12 +33,35 @@ class ChangedContent(Record):
     sha256: str | None = None
 
 
-def changed_contents(worktree: str, environ: Mapping[str, str]) -> tuple[list[ChangedContent], int]:
-    """Return the files that are not committed, at most 500, and the number of further ones that git told."""
-    told = run_git(worktree, _STATUS, environ, time.monotonic() + _SECONDS, encoding="utf-8") or ""
-    entries = [entry for entry in told.split("\0")[:-1] if len(entry) > 3]  # noqa: PLR2004  # letters and a space
-    found = [ChangedContent(entry[3:], entry[:2], hash_of(worktree, entry[3:])) for entry in entries[:_MOST]]
-    return found, len(entries) - len(found)
+class _Listing(Excerpt):
+    """The beginning of a list of git's, and the number of all its entries."""
+
+    count = 0
+
+    def feed(self, piece: bytes) -> None:
+        """Count the ends of entries in the next piece, and append it up to the limit."""
+        self.count += piece.count(b"\0")
+        super().feed(piece)
+
+
+def changed_contents(worktree: str, environ: Mapping[str, str]) -> tuple[list[ChangedContent], int] | None:
+    """Return the files that are not committed, at most 500, and the number of further ones; None if git could not list
+    them. A byte of a name that is no UTF-8 is escaped, as in a string of Python.
+    """
+    listing = _Listing(_LONGEST_LIST)
+    end = time.monotonic() + _SECONDS
+    told = run_git(worktree, _STATUS, environ, end, encoding="utf-8", answer=listing)
+    if told is None:
+        return None
+    found = [
+        ChangedContent(_as_utf8(entry[3:]), entry[:2], hash_of(worktree, entry[3:]))
+        for entry in told.split("\0")[:-1][:_MOST]
+    ]
+    return found, listing.count - len(found)
+
+
+def _as_utf8(path: str) -> str:
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def compare(worktree: str, file: ChangedContent) -> str:

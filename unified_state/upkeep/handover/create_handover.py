@@ -48,11 +48,13 @@ _NOT_TOLD = (THINKING,)
 
 
 class Created(Record):
-    """A hand-over that was written: the numbers of its records and of the files in it that are not committed."""
+    """A hand-over that was written: the number of its records, and of the files that are not committed, None if git
+    could not list them.
+    """
 
     path: str
     records: int
-    files: int
+    files: int | None
 
 
 def create_handover(
@@ -61,8 +63,11 @@ def create_handover(
     """Write a hand-over of this worktree's work, of the session that asks or else of the newest one. Raises
     StorageError.
     """
-    files, more = changed_contents(workspace.place.repository.worktree, environ)
-    commit, branch = read_head(workspace.place.repository)
+    repository = workspace.place.repository
+    listed = ([], 0) if repository.git_dir is None else changed_contents(repository.worktree, environ)
+    files, more = listed or ([], 0)
+    count = None if listed is None else len(files) + more
+    commit, branch = read_head(repository)
     masker = workspace.masker
 
     def action(archive: Archive) -> tuple[str | None, list[HistoryRecord]]:
@@ -80,14 +85,15 @@ def create_handover(
         branch=masker.id(branch),
         files=tuple(file.replace(path=masker.text(file.path)) for file in files),
         more=more,
+        listed=listed is not None,
     )
     records = [masked(record, masker) for record in records]
     if audience == HUMAN:
-        page = page_for_people(os.path.basename(workspace.place.repository.worktree), about, records)
+        page = page_for_people(os.path.basename(repository.worktree), about, records)
         _write_page(path, page)
-        return Created(path, len(records), len(files))
-    count = write_history(path, workspace.place.id or "", records, masker.seal, handover=disk_value(about))
-    return Created(path, count, len(files))
+        return Created(path, len(records), count)
+    written = write_history(path, workspace.place.id or "", records, masker.seal, handover=disk_value(about))
+    return Created(path, written, count)
 
 
 def _write_page(path: str, page: str) -> None:

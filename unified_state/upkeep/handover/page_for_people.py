@@ -71,6 +71,8 @@ def _items(items: list[StoredItem]) -> Iterator[str]:
 
 
 def _files(about: About) -> Iterator[str]:
+    if not about.listed:
+        yield from ("## Not committed", "", "Not known: git could not list what is not committed.", "")
     if about.files:
         yield from ("## Not committed", "", "The contents are not in this file.", "", "| file | git | sha256 |")
         yield "| --- | --- | --- |"

@@ -174,8 +174,10 @@ def _hand_over(context: Context, arguments: Values) -> None:
 
     workspace = context.reading()
     created = create_handover(workspace, arguments.file, arguments.audience, current_time(), environment())
-    count = "1 file that is" if created.files == 1 else f"{created.files:,} files that are"
-    files = f", and {count} not committed by name and hash" if created.files else ""
+    files = "; git could not list what is not committed" if created.files is None else ""
+    if created.files:
+        count = "1 file that is" if created.files == 1 else f"{created.files:,} files that are"
+        files = f", and {count} not committed by name and hash"
     lines = [f"{created.path}: {created.records:,} records{files}"]
     if arguments.audience != HUMAN:
         lines.append(f"whoever gets it runs `unified-state handover take {os.path.basename(created.path)}`")
@@ -212,6 +214,8 @@ def _taken_lines(taken: Taken) -> Iterator[str]:
     more = max(0, len(about.files) - _SHOWN_FILES) + about.more
     if more:
         yield f"  and {more:,} more"
+    if not about.listed:
+        yield "  git could not list there what is not committed"
     if about.brief:
         yield "refs in what follows are those of the sender's archive"
 
