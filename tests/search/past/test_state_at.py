@@ -177,6 +177,22 @@ def test_who_closed_a_question_is_told_by_the_call_that_did(
     assert (last.event.origin, last.event.session_id) == ("inferred", SESSION)
 
 
+def test_a_turn_of_another_session_that_names_the_item_is_not_told_as_its_author(
+    archive: Archive, masker: Masker, keep: Callable[..., None]
+) -> None:
+    keep(prompt(0, "Which port?"))
+    keep(
+        prompt(60, "look", session="other"),
+        answer(61, call("c1", "Bash", command="unified-state show Q1 Q2"), session="other"),
+        session="other",
+    )
+    for author in (AGENT, USER):
+        body = {"question": "Which port?", "context": "x", "priority": "low"}
+        item = record_item(archive, QUESTION, body, AGENT, masker=masker, now=NOW)
+        resolve(archive, item.alias, "Port 8080", author, masker=masker, now=NOW + 62_000)
+    assert [history_of(archive, ref)[-1].turn for ref in ("Q1", "Q2")] == ["T1", None]
+
+
 def test_points_are_compactions_turns_dates_and_commits(
     archive: Archive, git: Callable[..., str], repository: Path, keep: Callable[..., None]
 ) -> None:

@@ -141,18 +141,19 @@ def _entry(archive: Archive, event: Event) -> HistoryEntry:
         turn, _ = place_of(archive, item)
         return HistoryEntry(event, None if turn is None else f"T{turn}", item.quote)
     session = session_number(archive, event.session_id) if event.session_id else None
-    turn = _calling_turn(archive, item.alias, event.time)
-    if turn is None and session is not None:
-        turn = turn_at(archive, session, event.time)
+    if session is None:  # at a terminal: no turn made it, though one may name the item
+        return HistoryEntry(event)
+    turn = _calling_turn(archive, session, item.alias, event.time) or turn_at(archive, session, event.time)
     return HistoryEntry(event, None if turn is None else f"T{turn}")
 
 
-def _calling_turn(archive: Archive, alias: str, at: int) -> int | None:
-    """Return the turn with the last tool call before a change that names the item."""
+def _calling_turn(archive: Archive, session: int, alias: str, at: int) -> int | None:
+    """Return the turn of a session with its last tool call before a change that names the item."""
     rows = archive.rows(
-        "SELECT step.turn FROM step_text JOIN step ON step.id = step_text.rowid "
-        "WHERE step_text MATCH ? AND step.kind = ? AND step.at BETWEEN ? AND ? ORDER BY step.at DESC LIMIT 1",
+        "SELECT step.turn FROM step_text JOIN step ON step.id = step_text.rowid JOIN turn ON turn.id = step.turn "
+        "WHERE step_text MATCH ? AND turn.session = ? AND step.kind = ? AND step.at BETWEEN ? AND ? ORDER BY step.at DESC LIMIT 1",
         f'"{alias}"',
+        session,
         KIND_NUMBERS[TOOL_CALL],
         at - _BEFORE,
         at + _AFTER,
