@@ -57,6 +57,8 @@ def test_the_inbox_lists_what_waits_with_its_quote_and_where_it_came_from(waitin
     shown = waiting.run("inbox").out
     assert "Never touch migrations/" in shown
     assert "(T1, standing rule, " in shown
+    assert "    recorded just now\n" in shown  # a program's proposal, of no turn
+    assert "from (just now)" not in shown
     (item,) = [item for item in waiting.ask("inbox") if "migrations" in item.get("constraint", "")]
     assert (item["turn"], item["session_id"], item["rule"]) == ("T1", "s", "standing rule")
     assert "Never touch migrations/" in item["quote"]

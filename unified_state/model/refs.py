@@ -23,6 +23,14 @@ def step_refs(text: str) -> Iterator[tuple[str, int]]:
         yield _LETTERS[found[1]], int(found[2])
 
 
+def kind_of(text: str) -> str | None:
+    """Return the kind of a ref, or None for what is no ref."""
+    try:
+        return parse_ref(text)[0]
+    except UsageError:
+        return None
+
+
 def parse_ref(text: str) -> tuple[str, int]:
     """Return the kind and the number of a ref. For the UUID of an item the number is 0. Raises UsageError."""
     letter, digits = text[:1].upper(), text[1:]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, SESSION, answer, call, prompt, result
-from unified_state.errors import NotFoundError
+from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.main import run
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
@@ -108,6 +108,9 @@ def test_the_history_of_an_item_has_what_it_replaced_and_what_replaced_it(told: 
         ]
     with pytest.raises(NotFoundError):
         history_of(told, "D99")
+    for ref, kind in (("T1", "turn"), ("S1", "step"), ("K1", "compaction")):
+        with pytest.raises(UsageError, match=f"{ref} is a {kind}.*`unified-state show {ref}`"):
+            history_of(told, ref)
 
 
 def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker: Masker) -> None:
@@ -132,6 +135,7 @@ def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker:
 def test_a_drop_between_two_reopenings_is_told(archive: Archive, masker: Masker) -> None:
     record_item(archive, ATTEMPT, {"attempt": "A retry", "outcome": "no"}, USER, masker=masker, now=at(1))
     drop(archive, "A1", USER, masker=masker, now=at(2))
+    assert history_of(archive, "A1")[-1].event.detail == ""  # without a reason
     reopen(archive, "A1", USER, now=at(3))
     close(archive, "A1", "it works", USER, masker=masker, now=at(4))
     reopen(archive, "A1", USER, now=at(5))
@@ -254,6 +258,17 @@ def test_outside_git_and_in_a_shallow_clone_times_still_count(
         UnifiedStateManager().add_decision("Use SQLite", "one file")
         assert shown(capsys, "diff", "1h")["events"][0]["verb"] == "decided"
         assert run(["show", "--at", "HEAD~1"]) == 3 or "no commit here" in capsys.readouterr().err
+
+
+def test_times_are_printed_to_the_second_and_in_utc(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(repository)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    moment = UnifiedStateManager(repository).add_decision("Use SQLite", "one file").timestamp[:19]
+    for command in (["history", "D1"], ["diff", "1d"], ["show", "--at", f"{moment}Z"]):
+        assert run(command) == 0
+        assert f"{moment}Z" in capsys.readouterr().out
 
 
 def test_show_at_takes_nothing_else_beside_it(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,8 @@ def inbox_lines(waiting: Waiting, now: int) -> Iterator[str]:
     age = age_text(now - (to_milliseconds(item.created_at) or now))
     source = ", ".join(filter(None, [waiting.turn or "", item.rule or "", age]))
     quote = f'"{cut(harmless(item.quote), _VALUE)}" ' if item.quote and item.quote != main_text(item) else ""
-    yield f"    from {quote}({source})"
+    is_known = quote or waiting.turn or item.rule
+    yield f"    from {quote}({source})" if is_known else f"    recorded {age}"
     for effect in waiting.effects:
         yield f"    {_effect(effect)}"
 

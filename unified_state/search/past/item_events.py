@@ -179,6 +179,7 @@ class ItemEvents:
 
     def _event(self, at: str, verb: str, item: LedgerItem, detail: str = "", *, origin: str | None = None) -> Event:
         change = self._log.get((item.uuid, at))
+        detail = "" if detail == verb else detail  # it was dropped or closed without a reason
         if change is None:
             return Event(at, verb, item, detail, origin)
         return Event(at, verb, item, detail, change.origin, change.session_id)

@@ -40,9 +40,9 @@ class Point(Record):
 
     @property
     def text(self) -> str:
-        """The point for a person."""
+        """The point for a person, to the second and in UTC."""
         of_commit = f" (commit {self.commit[:8]})" if self.commit else ""
-        return f"{to_text(self.at)[:16]}{of_commit or (f' ({self.name})' if self.name[:1] in 'KTkt' else '')}"
+        return f"{to_text(self.at)[:19]}Z{of_commit or (f' ({self.name})' if self.name[:1] in 'KTkt' else '')}"
 
     def as_json(self) -> dict[str, str | None]:
         """The point for a program."""
@@ -63,7 +63,8 @@ def find_point(archive: Archive, repository: Repository, name: str, now: int) ->
         return Point(name, found[1] + _SECOND, found[0])
     message = f"{cut(one_line(name), _SHOWN)!r} is no compaction, no time and no commit here"
     raise NotFoundError(
-        message, "say K2, T41, 2026-03-14, 2026-03-14T09:26, 3d, yesterday, HEAD~3, or the id of a commit"
+        message,
+        "say K2, T41, 2026-03-14, 2026-03-14T09:26 (UTC), 3d, yesterday, HEAD~3, a branch, a tag, or a commit's id",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import KIND_NUMBERS
@@ -9,6 +10,7 @@ from unified_state.memory.ledger.explain_item import place_of
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items, selected_items
 from unified_state.memory.ledger.source_table import turn_at
 from unified_state.model.item import EVIDENCE
+from unified_state.model.refs import ITEM, kind_of
 from unified_state.model.step import TOOL_CALL
 from unified_state.search.past.item_events import ItemEvents, as_it_was, status_at
 from unified_state.search.past.points import Point, commits_beside, find_point
@@ -114,7 +116,13 @@ def changes_between(archive: Archive, repository: Repository, first: str, last: 
 
 
 def history_of(archive: Archive, ref: str) -> list[HistoryEntry]:
-    """Return all events of an item, of those that it replaced, and of those that replaced it. Raises NotFoundError."""
+    """Return all events of an item, of those that it replaced, and of those that replaced it. Raises NotFoundError, and
+    UsageError for a turn, a step or a compaction.
+    """
+    kind = kind_of(ref)
+    if kind not in (None, ITEM):
+        message = f"{ref} is a {kind}, and only items have a history"
+        raise UsageError(message, f"`unified-state show {ref}` shows it")
     events = ItemEvents(archive)
     found = [event for item in _chain(archive, find_item(archive, ref)) for event in events.of(item)]
     return [_entry(archive, event) for event in sorted(found, key=lambda event: event.time)]
@@ -151,7 +159,8 @@ def _calling_turn(archive: Archive, session: int, alias: str, at: int) -> int | 
     """Return the turn of a session with its last tool call before a change that names the item."""
     rows = archive.rows(
         "SELECT step.turn FROM step_text JOIN step ON step.id = step_text.rowid JOIN turn ON turn.id = step.turn "
-        "WHERE step_text MATCH ? AND turn.session = ? AND step.kind = ? AND step.at BETWEEN ? AND ? ORDER BY step.at DESC LIMIT 1",
+        "WHERE step_text MATCH ? AND turn.session = ? AND step.kind = ? AND step.at BETWEEN ? AND ? "
+        "ORDER BY step.at DESC LIMIT 1",
         f'"{alias}"',
         session,
         KIND_NUMBERS[TOOL_CALL],

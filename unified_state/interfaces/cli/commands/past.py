@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from unified_state.search.past.item_events import Event
     from unified_state.search.past.state_at import HistoryEntry, StateAt
 
-POINT = "K2 (a compaction), T41 (a turn), 2026-03-14, 3d, yesterday, HEAD~3 or the id of a commit"
+POINT = "K2 (a compaction), T41 (a turn), 2026-03-14, 3d, yesterday, HEAD~3, a branch, a tag or the id of a commit"
 _CHARACTERS, _QUOTE = 300, 200
 _SUBJECT, _SHORT, _NAME_WIDTH = 40, 80, 10
 
@@ -93,7 +93,7 @@ def _history(context: Context, arguments: Values) -> None:
 def _history_lines(entry: HistoryEntry) -> Iterator[str]:
     yield _event_line(entry.event, entry.turn)
     if entry.quote is not None:
-        yield f'{"":<19}"{cut(one_line(entry.quote), _QUOTE)}"'
+        yield f'{"":<22}"{cut(one_line(entry.quote), _QUOTE)}"'
 
 
 def _event_line(event: Event, turn: str | None = None) -> str:
@@ -106,7 +106,7 @@ def _event_line(event: Event, turn: str | None = None) -> str:
     told = ", ".join(filter(None, (by, session, turn)))
     detail = f": {cut(one_line(event.detail), _CHARACTERS)}" if event.detail else ""
     text = cut(one_line(main_text(item)), _CHARACTERS)
-    return f"{event.at[:16]}  {item.alias} {event.verb}{detail}{f' ({told})' if told else ''}  {text}"
+    return f"{event.at[:19]}Z  {item.alias} {event.verb}{detail}{f' ({told})' if told else ''}  {text}"
 
 
 def is_commit(ref: str) -> bool:

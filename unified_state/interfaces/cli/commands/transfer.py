@@ -208,7 +208,7 @@ def _taken_lines(taken: Taken) -> Iterator[str]:
     if about.commit is not None:
         has = {True: ", which is here", False: ", which is not here", None: ""}[taken.has_commit]
         place = f" at {one_line(about.commit)[:8]} on {one_line(about.branch or 'a detached HEAD')[:100]}{has}"
-    yield f"handed over by {one_line(about.host or 'a person')[:60]} on {one_line(about.at)[:16]}{place}"
+    yield f"handed over by {one_line(about.host or 'a person')[:60]} on {one_line(about.at)[:16]} UTC{place}"
     for file, here in list(zip(about.files, taken.here, strict=True))[:_SHOWN_FILES]:
         yield f"  not committed there: {one_line(file.path)[:200]} ({here})"
     more = max(0, len(about.files) - _SHOWN_FILES) + about.more
