@@ -271,6 +271,17 @@ def test_clines_newer_sessions_are_read(tmp_path: Path, repository: Path) -> Non
     ]
 
 
+@pytest.mark.usefixtures("alarm")
+def test_very_many_open_tags_in_a_prompt_of_cline_take_no_time(tmp_path: Path, repository: Path) -> None:
+    (path,) = made(tmp_path, "cline-4", repository).rglob("*.messages.json")
+    session = json.loads(path.read_text(encoding="utf-8"))
+    prompt = "<task " * 100_000
+    session["messages"][0]["content"] = [{"type": "text", "text": f"<task>{prompt}"}]
+    path.write_text(json.dumps(session), encoding="utf-8")
+    (source,) = find_sources(str(path))
+    assert steps(records(source, repository))[0].text == prompt.strip()
+
+
 @pytest.mark.parametrize("name", ["cline", "roo", "cline-4", "copilot-cli"])
 def test_a_session_of_another_project_is_left_out_of_a_folder(tmp_path: Path, repository: Path, name: str) -> None:
     folder, tally = made(tmp_path, name, tmp_path / "elsewhere"), Tally()
