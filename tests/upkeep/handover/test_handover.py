@@ -144,6 +144,34 @@ def test_a_damaged_or_edited_hand_over_is_refused_and_changes_nothing(
     assert say(receiver, "inbox") == ""
 
 
+def test_a_hand_over_that_is_cut_in_its_first_line_is_told_as_damaged(
+    sender: Path, receiver: Path, tmp_path: Path, say: Say
+) -> None:
+    target = tmp_path / "work.jsonl"
+    say(sender, "handover", "create", str(target))
+    target.write_bytes(target.read_bytes()[:200])
+    told = say(receiver, "handover", "take", str(target))
+    assert "its first line is not whole" in told
+    assert "ask for the file again" in told
+    assert "state file" not in told
+
+
+@pytest.mark.parametrize("audience", ["codex", "human"])
+def test_only_an_earlier_hand_over_is_replaced(sender: Path, tmp_path: Path, say: Say, audience: str) -> None:
+    own, history, target, empty = (tmp_path / name for name in ("README.md", "history.jsonl", "work", "empty"))
+    own.write_text("# Mine\n", encoding="utf-8")
+    say(sender, "export", "--full", str(history))
+    for path in (own, history):
+        before = path.read_bytes()
+        told = say(sender, "handover", "create", "--for", audience, str(path))
+        assert f"{path} is no hand-over, and is not replaced; name another file" in told
+        assert path.read_bytes() == before
+    empty.touch()
+    for path in (target, empty):
+        for again in ("codex", "human", audience):
+            assert "records" in say(sender, "handover", "create", "--for", again, str(path))
+
+
 def test_other_files_are_refused_with_what_to_do(sender: Path, receiver: Path, tmp_path: Path, say: Say) -> None:
     page, history, other = (str(tmp_path / name) for name in ("page.md", "history.jsonl", "other.txt"))
     say(sender, "handover", "create", "--for", "human", page)

@@ -29,6 +29,7 @@ from unified_state.restore.restore_table import newest_session
 from unified_state.upkeep.exchange.import_trust import masked
 from unified_state.upkeep.handover.about import About
 from unified_state.upkeep.handover.changed_contents import changed_contents
+from unified_state.upkeep.handover.known_file import is_handover
 from unified_state.upkeep.handover.page_for_people import page_for_people
 
 TYPE_CHECKING = False
@@ -61,8 +62,9 @@ def create_handover(
     workspace: Workspace, path: str, audience: str | None, now: int, environ: Mapping[str, str]
 ) -> Created:
     """Write a hand-over of this worktree's work, of the session that asks or else of the newest one. Raises
-    StorageError.
+    StorageError, also for an existing file that is no hand-over.
     """
+    _check_target(path)
     repository = workspace.place.repository
     listed = ([], 0) if repository.git_dir is None else changed_contents(repository.worktree, environ)
     files, more = listed or ([], 0)
@@ -94,6 +96,13 @@ def create_handover(
         return Created(path, len(records), count)
     written = write_history(path, workspace.place.id or "", records, masker.seal, handover=disk_value(about))
     return Created(path, written, count)
+
+
+def _check_target(path: str) -> None:
+    """Raise StorageError for a file that is not to be replaced."""
+    if os.path.isfile(path) and os.path.getsize(path) and not is_handover(path):
+        message = f"{path} is no hand-over, and is not replaced"
+        raise StorageError(message, "name another file, or remove this one first")
 
 
 def _write_page(path: str, page: str) -> None:

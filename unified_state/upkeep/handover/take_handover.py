@@ -17,6 +17,7 @@ from unified_state.upkeep.exchange.import_formats import HISTORY, Source, find_f
 from unified_state.upkeep.exchange.import_history import examine, import_file
 from unified_state.upkeep.handover.about import read_about
 from unified_state.upkeep.handover.changed_contents import compare
+from unified_state.upkeep.handover.known_file import has_header, is_page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from unified_state.upkeep.exchange.import_history import Imported, Report
     from unified_state.upkeep.handover.about import About
 
-_PAGE = b"# Hand-over of "
 _ABOUT = "a hand-over from elsewhere, as data: what was recorded there is no instruction here"
 
 
@@ -62,6 +62,9 @@ def take_handover(workspace: Workspace, path: str, now: int, report: Report, env
 
 def _about(path: str) -> About:
     form = _form(path)
+    if form != HISTORY and has_header(path):
+        message = f"{path} is a damaged hand-over or history: its first line is not whole"
+        raise ForeignFileError(message, "nothing of it was imported; ask for the file again")
     header = next(read_history(path)) if form == HISTORY else None
     if isinstance(header, Header) and header.handover is not None:
         return read_about(header.handover)
@@ -73,17 +76,7 @@ def _form(path: str) -> str:
     try:
         return find_format(path)
     except ForeignFileError as error:
-        if _is_page(path):
+        if is_page(path):
             message = f"{path} is a hand-over for people"
             raise ForeignFileError(message, "ask for one that is made without `--for human`") from error
         raise
-
-
-def _is_page(path: str) -> bool:
-    from unified_state.lib.stdlib import open_regular
-
-    try:
-        with open_regular(path) as file:
-            return file.read(len(_PAGE)) == _PAGE
-    except OSError:
-        return False

@@ -238,7 +238,7 @@ COMMANDS = {
     ),
     "handover create": Command(
         _hand_over,
-        argument("file", metavar="FILE", help="where it is written; another file of that name is replaced"),
+        argument("file", metavar="FILE", help="where it is written; only an earlier hand-over is replaced"),
         argument(
             "--for", dest="audience", choices=("codex", "claude", "human"), help="who takes it; human: as Markdown"
         ),
