@@ -96,6 +96,13 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of the ways that hooks and status line take only where no variable of ours is in the environment."""
+    for name in [name for name in os.environ if name.startswith("UNIFIED_STATE_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
 def own_passwd() -> None:
     """For tests whose settings file says what counts only in a home that the password database has."""
     need_own_passwd()

@@ -67,9 +67,7 @@ class Client:
 
 
 @pytest.fixture
-def project(repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    for name in [name for name in os.environ if name.startswith("UNIFIED_STATE_")]:
-        monkeypatch.delenv(name)  # with a setting in the environment every prompt gets the whole hook
+def project(repository: Path, home: Path, no_settings: None) -> Project:
     return Project(repository, home)
 
 

@@ -247,6 +247,7 @@ STATUS_NOTE = {
 }
 
 
+@pytest.mark.usefixtures("no_settings")
 def test_a_status_line_with_a_note_loads_nothing_else(repository: Path, transcript: Path) -> None:
     modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
     time.sleep(0.05)  # a commit of the last milliseconds gets no note

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.hostile import CORPUS, Hostile
+from tests.acceptance.hostile import CORPUS, Hostile, becoming_hostile
 from tests.interfaces.cli.screen import PROGRAM, person
 
 PROGRAMS_OF_GIT = ("alias.status=!{trap}", "alias.rev-list=!{trap}", "alias.rev-parse=!{trap}", "pager.status={trap}")
@@ -17,16 +16,12 @@ PROGRAMS_OF_GIT = ("alias.status=!{trap}", "alias.rev-list=!{trap}", "alias.rev-
 
 @pytest.fixture
 def hostile(repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hostile:
-    """A repository that is about to become hostile, and a configuration of git that no other test reads."""
-    config = home / "own.gitconfig"
-    config.write_bytes(Path(os.environ["GIT_CONFIG_GLOBAL"]).read_bytes())
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
-    return Hostile(repository, tmp_path / "marks")
+    """A repository into which anything may be planted."""
+    return becoming_hostile(repository, home, tmp_path / "marks", monkeypatch)
 
 
 @pytest.mark.parametrize("make", CORPUS, ids=lambda make: str(make.__name__))
-def test_no_program_of_a_repository_is_run(repository: Path, tmp_path: Path, make: Callable[[Hostile], None]) -> None:
-    hostile = Hostile(repository, tmp_path / "marks")
+def test_no_program_of_a_repository_is_run(hostile: Hostile, tmp_path: Path, make: Callable[[Hostile], None]) -> None:
     make(hostile)
     (hostile.folder / ".gitattributes").write_text("* diff=trap filter=trap\n", encoding="utf-8")
     (hostile.folder / "file.py").write_text("print(1)\n", encoding="utf-8")
