@@ -199,7 +199,7 @@ $(VENV)/product: pyproject.toml
 	@touch $@
 
 $(VENV)/installed: $(VENV)/product
-	$(PIP) --editable '.[dev,mcp,postgres-local,vectors,viewer]'
+	$(PIP) --editable '.[dev,evaluation,mcp,postgres-local,vectors,viewer]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed
