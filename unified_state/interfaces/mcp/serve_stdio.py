@@ -52,6 +52,10 @@ async def _serve(server: Server) -> None:
         messages, understood = anyio.create_memory_object_stream["Incoming"]()
         tasks.start_soon(_understand, lines, messages, answers)
         await server.serve(understood, answers)
+        # The thread that read stdin wakes the event loop through a socket pair. If the loop closes it first, that must
+        # not end this process with a signal.
+        if hasattr(signal, "SIGPIPE"):
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
 
 async def _understand(
