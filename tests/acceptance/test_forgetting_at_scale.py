@@ -129,5 +129,5 @@ def _forgetting(project: Project, *what: str) -> subprocess.Popen[bytes]:
 
 def _state(path: Path) -> str | None:
     with closing(sqlite3.connect(path, timeout=PATIENCE)) as archive:
-        row = archive.execute("SELECT value FROM meta WHERE name = 'index_rewrite'").fetchone()
+        row = archive.execute("SELECT value FROM meta WHERE name = 'words_rewrite'").fetchone()
     return None if row is None else str(row[0])

@@ -116,23 +116,28 @@ def test_a_vacuum_that_is_struck_renews_the_index_with_the_next_one(
         lines = "\n".join(f"{line:>6}→{WORD} = {number}" for line in range(7200, 7400))
         written.call("Read", {"file_path": str(project.folder / "a.py")}, lines)
     project.keep(written, tmp_path / "s.jsonl")
-    _note_form(project, len(project.export()) + 1)
+    steps = len(project.export())
+    _note_form(project, steps + 1)
 
     def check(*, returned: bool) -> None:
         assert project.ask("search", WORD)
         assert project.run("vacuum").code == 0
         assert project.ask("search", WORD)
         with closing(sqlite3.connect(project.archive)) as archive:
-            (count,) = archive.execute("SELECT count(*) FROM step_text WHERE step_text MATCH '7317'").fetchone()
-        assert count == 0
+            counts = [
+                archive.execute(f"SELECT count(*) FROM {table}").fetchone()
+                for table in ("step_text_docsize", "step_words_docsize", "step_words WHERE step_words MATCH '7317'")
+            ]
+        assert counts == [(0,), (steps,), (0,)]
 
     _strike(project, struck(), ("vacuum",), check)
 
 
 def _note_form(project: Project, first: int) -> None:
-    """Let steps before this one be indexed as they were before the numbers of lines were left out."""
+    """Let steps before this one be indexed as they were before each word was indexed once."""
     with closing(sqlite3.connect(project.archive)) as archive, archive:
-        archive.execute("INSERT OR REPLACE INTO meta VALUES ('first step without line numbers', ?)", (str(first),))
+        for form in ("without line numbers", "with words once"):
+            archive.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"first step {form}", str(first)))
 
 
 @pytest.fixture(params=VERSIONS)

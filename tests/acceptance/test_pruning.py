@@ -250,7 +250,7 @@ def test_a_prune_that_was_killed_goes_on_where_it_was(project: Project, tmp_path
     with closing(sqlite3.connect(project.archive)) as connection:
         assert connection.execute("SELECT count(*) FROM pruned").fetchone() == (5999,)
         assert connection.execute("SELECT count(*) FROM tombstone").fetchone() == (0,)
-        connection.execute("INSERT INTO step_text (step_text) VALUES ('integrity-check')")
+        connection.execute("INSERT INTO step_words (step_words) VALUES ('integrity-check')")
 
 
 def test_a_session_goes_on_while_it_is_pruned(archived: Project, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import NOW, SESSION, Entry, answer, call, item, prompt, result, uuid_of
+from tests.indexed import begin_forms_at, check_index, steps_having
 from unified_state.errors import NotFoundError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
@@ -245,7 +246,7 @@ def test_names_of_code_commits_and_numbers_are_found_by_a_part(
 def test_steps_that_were_indexed_without_the_parts_of_names_are_found_and_forgotten_as_before(
     archive: Archive, keep: Keep
 ) -> None:
-    archive.set_meta("first step with parts", "4")
+    begin_forms_at(archive, parts=4, without_line_numbers=1, once=7)
     keep(*apart("the getUserProfile parser", "the getUserProfile lexer"))
     assert having(search(archive, "user profile", 10))[0] == "S4"
     forget_step(archive, 1)
@@ -260,25 +261,23 @@ FILE = "\n".join(f"{number:>6}→{line}" for number, line in enumerate(("def par
 def test_the_numbers_before_the_lines_of_a_file_are_not_found_and_those_in_it_are(archive: Archive, keep: Keep) -> None:
     keep(answer(1, call("t1", "Read", file_path="a.py")), result(2, "t1", FILE), prompt(3, "line 219 is wrong"))
     assert refs(search(archive, "219", 10))[0] == "S3"
-    assert archive.column("SELECT rowid FROM step_text WHERE step_text MATCH '219'") == [3]
+    assert steps_having(archive, "219") == [3]
     assert refs(search(archive, "4711", 10))[0] == "S2"
 
 
 def test_steps_that_were_indexed_with_line_numbers_are_found_and_forgotten_as_before(
     archive: Archive, keep: Keep
 ) -> None:
-    archive.set_meta("first step with parts", "1")
-    archive.set_meta("first step without line numbers", "3")
+    begin_forms_at(archive, parts=1, without_line_numbers=3, once=5)
     keep(answer(1, call("t1", "Read", file_path="a.py")), result(2, "t1", FILE))
     keep(answer(3, call("t2", "Read", file_path="a.py")), result(4, "t2", FILE))
-    found = "SELECT rowid FROM step_text WHERE step_text MATCH ?"
-    assert archive.column(found, "219") == [2]
+    assert steps_having(archive, "219") == [2]
     forget_step(archive, 2)
-    assert (archive.column(found, "219"), archive.column(found, "4711")) == ([], [4])
+    assert (steps_having(archive, "219"), steps_having(archive, "4711")) == ([], [4])
     forget_step(archive, 4)
     for word in ("219", "218", "4711", "parse"):
-        assert archive.column(found, word) == []
-    archive.run("INSERT INTO step_text (step_text) VALUES ('integrity-check')")
+        assert steps_having(archive, word) == []
+    check_index(archive)
 
 
 @pytest.mark.parametrize(

@@ -85,17 +85,28 @@ def fts_query(words: Sequence[str], forms: Mapping[str, tuple[str, ...]] | None 
     """Return an FTS5 expression that matches any of the words, or any of their other forms.
 
     Words are quoted, so none is an operator. A single CJK character matches the pairs in the index that begin with it.
-    A form that ends with `*` is a prefix.
+    A form that ends with `*` is a prefix. Of several words in a row the expression asks for all, because the index does
+    not know their places.
     """
-    every = (form for word in words for form in (word, *(forms or {}).get(word, ())))
-    return " OR ".join(
-        f'"{form.removesuffix("*")}"*' if is_single_cjk(form) or form.endswith("*") else f'"{form}"' for form in every
-    )
+    return " OR ".join(_form_query(form) for word in words for form in (word, *(forms or {}).get(word, ())))
+
+
+def _form_query(form: str) -> str:
+    if " " in form:
+        return f"({' AND '.join(map(_form_query, form.split()))})"
+    if is_single_cjk(form) or form.endswith("*"):
+        return f'"{form.removesuffix("*")}"*'
+    return f'"{form}"'
 
 
 def is_single_cjk(word: str) -> bool:
     """Return whether a word is one character of Chinese, Japanese or Korean."""
     return len(word) == 1 and is_cjk(word)
+
+
+def is_accent(sign: str) -> bool:
+    """Return whether a character is a combining accent."""
+    return _FIRST_ACCENT <= sign <= _LAST_ACCENT
 
 
 def region(text: str, words: Sequence[str], size: int) -> str:

@@ -161,6 +161,18 @@ def index_text(text: str) -> str:
     return "".join(_pairs(run) if is_run else run for is_run, run in runs)
 
 
+_ASCII_SIGNS = 0x80
+# The table for `translate` of UTF-8: signs of ASCII part words, and the index has no capitals.
+_INDEXED = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 0x20 for byte in range(_ASCII_SIGNS)) + bytes(
+    range(_ASCII_SIGNS, 256)
+)
+
+
+def each_word_once(text: str) -> str:
+    """Return a text of which the index has the same words, and each of them once where it is written the same."""
+    return b" ".join(dict.fromkeys(text.encode().translate(_INDEXED).split())).decode()
+
+
 def strings_of(value: Any) -> str:
     """Return all texts in a JSON value, one per line, without JSON's escapes, for the index."""
     found: list[str] = []

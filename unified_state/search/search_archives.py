@@ -138,7 +138,7 @@ def _candidates(archive: Archive, asked: Asked, limit: int) -> list[list[Any]]:
     if asked.filters.kind in ALIAS_LETTERS:
         return []
     numbers = best_matches(archive, asked.having, asked.steps, asked.filters, limit, asked.forms)
-    shares = word_shares(archive, numbers, asked.having, asked.steps, asked.forms) if numbers else {}
+    shares = word_shares(archive, numbers, asked.having, asked.forms) if numbers else {}
     return [[number, [round(share, _DIGITS) for share in shares[number]]] for number in numbers]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.builders import NOW, uuid_of
+from tests.indexed import check_index, steps_having
 from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import (
@@ -84,10 +85,10 @@ def test_a_fork_holds_the_whole_too(archive: Archive) -> None:
 def test_the_words_of_the_whole_are_in_the_index_once(archive: Archive) -> None:
     session, number, shown = kept(archive)
     write(archive, session, f"{shown}\nquixotic")
-    archive.run("INSERT INTO step_text (step_text) VALUES ('integrity-check')")
-    assert archive.rows("SELECT rowid FROM step_text WHERE step_text MATCH 'quixotic'") == [(number,)]
+    check_index(archive)
+    assert steps_having(archive, "quixotic") == [number]
     forget_step(archive, number)
-    assert archive.rows("SELECT rowid FROM step_text WHERE step_text MATCH 'line OR quixotic'") == []
+    assert steps_having(archive, "line OR quixotic") == []
 
 
 def test_one_that_was_forgotten_stays_so_when_its_entry_comes(archive: Archive) -> None:

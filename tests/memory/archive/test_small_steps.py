@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.indexed import check_index, steps_having
 from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
@@ -55,10 +56,10 @@ def written(archive: Archive) -> Archive:
 
 
 def test_nothing_is_rewritten_where_nothing_was_deleted(written: Archive) -> None:
-    before = written.rows("SELECT id, block FROM step_text_data ORDER BY id")
+    before = written.rows("SELECT id, block FROM step_words_data ORDER BY id")
     assert pages_to_rewrite(written) == 0
     rewrite_index(written)
-    assert written.rows("SELECT id, block FROM step_text_data ORDER BY id") == before
+    assert written.rows("SELECT id, block FROM step_words_data ORDER BY id") == before
 
 
 def test_a_rewrite_leaves_one_segment_and_is_over_once(written: Archive) -> None:
@@ -67,9 +68,9 @@ def test_a_rewrite_leaves_one_segment_and_is_over_once(written: Archive) -> None
     assert pages_to_rewrite(written) > 1
     rewrite_index(written)
     assert pages_to_rewrite(written) == 0
-    found = written.column("SELECT rowid FROM step_text WHERE step_text MATCH 'word6' ORDER BY rowid")
+    found = steps_having(written, "word6")
     assert found == [47, 87, 127, 167, 207]
-    written.run("INSERT INTO step_text (step_text) VALUES ('integrity-check')")
+    check_index(written)
 
 
 def test_what_is_deleted_during_a_rewrite_is_rewritten_too(written: Archive) -> None:
@@ -84,8 +85,8 @@ def test_what_is_deleted_during_a_rewrite_is_rewritten_too(written: Archive) -> 
                 forget_step(written, waiting.pop())
 
     rewrite_index(written, delete_another)
-    written.run("CREATE VIRTUAL TABLE temp.words USING fts5vocab ('main', 'step_text', 'instance')")
+    written.run("CREATE VIRTUAL TABLE temp.words USING fts5vocab ('main', 'step_words', 'instance')")
     assert written.rows("SELECT 1 FROM words WHERE doc IN (7, 8)") == []
-    (block,) = written.row("SELECT block FROM step_text_data WHERE id = 10")
+    (block,) = written.row("SELECT block FROM step_words_data WHERE id = 10")
     assert block
     assert pages_to_rewrite(written) == 0

@@ -9,20 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW, uuid_of
+from tests.indexed import check_index, steps_having
 from unified_state.lib.text import UNREADABLE, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import Output, archive_output
+from unified_state.memory.archive.index.step_index import index_left, is_any_unindexed, searchable
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import (
     KIND_NUMBERS,
     find_placed,
     find_step,
-    index_left,
-    is_any_unindexed,
     last_entry_at,
     last_turns,
     readable,
-    searchable,
     step_numbers,
     steps_of_turn,
     texts_since,
@@ -150,11 +149,6 @@ def waiting(archive: Archive) -> int:
         return archive_output(archive, touch_session(archive, "s", NOW), "s", output)
 
 
-def found(archive: Archive, word: str) -> list[int]:
-    """The steps that the index gives for a word."""
-    return [number for (number,) in archive.rows("SELECT rowid FROM step_text WHERE step_text MATCH ?", word)]
-
-
 def say(archive: Archive, session_id: str, text: str) -> int:
     """Archive a prompt of a session."""
     writer = StepWriter(archive, touch_session(archive, session_id, NOW), None)
@@ -164,9 +158,9 @@ def say(archive: Archive, session_id: str, text: str) -> int:
 
 
 def test_an_output_is_indexed_when_anything_is_archived_in_any_session(archive: Archive, waiting: int) -> None:
-    assert found(archive, "quixotic") == []
+    assert steps_having(archive, "quixotic") == []
     say(archive, "another", "go on")
-    assert found(archive, "quixotic") == [waiting]
+    assert steps_having(archive, "quixotic") == [waiting]
     assert not is_any_unindexed(archive)
 
 
@@ -174,7 +168,7 @@ def test_it_is_indexed_once(archive: Archive, waiting: int) -> None:
     for _ in range(2):
         index_left(archive)
     forget_step(archive, waiting)
-    assert found(archive, "quixotic") == []
+    assert steps_having(archive, "quixotic") == []
 
 
 def test_what_is_indexed_in_a_transaction_that_fails_still_waits(archive: Archive, waiting: int) -> None:
@@ -183,7 +177,7 @@ def test_what_is_indexed_in_a_transaction_that_fails_still_waits(archive: Archiv
     archive.run("ROLLBACK")
     assert is_any_unindexed(archive)
     index_left(archive)
-    assert found(archive, "quixotic") == [waiting]
+    assert steps_having(archive, "quixotic") == [waiting]
 
 
 def test_one_that_is_forgotten_meanwhile_leaves_the_index_as_it_was(archive: Archive, waiting: int) -> None:
@@ -191,9 +185,9 @@ def test_one_that_is_forgotten_meanwhile_leaves_the_index_as_it_was(archive: Arc
         forget_step(archive, waiting)
     other = say(archive, "s", "a line of another")
     assert not is_any_unindexed(archive)
-    assert found(archive, "line") == [other]
-    archive.run("INSERT INTO step_text (step_text) VALUES ('integrity-check')")
-    assert archive.row("SELECT count(*) FROM step_text WHERE step_text MATCH 'quixotic'") == (0,)
+    assert steps_having(archive, "line") == [other]
+    check_index(archive)
+    assert steps_having(archive, "quixotic") == []
 
 
 def test_one_whose_text_changes_meanwhile_is_found_by_the_new_words_only(archive: Archive, waiting: int) -> None:
@@ -202,7 +196,7 @@ def test_one_whose_text_changes_meanwhile_is_found_by_the_new_words_only(archive
     with archive.transaction():
         replace_text(archive, waiting, step, "masked line")
     say(archive, "s", "go on")
-    assert (found(archive, "quixotic"), found(archive, "masked")) == ([], [waiting])
+    assert (steps_having(archive, "quixotic"), steps_having(archive, "masked")) == ([], [waiting])
 
 
 def test_a_picture_is_not_indexed(archive: Archive) -> None:
@@ -210,4 +204,4 @@ def test_a_picture_is_not_indexed(archive: Archive) -> None:
     with archive.transaction():
         archive_output(archive, touch_session(archive, "s", NOW), "s", picture)
         index_left(archive)
-    assert found(archive, "quixotic") == []
+    assert steps_having(archive, "quixotic") == []

@@ -157,7 +157,8 @@ def text_columns(archive: Archive) -> set[tuple[str, str]]:
     return set(
         archive.rows(
             "SELECT tables.name, columns.name FROM (SELECT name FROM sqlite_schema WHERE type = 'table' "
-            "AND name NOT GLOB 'step_text*') AS tables JOIN pragma_table_info(tables.name) AS columns "
+            "AND name NOT GLOB 'step_text*' AND name NOT GLOB 'step_words*') AS tables "
+            "JOIN pragma_table_info(tables.name) AS columns "
             "WHERE columns.type IN ('TEXT', 'BLOB', '')"
         )
     )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import NOW, uuid_of
+from tests.indexed import steps_having
 from unified_state.lib.query import fts_query
 from unified_state.lib.text import index_text, pack
 from unified_state.memory.archive.archive import Archive
@@ -65,9 +66,7 @@ def texts(archive: Archive, session: int) -> list[str]:
 
 
 def found_by(archive: Archive, *words: str) -> list[int]:
-    query = fts_query([index_text(word) for word in words])
-    rows = archive.rows("SELECT rowid FROM step_text WHERE step_text MATCH ? ORDER BY rowid", query)
-    return [row[0] for row in rows]
+    return steps_having(archive, fts_query([index_text(word) for word in words]))
 
 
 def test_every_step_is_kept_as_it_was(archive: Archive, session: int) -> None:
@@ -157,7 +156,8 @@ def test_steps_are_found_by_their_words(archive: Archive, session: int) -> None:
 def test_an_image_is_kept_but_not_indexed(archive: Archive, session: int) -> None:
     add(archive, session, step(1, ATTACHMENT, IMAGE))
     assert texts(archive, session) == [IMAGE]
-    assert archive.row("SELECT count(*) FROM step_text_docsize")[0] == 0
+    for table in ("step_text", "step_words"):
+        assert archive.row(f"SELECT count(*) FROM {table}_docsize")[0] == 0
 
 
 def test_a_forgotten_step_is_gone_and_does_not_come_back(archive: Archive, session: int) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import NOW, item, uuid_of
+from tests.indexed import steps_having
 from tests.processes import run_at_once
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError
 from unified_state.lib.stdlib import DatabaseError
@@ -168,8 +169,7 @@ def test_steps_that_came_back_are_found_by_their_words(filled: Path) -> None:
     set_aside_if_damaged(str(filled))
     with Archive(str(filled)) as archive:
         number, text = archive.row("SELECT id, body FROM step WHERE kind NOT NULL LIMIT 1")
-        found = archive.rows("SELECT rowid FROM step_text WHERE step_text MATCH ?", text.split()[1])
-    assert found == [(number,)]
+        assert steps_having(archive, text.split()[1]) == [number]
 
 
 @pytest.mark.parametrize("name", [b"tableitem", b"tablestep", b"indexitem_by_kind", b"trigger"])

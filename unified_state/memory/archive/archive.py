@@ -13,7 +13,7 @@ from unified_state.lib.files import PRIVATE, publish_once, temporary_name
 from unified_state.lib.stdlib import DatabaseError, connect
 from unified_state.lib.text import escape_surrogates
 
-ARCHIVE_VERSION = 5  # the number of migrations
+ARCHIVE_VERSION = 6  # the number of migrations
 OWNER = "repository"  # name of the value that identifies the archive's repository
 
 TYPE_CHECKING = False

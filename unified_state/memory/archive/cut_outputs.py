@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack
-from unified_state.memory.archive.steps import KIND_NUMBERS, index_later
+from unified_state.memory.archive.index.step_index import index_later
+from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.step import TOOL_RESULT
 
 TYPE_CHECKING = False

@@ -7,17 +7,20 @@ query are candidates, then those that its rarest words choose. The newest steps 
 from __future__ import annotations
 
 from _thread import _local
-from itertools import islice, zip_longest
+from collections import Counter
+from heapq import nlargest
+from itertools import chain, islice, zip_longest
 from math import log, prod
 
-from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
+from unified_state.lib.query import CHATTER, fts_query, is_accent, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import connect
+from unified_state.memory.archive.index.step_index import numbers_of, tables
 from unified_state.memory.archive.steps import KIND_NUMBERS, find_step, readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from unified_state.lib.stdlib import Connection
     from unified_state.memory.archive.archive import Archive
@@ -29,7 +32,8 @@ MOST_MATCHES = 50_000  # maximum number of matches that are ranked
 _MOST_TOGETHER = 6  # words that a step must have all of
 _MOST_SHARE = 0.6  # of the matches that may be ranked: more often the two rarest words are too common
 _MOST_READ = 5_000  # of those, if file names must be compared
-_LEAST_RARITY, _MOST_OF_WORD = 1e-6, 2.2  # of FTS5: of a word in most steps; k1 + 1
+_MOST_MEASURED = 2_000  # of those whose lengths are read, if no filter leaves few
+_SATURATION, _LENGTH = 1.2, 0.75  # k1 and b of BM25, as in FTS5
 _TOKENIZER = "porter unicode61"
 _LAST_CHARACTER = "\U0010ffff"
 _kept = _local()
@@ -58,10 +62,13 @@ def count_having(archive: Archive, words: Sequence[str], steps: int, forms: Form
     """Return how many steps have each word or a form of it, extrapolated from the newest steps."""
     first = max(0, steps - SAMPLE)
     scale = steps / min(steps, SAMPLE) if steps else 1.0
+    asked = tables(archive)
     counted = {}
     for word in words:
-        (found,) = archive.row(
-            "SELECT count(*) FROM step_text WHERE step_text MATCH ? AND rowid > ?", fts_query([word], forms), first
+        query = _any_of([word], forms)
+        found = sum(
+            archive.row(f"SELECT count(*) FROM {table} WHERE {table} MATCH ? AND rowid > ?", query, first)[0]
+            for table in asked
         )
         counted[word] = round(found * scale)
     return counted
@@ -78,42 +85,35 @@ def best_matches(  # the last has a default
     """
     most = max(MOST_MATCHES, limit)
     rarest = sorted(having, key=having.__getitem__)
+    rank = _Ranker(archive, having, steps, filters, limit, forms)
     found: list[int] = []
     if sum(having.values()) > most:
-        found = _with_several(archive, having, steps, filters, limit, forms)
+        found = _with_several(rank, most)
     total, count = 0, 0
     while count < len(rarest) and (count == 0 or total + having[rarest[count]] <= most):
         total += having[rarest[count]]
         count += 1
     for words in (rarest[:count], rarest[count:]):
         if words and len(found) < limit:
-            newest = _newest(steps, sum(having[word] for word in words), most, filters)
-            found += _ranked(archive, fts_query(words, forms), newest, filters, limit)
+            found += rank([], words, _newest(steps, sum(having[word] for word in words), most, filters))
     return list(dict.fromkeys(found))[:limit]
 
 
-def _with_several(  # as of best_matches
-    archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int, forms: Forms | None
-) -> list[int]:
+def _with_several(rank: _Ranker, most: int) -> list[int]:
     """Return the best steps that have all words, and the best that have the two rarest, in turn."""
-    words = [word for word in sorted(having, key=having.__getitem__) if having[word] or _stands(archive, word, forms)]
+    having, steps = rank.having, rank.steps
+    words = [word for word in sorted(having, key=having.__getitem__) if having[word] or rank.has_any(word)]
     words = words[:_MOST_TOGETHER]
     found: list[list[int]] = []
     for count in dict.fromkeys((len(words), 2)) if len(words) > 1 else ():
         together, others = words[:count], words[count:]
-        # To compare the lists of places of two words costs less than to rank a match.
+        # To compare the lists of steps of two words costs less than to rank a match.
         matches = steps * prod(having[word] / steps for word in together)
         cost = round(having[words[0]] / 2 + matches * 2)
         if others and cost > MOST_MATCHES * _MOST_SHARE:
             continue
-        query = _all_of(together, forms) + (f" AND ({fts_query([words[0], *others], forms)})" if others else "")
-        newest = _newest(steps, cost, max(MOST_MATCHES, limit), filters)
-        found.append(_ranked(archive, query, newest, filters, limit))
+        found.append(rank(together, others, _newest(steps, cost, most, rank.filters)))
     return [number for pair in zip_longest(*found) for number in dict.fromkeys(pair) if number is not None]
-
-
-def _all_of(words: list[str], forms: Forms | None) -> str:
-    return " AND ".join(f"({fts_query([word], forms)})" for word in words)
 
 
 def _newest(steps: int, matches: int, most: int, filters: Filters) -> int:
@@ -124,26 +124,131 @@ def _newest(steps: int, matches: int, most: int, filters: Filters) -> int:
     return 0 if matches <= most or filters != Filters() else steps - round(steps * most / matches)
 
 
-def _stands(archive: Archive, word: str, forms: Forms | None) -> bool:
-    """Return whether any step has a word."""
-    return archive.row("SELECT 1 FROM step_text WHERE step_text MATCH ? LIMIT 1", fts_query([word], forms)) is not None
+class _Ranker:
+    """Ranks the steps of an archive by the words of a query that they have: by BM25, each word counted once.
+
+    That needs neither places nor frequencies in the index. The candidates' own texts show these later.
+    """
+
+    def __init__(
+        self, archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int, forms: Forms | None
+    ) -> None:
+        self.having, self.steps, self.filters = having, steps, filters
+        self._archive, self._limit, self._forms = archive, limit, forms
+        self._tables = tables(archive)
+        self._rarity = {word: log(1 + (max(0, steps - count) + 0.5) / (count + 0.5)) for word, count in having.items()}
+
+    def has_any(self, word: str) -> bool:
+        """Return whether any step has a word."""
+        query = _any_of([word], self._forms)
+        select = "SELECT 1 FROM {0} WHERE {0} MATCH ? LIMIT 1"
+        return any(self._archive.row(select.format(table), query) is not None for table in self._tables)
+
+    def __call__(self, together: list[str], others: list[str], newest: int) -> list[int]:
+        """Return the steps after a number that have all of some words, the best by these and others first. Without
+        words that all must have, return those that have any of the others.
+        """
+        scores: list[tuple[float, int]] = []
+        for table in self._tables:
+            found = self._worth(table, together, others, newest)
+            if self.filters == Filters():
+                found = _first(found, max(_MOST_MEASURED, self._limit))
+            norms = Norms(self._archive, table).of(found)
+            scores += [(found[number] / norm, number) for number, norm in norms.items()]
+        best = nlargest(_MOST_READ if self.filters.file else self._limit, scores)
+        numbers = (number for _, number in best)
+        file = self.filters.file
+        if file is None:
+            return list(numbers)
+        return list(islice((number for number in numbers if _names(self._archive, number, file)), self._limit))
+
+    def _worth(self, table: str, together: list[str], others: list[str], newest: int) -> dict[int, float]:
+        """Return the steps of a table with the sum of the rarities of their words. Where enough steps have all words,
+        return no others.
+        """
+        words = [*together, *others]
+        most = max(_MOST_MEASURED, self._limit) if self.filters == Filters() else -1
+        numbers = self._having(table, self._all_of(words), newest, most)
+        if len(numbers) == most or words in (together, others[:1]):
+            return self._passing(table, dict.fromkeys(numbers, self._sum(words)), self._all_of(words), newest)
+        base = self._all_of(together)
+        found = dict.fromkeys(self._having(table, base, newest), self._sum(together)) if base else {}
+        for word in others:
+            query, worth = _any_of([word], self._forms), self._rarity[word]
+            for number in self._having(table, f"{base} AND ({query})" if base else query, newest):
+                found[number] = found.get(number, 0.0) + worth
+        return self._passing(table, found, base or _any_of(others, self._forms), newest)
+
+    def _sum(self, words: list[str]) -> float:
+        return sum(self._rarity[word] for word in words)
+
+    def _all_of(self, words: list[str]) -> str:
+        return " AND ".join(f"({_any_of([word], self._forms)})" for word in words)
+
+    def _having(self, table: str, query: str, newest: int, most: int = -1) -> list[int]:
+        """Return the steps that match an expression, at most the newest `most`."""
+        # One text costs a quarter of as many rows.
+        told = self._archive.value(
+            f"SELECT group_concat(id) FROM (SELECT rowid AS id FROM {table} WHERE {table} MATCH ? AND rowid > ? "
+            "ORDER BY rowid DESC LIMIT ?)",
+            query,
+            newest,
+            most,
+        )
+        return list(map(int, told.split(","))) if told else []
+
+    def _passing(self, table: str, found: dict[int, float], query: str, newest: int) -> dict[int, float]:
+        """Return those of the steps that match an expression which pass the filters too."""
+        if self.filters == Filters() or not found:
+            return found
+        if self.filters.file is not None:
+            query = f"({query}) AND ({fts_query([' '.join(words_of(self.filters.file))])})"
+        conditions, values = _conditions(self.filters)
+        join = f"JOIN step ON step.id = {table}.rowid JOIN turn ON turn.id = step.turn" if conditions else ""
+        where = "".join(f" AND {condition}" for condition in conditions)
+        rows = self._archive.execute(
+            f"SELECT {table}.rowid FROM {table} {join} WHERE {table} MATCH ? AND {table}.rowid > ?{where}",
+            (query, newest, *values),
+        )
+        return {number: found[number] for (number,) in rows if number in found}
 
 
-def _ranked(archive: Archive, query: str, newest: int, filters: Filters, limit: int) -> list[int]:
-    """Return the steps after a number that match an expression and the filters, the best first."""
-    if filters.file is not None:
-        query = f'({query}) AND "{" ".join(words_of(filters.file))}"'
-    conditions, values = _conditions(filters)
-    join = "JOIN step ON step.id = step_text.rowid JOIN turn ON turn.id = step.turn" if conditions else ""
-    where = "".join(f" AND {condition}" for condition in conditions)
-    rows = archive.execute(
-        f"SELECT step_text.rowid FROM step_text {join} WHERE step_text MATCH ? AND step_text.rowid > ?{where} "
-        f"ORDER BY bm25(step_text), step_text.rowid DESC LIMIT ?",
-        (query, newest, *values, limit if filters.file is None else _MOST_READ),
-    )
-    if filters.file is None:
-        return [number for (number,) in rows]
-    return list(islice((number for (number,) in rows if _names(archive, number, filters.file)), limit))
+def _first(found: dict[int, float], most: int) -> dict[int, float]:
+    """Return the steps with the greatest worth, and of those with the same worth the newest."""
+    if len(found) <= most:
+        return found
+    total, least = 0, 0.0
+    for worth, count in sorted(Counter(found.values()).items(), reverse=True):
+        if total + count > most:
+            least = worth
+            break
+        total += count
+    first = {number: worth for number, worth in found.items() if worth > least}
+    others = nlargest(most - total, (number for number, worth in found.items() if worth == least))
+    return first | dict.fromkeys(others, least)
+
+
+class Norms(dict):  # type: ignore[type-arg]  # typing is not loaded here
+    """By what to divide the worth of a step's words, for each length as the index has it."""
+
+    def __init__(self, archive: Archive, table: str) -> None:
+        super().__init__()
+        self._archive, self._table = archive, table
+        steps, words, *_ = (*numbers_of(archive.value(f"SELECT block FROM {table}_data WHERE id = 1") or b""), 0, 0)
+        self._usual = words / steps if steps and words else 1.0
+
+    def __missing__(self, stored: bytes) -> float:
+        length = 0
+        for byte in stored:  # as in `numbers_of`
+            length = length << 7 | byte & 0x7F
+        norm = self[stored] = 1 + _SATURATION * (1 - _LENGTH + _LENGTH * length / self._usual)
+        return norm
+
+    def of(self, numbers: Collection[int]) -> dict[int, float]:
+        """Return the steps, each with its divisor."""
+        among = ", ".join(map(str, numbers))
+        rows = self._archive.rows(f"SELECT id, sz FROM {self._table}_docsize WHERE id IN ({among})")
+        return {number: self[stored] for number, stored in rows}
 
 
 def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) -> list[int]:
@@ -213,7 +318,7 @@ def _tables() -> Connection:
 
 
 def word_shares(
-    archive: Archive, numbers: Sequence[int], having: dict[str, int], steps: int, forms: Forms | None = None
+    archive: Archive, numbers: Sequence[int], having: dict[str, int], forms: Forms | None = None
 ) -> dict[int, list[float]]:
     """Return how much of each word the steps have, from 0 to 1.
 
@@ -221,16 +326,34 @@ def word_shares(
     """
     shares = {number: [0.0] * len(having) for number in numbers}
     among = f"({', '.join(map(str, numbers))})"
-    for place, (word, count) in enumerate(having.items()):
-        # A plus keeps SQLite from asking the index anew for each number.
-        rows = archive.execute(
-            "SELECT rowid, bm25(step_text) FROM step_text WHERE step_text MATCH ? AND +rowid IN " + among,
-            (fts_query([word], forms),),
-        )
-        rarity = max(_LEAST_RARITY, log((steps - count + 0.5) / (count + 0.5)) if count < steps else 0.0)
-        for number, found in rows:
-            shares[number][place] = min(1.0, -found / (rarity * _MOST_OF_WORD))
+    for table in tables(archive):
+        norms = Norms(archive, table).of(numbers)
+        for place, word in enumerate(having):
+            # A plus keeps SQLite from asking the index anew for each number.
+            rows = archive.execute(
+                f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND +rowid IN {among}", (_any_of([word], forms),)
+            )
+            for number in chain.from_iterable(rows):
+                shares[number][place] = 1 / norms[number]
     return shares
+
+
+def _any_of(words: Sequence[str], forms: Forms | None) -> str:
+    """Return an expression for any of the words, each as the words into which the index splits it."""
+    return fts_query([word if word.isascii() else _split(word) for word in words], forms)
+
+
+def _split(word: str) -> str:
+    """Return a word as words that the index does not split. SQLite may know fewer letters than Python."""
+    connection = _tables()
+    connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
+    connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", enumerate((word, *word)))
+    known = {number for (number,) in connection.execute("SELECT doc FROM terms_of_words WHERE doc > 0")}
+    (count,) = connection.execute("SELECT count(*) FROM terms_of_words WHERE doc = 0").fetchone()
+    if count <= 1:
+        return word
+    signs = (sign if number in known or is_accent(sign) else " " for number, sign in enumerate(word, 1))
+    return " ".join("".join(signs).split()) or word
 
 
 def _conditions(filters: Filters) -> tuple[list[str], list[object]]:

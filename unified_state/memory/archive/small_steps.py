@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import time
 
+from unified_state.memory.archive.index.step_index import NEWER, OLDER, index_form, numbers_of, table_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
 _SECONDS = 0.025  # that a transaction should take
 _LEAST_REST, _MOST_REST = 0.002, 0.1  # SQLite looks for a lock at least ten times a second
 _MOST_GROWTH = 4  # at most, from one transaction to the next
-_REWRITE, _DUE, _BEGUN = "index_rewrite", "due", "begun"
+_REWRITE = {OLDER: "index_rewrite", NEWER: "words_rewrite"}  # names in `meta`
+_DUE, _BEGUN = "due", "begun"
 _LEAST_PAGES, _MOST_PAGES = 256, 4096  # of the index, merged in one transaction
-_STRUCTURE = "SELECT block FROM step_text_data WHERE id = 10"
-_SMALLEST_LONG = 0x80
+_STRUCTURE = 10  # the number of the record of the segments
 
 
 def in_small_steps(work: Callable[[int], int], least: int, most: int) -> Iterator[int]:
@@ -45,9 +47,9 @@ def in_small_steps(work: Callable[[int], int], least: int, most: int) -> Iterato
         time.sleep(max(_LEAST_REST, min(_MOST_REST, taken)))
 
 
-def note_rewrite(archive: Archive) -> None:
-    """Note that the index still has words of deleted steps. Call it in the transaction that deletes them."""
-    archive.set_meta(_REWRITE, _DUE)
+def note_rewrite(archive: Archive, step: int) -> None:
+    """Note that the index still has words of a deleted step. Call it in the transaction that deletes it."""
+    archive.set_meta(_REWRITE[table_of(index_form(archive, step))], _DUE)
 
 
 def rewrite_index(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
@@ -58,47 +60,47 @@ def rewrite_index(archive: Archive, report: Callable[[int], None] = lambda _page
 
 def pages_to_rewrite(archive: Archive) -> int:
     """Return the approximate number of pages that a due rewrite of the index merges; 0 if none is due."""
-    if archive.meta(_REWRITE) is None:
-        return 0
-    return sum(last - first + 1 for _, segments in _levels(archive) for first, last in segments)
+    return sum(
+        last - first + 1
+        for table, note in _REWRITE.items()
+        if archive.meta(note) is not None
+        for _, segments in _levels(archive, table)
+        for first, last in segments
+    )
 
 
 def _merge_some(archive: Archive, pages: int) -> int:
     """Merge some pages. Return 0 if nothing is left to do."""
+    return next((pages for table in _REWRITE if _merge_some_of(archive, table, pages)), 0)
+
+
+def _merge_some_of(archive: Archive, table: str, pages: int) -> bool:
+    """Merge some pages of a table. Return False if nothing is left to do."""
     with archive.transaction(durable=False):
-        state = archive.meta(_REWRITE)
+        note = _REWRITE[table]
+        state = archive.meta(note)
         if state is None:
-            return 0
+            return False
         if state == _DUE:  # a negative number makes all segments of now the input of one merge
-            archive.run("INSERT INTO step_text (step_text, rank) VALUES ('merge', ?)", -pages)
-            archive.set_meta(_REWRITE, _BEGUN)
-        elif any(merging for merging, _ in _levels(archive)):
-            archive.run("INSERT INTO step_text (step_text, rank) VALUES ('merge', ?)", pages)
+            archive.run(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", -pages)
+            archive.set_meta(note, _BEGUN)
+        elif any(merging for merging, _ in _levels(archive, table)):
+            archive.run(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", pages)
         else:
-            archive.run("DELETE FROM meta WHERE name = ?", _REWRITE)
-            return 0
-    return pages
+            archive.run("DELETE FROM meta WHERE name = ?", note)
+            return False
+    return True
 
 
-def _levels(archive: Archive) -> list[tuple[int, list[tuple[int, int]]]]:
-    """Return the levels of the index: of each the number of segments that are being merged, and the first and the last
+def _levels(archive: Archive, table: str) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Return the levels of a table: of each the number of segments that are being merged, and the first and the last
     page of every segment.
     """
-    (block,) = archive.row(_STRUCTURE)
-    numbers = _numbers(block[4:])  # behind the cookie of the configuration
+    (block,) = archive.row(f"SELECT block FROM {table}_data WHERE id = {_STRUCTURE}")
+    numbers = numbers_of(block[4:])  # behind the cookie of the configuration
     levels, _segments, _written = (next(numbers) for _ in range(3))
     found = []
     for _ in range(levels):
         merging, count = next(numbers), next(numbers)
         found.append((merging, [(next(numbers), next(numbers), next(numbers))[1:] for _ in range(count)]))
     return found
-
-
-def _numbers(block: bytes) -> Iterator[int]:
-    """Yield the numbers of a block: seven bits a byte, the highest first, and a high bit but in the last byte."""
-    number = 0
-    for byte in block:
-        number = number << 7 | byte & (_SMALLEST_LONG - 1)
-        if byte < _SMALLEST_LONG:
-            yield number
-            number = 0

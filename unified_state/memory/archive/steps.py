@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text import (
-    escape_surrogates,
-    index_text,
-    parts_of_names,
-    strings_of,
-    unpack,
-    without_line_numbers,
-)
+from unified_state.lib.text import escape_surrogates, strings_of, unpack
 from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -24,9 +17,6 @@ if TYPE_CHECKING:
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
-_MOST_SEARCHED = 1 << 20  # characters of a step; far more than a client shows a model
-_WITH_PARTS, WITHOUT_LINE_NUMBERS = 1, 2  # forms of a text in the index, which add up
-_FORMS = {"first step with parts": _WITH_PARTS, "first step without line numbers": WITHOUT_LINE_NUMBERS}  # in `meta`
 _RECENT_TURNS = 20  # newest turns in which a recent step is searched
 
 
@@ -39,55 +29,6 @@ def readable(step: Step) -> str:
     except (ValueError, RecursionError):  # the disk changed its bytes, or it is nested too deep
         given = step.text
     return f"{escape_surrogates(step.tool or '')}\n{given}"
-
-
-def searchable(step: Step, form: int = 0) -> str:
-    """Return the text of a step for the full-text index, which needs several times its size.
-
-    The index of newer steps also has the parts of names of code, and lacks the numbers before the lines of a file. What
-    was indexed has to be deleted as it was inserted.
-    """
-    text = readable(step)[:_MOST_SEARCHED]
-    if form & WITHOUT_LINE_NUMBERS and step.kind == TOOL_RESULT:
-        text = without_line_numbers(text)
-    parts = parts_of_names(text) if form & _WITH_PARTS else ""
-    return f"{index_text(text)}\n{parts}" if parts else index_text(text)
-
-
-def index_form(archive: Archive, number: int) -> int:
-    """Return the form in which a step is indexed."""
-    return form_of(_first_steps(archive), number)
-
-
-def form_of(first: Mapping[str, int], number: int) -> int:
-    """Return the form of a step, given the first steps of the forms."""
-    return sum(form for name, form in _FORMS.items() if name in first and number >= first[name])
-
-
-def begin_forms(archive: Archive, number: int) -> Mapping[str, int]:
-    """Use all forms from this new step on, unless that has begun before. Return the first step of each form."""
-    first = _first_steps(archive)
-    for name in _FORMS:
-        if name not in first:
-            archive.set_meta(name, str(number))
-            first[name] = number
-    return first
-
-
-def first_of_form(archive: Archive, form: int) -> int | None:
-    """Return the first step that is indexed in a form; None if no step was archived since there is this form."""
-    first = _first_steps(archive)
-    return next((first[name] for name, one in _FORMS.items() if one == form and name in first), None)
-
-
-def begin_form_at(archive: Archive, form: int, number: int) -> None:
-    """Note the first step that is indexed in a form. Call it in the transaction that indexed the steps from there."""
-    archive.set_meta(next(name for name, one in _FORMS.items() if one == form), str(number))
-
-
-def _first_steps(archive: Archive) -> dict[str, int]:
-    names = "', '".join(_FORMS)
-    return {name: int(first) for name, first in archive.rows(f"SELECT name, value FROM meta WHERE name IN ('{names}')")}
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
@@ -344,35 +285,6 @@ def queued_steps(archive: Archive, session: int, limit: int = -1) -> list[int]:
 def unqueue_steps(archive: Archive, session: int, steps: Sequence[int]) -> None:
     """Remove steps of a session from the queue."""
     archive.execute(f"DELETE FROM unnoted WHERE session = ? AND step IN ({', '.join(map(str, steps))})", (session,))
-
-
-def index_later(archive: Archive, number: int) -> None:
-    """Queue a new step for the full-text index."""
-    archive.run("INSERT INTO unindexed VALUES (?)", number)
-
-
-def is_any_unindexed(archive: Archive) -> bool:
-    """Return whether the index lacks the text of any step."""
-    return archive.row("SELECT 1 FROM unindexed LIMIT 1") is not None
-
-
-def index_left(archive: Archive, most: int = -1) -> None:
-    """Index the queued steps, at most the `most` newest ones. Call it in a transaction."""
-    newest = "SELECT step FROM (SELECT step FROM unindexed ORDER BY step DESC LIMIT ?) ORDER BY step"
-    for number in archive.column(newest, most):
-        step = find_step(archive, number)
-        if step is not None and not step.text.startswith(DATA_URL):
-            archive.run(
-                "INSERT INTO step_text (rowid, text) VALUES (?, ?)",
-                number,
-                searchable(step, index_form(archive, number)),
-            )
-        archive.run("DELETE FROM unindexed WHERE step = ?", number)
-
-
-def was_unindexed(archive: Archive, number: int) -> bool:
-    """Remove a step from the queue, and return whether the index lacked its text."""
-    return archive.run("DELETE FROM unindexed WHERE step = ?", number) > 0
 
 
 def calls_that_went_well(archive: Archive, tools: Sequence[str], most: int) -> list[tuple[int, int, int, str | None]]:

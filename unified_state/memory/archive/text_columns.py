@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
+from unified_state.memory.archive.index.step_index import add_to_index, index_form, take_from_index
 from unified_state.memory.archive.small_steps import note_rewrite, rewrite_index
-from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, index_form, searchable, was_unindexed
+from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP
 from unified_state.model.step import KINDS, Step
 
@@ -118,26 +119,18 @@ def forget_step(archive: Archive, number: int) -> None:
     if row is not None:
         kind, tool, body = row
         step = Step(uuid="", block=0, kind=KINDS[kind], at=0, text=unpack(body), tool=tool)
-        _take_out_of_index(archive, number, step)
-        note_rewrite(archive)
+        take_from_index(archive, number, step)
+        note_rewrite(archive, number)
         forget_texts(archive, STEP, number)
 
 
 def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
     """Replace the text of a step in the archive and in its index. A vector of the old text is deleted."""
-    _take_out_of_index(archive, number, step)
+    take_from_index(archive, number, step)
     if not step.text.startswith(DATA_URL):
-        changed = searchable(step.replace(text=text), index_form(archive, number))
-        archive.run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", number, changed)
+        add_to_index(archive, number, step.replace(text=text), index_form(archive, number))
     archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
     archive.run("DELETE FROM vector WHERE step = ?", number)
-
-
-def _take_out_of_index(archive: Archive, number: int, step: Step) -> None:
-    """Delete a step from the index. The index has no content of its own, and deleting a missing row corrupts it."""
-    if not was_unindexed(archive, number) and not step.text.startswith(DATA_URL):
-        delete = "INSERT INTO step_text (step_text, rowid, text) VALUES ('delete', ?, ?)"
-        archive.run(delete, number, searchable(step, index_form(archive, number)))
 
 
 def tidy(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:

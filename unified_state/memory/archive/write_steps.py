@@ -8,17 +8,8 @@ changes nothing, so a retry after a killed hook can always start from the last c
 from __future__ import annotations
 
 from unified_state.lib.text import unpack
-from unified_state.memory.archive.steps import (
-    DATA_URL,
-    KIND_NUMBERS,
-    STEP_COLUMNS,
-    STEP_FIELDS,
-    begin_forms,
-    form_of,
-    index_left,
-    searchable,
-    uuid_key,
-)
+from unified_state.memory.archive.index.step_index import add_to_index, begin_forms, form_of, index_left
+from unified_state.memory.archive.steps import KIND_NUMBERS, STEP_COLUMNS, STEP_FIELDS, uuid_key
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
@@ -45,10 +36,10 @@ class StepWriter:
         self.last = 0
         self.added = 0
         self.tool_calls = 0
+        self._next_step = self._after_last("step")
+        self._first_steps = begin_forms(archive)
         index_left(archive, _AT_ONCE)
         self._awaited = awaited_outputs(archive, session)
-        self._next_step = self._after_last("step")
-        self._first_steps = begin_forms(archive, self._next_step)
         self._is_own_turn = turn is not None and self._owner(turn) == session
         self._forgotten = set(archive.column("SELECT key FROM tombstone WHERE what = 'step' AND waits"))
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
@@ -77,9 +68,7 @@ class StepWriter:
         self._next_step += 1
         self.added += 1
         self.tool_calls += step.kind == TOOL_CALL
-        if not step.text.startswith(DATA_URL):
-            text = searchable(step, form_of(self._first_steps, number))
-            self._run("INSERT INTO step_text (rowid, text) VALUES (?, ?)", (number, text))
+        add_to_index(self._archive, number, step, form_of(self._first_steps, number))
         return True
 
     def _meet(self, step: Step, key: str | bytes) -> bool | None:

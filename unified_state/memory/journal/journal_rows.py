@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.text import UNREADABLE, pack, unpack
-from unified_state.memory.archive.steps import index_left
+from unified_state.memory.archive.index.step_index import empty_index, index_left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ GONE, _KEY = "gone", "key"
 _TEXT, _BYTES = "text", "bytes"
 _INDEXED = 5000  # steps; they take a second, for which a hook may wait
 _MOST_KEYS = 4  # columns of a primary key
-_OTHERS = "name NOT GLOB 'sqlite_*' AND name NOT GLOB 'step_text*' AND name NOT GLOB 'journal_*'"
+_OTHERS = " AND ".join(f"name NOT GLOB '{name}*'" for name in ("sqlite_", "step_text", "step_words", "journal_"))
 
 _CHANGED = "CREATE TABLE journal_changed (what TEXT NOT NULL, k1, k2, k3, k4)"
 _STATE = "CREATE TABLE journal_state (name TEXT PRIMARY KEY, value) WITHOUT ROWID"
@@ -103,7 +103,7 @@ def replay(archive: Archive, tables: Tables, lines: Iterable[Line]) -> int:
     unusable lines. Call it within a transaction.
     """
     left = load(archive, tables, lines)
-    archive.run("INSERT INTO step_text (step_text) VALUES ('delete-all')")
+    empty_index(archive)
     archive.run("INSERT OR IGNORE INTO unindexed SELECT id FROM step WHERE kind NOT NULL")
     index_left(archive, _INDEXED)  # a search indexes the rest
     return left

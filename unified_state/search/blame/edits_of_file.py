@@ -6,15 +6,16 @@ import os
 import posixpath
 
 from unified_state.agents.transcripts.rules.call_effects import read_call
-from unified_state.lib.query import words_of
+from unified_state.lib.query import fts_query, words_of
 from unified_state.lib.text import unpack
+from unified_state.memory.archive.index.step_index import tables
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 from unified_state.search.blame.file_edits import edits_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.search.blame.rules.undo_edits import Edit
@@ -35,9 +36,14 @@ def edits_of_file(archive: Archive, worktree: str, names: Iterable[str]) -> list
     while wanted:
         name = wanted.pop()
         done.add(name)
-        for row in _calls_naming(archive, os.path.basename(name)):
+        base = os.path.basename(name)
+        is_plain = base.isascii() and all(sign.isalnum() or sign in "._-" for sign in base)  # JSON has it as it is
+        for row in _calls_naming(archive, base):
             number, turn, at, tool, tool_use_id, body, *roots = row
-            call = read_call(Step("", 0, TOOL_CALL, at, unpack(body), tool=tool, tool_use_id=tool_use_id))
+            text = unpack(body)
+            if is_plain and base not in text:
+                continue  # the index knows the words of a name, not that they are in a row
+            call = read_call(Step("", 0, TOOL_CALL, at, text, tool=tool, tool_use_id=tool_use_id))
             moved = {change.path for change in call.changes if _is(name, _target(change.gone), [worktree, *roots])}
             wanted |= {_relative(path, [worktree, *roots]) for path in moved} - done
             edits = [edit for path, edit in edits_in(call, number, at) if _is(name, path, [worktree, *roots])]
@@ -49,23 +55,21 @@ def edits_of_file(archive: Archive, worktree: str, names: Iterable[str]) -> list
     return [found[key] for key in sorted(found, reverse=True)]
 
 
-def _calls_naming(archive: Archive, name: str) -> list[CallRow]:
+def _calls_naming(archive: Archive, name: str) -> Iterator[CallRow]:
     """Return the calls that name a file of this name and did not fail."""
     words = words_of(name)
     if not words:
-        return []
-    return archive.rows(
-        "SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, step.body, session.root, session.worktree "
-        "FROM step_text JOIN step ON step.id = step_text.rowid JOIN turn ON turn.id = step.turn "
-        "JOIN session ON session.id = turn.session WHERE step_text MATCH ? AND step.kind = ? "
-        "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn "
-        "AND result.tool_use_id = step.tool_use_id AND result.kind = ? AND result.is_error) "
-        "ORDER BY step_text.rowid DESC LIMIT ?",
-        f'"{" ".join(words)}"',
-        KIND_NUMBERS[TOOL_CALL],
-        KIND_NUMBERS[TOOL_RESULT],
-        _MOST_CALLS,
-    )
+        return
+    for table in tables(archive):
+        yield from archive.execute(
+            "SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, step.body, session.root, "
+            f"session.worktree FROM {table} JOIN step ON step.id = {table}.rowid JOIN turn ON turn.id = step.turn "
+            f"JOIN session ON session.id = turn.session WHERE {table} MATCH ? AND step.kind = ? "
+            "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn "
+            "AND result.tool_use_id = step.tool_use_id AND result.kind = ? AND result.is_error) "
+            f"ORDER BY {table}.rowid DESC LIMIT ?",
+            (fts_query([" ".join(words)]), KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TOOL_RESULT], _MOST_CALLS),
+        )
 
 
 def _created(archive: Archive, turn: int, tool_use_id: str | None) -> bool:

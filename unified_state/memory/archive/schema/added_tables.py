@@ -236,6 +236,11 @@ CREATE TABLE unindexed (          -- steps whose texts the full-text index does 
 );
 """
 
+# The index of newer steps: which words a step has, not where and how often.
+WORDS_ONCE = """
+CREATE VIRTUAL TABLE step_words USING fts5 (text, content='', detail=none, tokenize='porter unicode61');
+"""
+
 
 PRUNED = """
 CREATE TABLE pruned (             -- steps that keep their row without content, so that no transcript brings them back

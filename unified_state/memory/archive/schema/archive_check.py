@@ -128,7 +128,7 @@ def plain_tables(connection: Connection) -> list[str]:
     return [
         name
         for _, kind, name, *_ in schema_rows(connection)
-        if kind == "table" and not name.startswith(("step_text", "sqlite_"))
+        if kind == "table" and not name.startswith(("step_text", "step_words", "sqlite_"))
     ]
 
 

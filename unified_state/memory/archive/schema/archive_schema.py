@@ -17,6 +17,7 @@ from unified_state.memory.archive.schema.added_tables import (
     TIERS,
     UNINDEXED,
     VECTORS,
+    WORDS_ONCE,
 )
 
 TYPE_CHECKING = False
@@ -175,6 +176,7 @@ MIGRATIONS = (
     SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT,
     NEWS + ENFORCEMENT + LEAN,
     PRUNED + TIERS + OUTBOX + VECTORS + UNINDEXED,
+    WORDS_ONCE,
 )
 _ABSURD_VERSION = 1000
 

@@ -1,0 +1,1 @@
+"""The tables of the archive: numbered migrations, and integrity checks."""
