@@ -21,16 +21,14 @@ ROOT = Path(__file__).parents[2]
 # What a decision needs each file for. None of them only passes the call on: each asks, decides or writes something that
 # the promises of a recorded item rest on. Two files of a group stay apart where a hook loads one without the other.
 FOR_A_DECISION = {
-    "the command and the Python API": (
+    "the command": (
         "interfaces/cli/command_context.py",
         "interfaces/cli/commands/items.py",
-        "memory/manager.py",
     ),
     "the settings, the repository and the session that the command belongs to": (
         "settings.py",
         "memory/repository/place.py",
         "memory/repository/find_repository.py",
-        "agents/transcripts/rules/hosts.py",
         "memory/workspace/open_workspace.py",
     ),
     "the archive, whether it is whole, and the journals that wait to join it": (
@@ -41,9 +39,7 @@ FOR_A_DECISION = {
     ),
     "no secret in its words or in the branch's name": (
         "memory/secrets/masker.py",
-        "memory/secrets/rules/mask.py",
-        "memory/secrets/rules/secret_names.py",
-        "memory/secrets/rules/secret_tokens.py",
+        "memory/secrets/rules/quick_look.py",
     ),
     "the item, and the items that it repeats or contradicts": (
         "memory/writer/record_state.py",
@@ -57,16 +53,12 @@ FOR_A_DECISION = {
     "the state file: what it holds already, what is new, what no longer fits": (
         "memory/writer/refresh_state.py",
         "memory/state_file/state_file.py",
-        "memory/state_file/read_state.py",
-        "memory/state_file/adopt.py",
-        "memory/state_file/page_out.py",
         "memory/archive/sessions.py",
         "memory/archive/session_notes.py",
     ),
-    "the rules file, if the user wants one": ("restore/rules_file.py",),
 }
 # To be lowered when a journey gets shorter.
-MOST_FOR_A_DECISION = 31
+MOST_FOR_A_DECISION = 23
 MOST_FOR_A_PROMPT = 24
 
 # `enter(action)` calls an action and prints, on the last line of stdout, the files whose functions it called.

@@ -15,6 +15,7 @@ from unified_state.lib.files import FileLock, remove_if_empty, write_note
 from unified_state.lib.stdlib import SMALL_FILE, open_regular, read_regular
 from unified_state.lib.times import to_text
 from unified_state.memory.repository.git_exclude import exclude_from_git
+from unified_state.memory.repository.place import RULES_FILES, wants_rules_file
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 _NAME = os.path.join("rules", "unified-state.md")
-_WANTED = "rules-files"  # next to the archive: paths of the written files, one on each line
 _OPENING = "<!-- Written anew by unified-state whenever the state changes; `unified-state uninstall` removes it. -->"
 _LOCK_SECONDS = 4.0
 _NOTHING = "Nothing is recorded yet."
@@ -45,11 +45,6 @@ def begin_rules_file(workspace: Workspace, now: int) -> str:
         raise UnifiedStateError(message, "others would see what is recorded here; `git rm --cached` it first")
     workspace.use(lambda archive: write_rules_file(archive, place, workspace.settings, now))
     return path
-
-
-def is_wanted(place: Place) -> bool:
-    """Return whether the user asked for rules files in this repository."""
-    return os.path.exists(_list_path(place))
 
 
 def write_rules_file(archive: Archive, place: Place, settings: Settings, now: int) -> None:
@@ -96,7 +91,7 @@ def end_rules_files(place: Place) -> list[str]:
             message = f"{path} cannot be removed: {error.strerror}"
             raise StorageError(message, "check the permissions of the folder") from error
         remove_if_empty(os.path.dirname(path))
-    if is_wanted(place):
+    if wants_rules_file(place):
         os.unlink(_list_path(place))
     return removed
 
@@ -107,7 +102,7 @@ def rules_path(place: Place) -> str:
 
 
 def _list_path(place: Place) -> str:
-    return os.path.join(place.folder, _WANTED)
+    return os.path.join(place.folder, RULES_FILES)
 
 
 def _written(place: Place) -> list[str]:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.state_file.page_out import calibrated_at, keep_calibration, token_scale
+from unified_state.memory.state_file.page_out import calibrated_at, keep_calibration
+from unified_state.memory.state_file.state_file import token_scale
 
 
 def test_without_a_measurement_a_token_is_a_token(archive: Archive) -> None:

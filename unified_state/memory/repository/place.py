@@ -30,6 +30,7 @@ NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
 _JSON = "json"  # the folder of journals
 KEY_FILE = "mask.key"
+RULES_FILES = "rules-files"  # the paths of the written rules files, one on each line, if the user wants them
 REMINDERS_ON = "reminders-on"  # the worktrees in which the user turned reminders on, one on each line
 EXCLUDED = (
     NAME,
@@ -205,6 +206,11 @@ def may_have_journals(place: Place) -> bool:
 def has_reminders(place: Place) -> bool:
     """Return whether the user turned reminders on in a worktree. Every hook asks."""
     return os.path.exists(os.path.join(place.folder, REMINDERS_ON))
+
+
+def wants_rules_file(place: Place) -> bool:
+    """Return whether the user asked for rules files in this repository."""
+    return os.path.exists(os.path.join(place.folder, RULES_FILES))
 
 
 def beside_state_file(place: Place) -> str:

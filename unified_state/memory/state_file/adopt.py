@@ -27,15 +27,8 @@ from unified_state.memory.ledger.item_table import (
 )
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.repository.place import digest_path_of, may_have_journals
-from unified_state.memory.state_file.read_state import (
-    LONGEST,
-    SETTLED,
-    StateEntry,
-    alias_number,
-    raw_entries,
-    read_entries,
-)
-from unified_state.memory.state_file.state_file import StateFile, written_state_files
+from unified_state.memory.state_file.read_entries import LONGEST, SETTLED, StateEntry, alias_number, read_entries
+from unified_state.memory.state_file.state_file import StateFile, has_entries, written_state_files
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
 
@@ -55,7 +48,7 @@ def adopt(archive: Archive, content: StateContent, now: int) -> int:
     The secrets of the content must be masked already. An entry that differs from the item with its id becomes a
     proposal to change that item, and is linked to it.
     """
-    if not content.json or (content.is_ours and _is_known(archive, content.json)):
+    if not content.json or (content.is_ours and has_entries(archive, content.json)):
         return 0
     with archive.transaction():
         known = {item.alias: item for item in list_items(archive)}
@@ -136,12 +129,6 @@ def _newest_content(place: Place) -> StateContent | None:
         if content.is_ours:
             return content
     return None
-
-
-def _is_known(archive: Archive, state: dict[str, Any]) -> bool:
-    """Return whether the ledger has every entry of the file. If not, the archive was lost and the file has more."""
-    known = "SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1"
-    return all(archive.row(known, str(entry.get("id"))) for _, entry in raw_entries(state))
 
 
 def _shows(entry: StateEntry, item: LedgerItem) -> bool:

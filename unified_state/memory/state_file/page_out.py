@@ -4,24 +4,20 @@ them.
 Blocking constraints, irreversible decisions, high-priority open questions and the newest errors always stay. Superseded
 decisions and resolved questions leave first. Among the others the more important and the newer items stay longer.
 
-An exact token count is slow (tiktoken has to load). So it runs only when a proved upper bound shows that the file could
-be too large, and each count is stored with its item.
+An exact token count is slow (tiktoken has to load), so each count is stored with its item.
 """
 
 from __future__ import annotations
 
-from unified_state.lib.record import disk_value
-from unified_state.lib.stdlib import dump_json
 from unified_state.lib.times import to_text
-from unified_state.lib.tokens import upper_bound
 from unified_state.memory.ledger.item_table import note_place
-from unified_state.memory.ledger.rules.short_item import short_form
+from unified_state.memory.ledger.rules.short_item import entry_text
+from unified_state.memory.state_file.state_file import SCALE, token_scale
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Literal
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import LedgerItem
@@ -29,8 +25,7 @@ if TYPE_CHECKING:
 
     Counter = Callable[[Sequence[str]], list[int]]
 
-_CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k; for items without a count
-_SCALE, _SCALED_AT = "token_scale", "token_scale_at"  # tokens of the client's model per o200k token
+_SCALED_AT = "token_scale_at"
 NEWEST_ERRORS = 3
 _LEAVES_FIRST, _WAITS, _MINOR, _USUAL, _MUST_STAY = range(5)
 
@@ -40,8 +35,6 @@ def page_out(
 ) -> list[LedgerItem]:
     """Return the items that stay in the file, and mark the others in the ledger as paged out."""
     scale = token_scale(archive)
-    if sum(map(_at_most, items)) * scale <= settings.budget_max:
-        return items
     items = _counted(archive, items, count_tokens)
     sizes = {item.uuid: round((item.estimate or 0) * scale) for item in items}
     target = max(settings.budget_target, settings.budget_min)
@@ -53,31 +46,14 @@ def page_out(
     return [item for item in items if item.uuid not in left]
 
 
-def estimated_tokens(archive: Archive, items: list[LedgerItem]) -> int:
-    """Return the size of items in the state file in tokens of the client's model: counted, else estimated."""
-    return round(sum(map(_estimate, items)) * token_scale(archive))
-
-
 def _counted(archive: Archive, items: list[LedgerItem], count_tokens: Counter) -> list[LedgerItem]:
     unknown = [item for item in items if item.estimate is None]
-    counts = count_tokens([_entry(item) for item in unknown])
+    counts = count_tokens([entry_text(item) for item in unknown])
     sized = {item.uuid: item.replace(estimate=count) for item, count in zip(unknown, counts, strict=True)}
     with archive.transaction():
         for item in sized.values():
             note_place(archive, item)
     return [sized.get(item.uuid, item) for item in items]
-
-
-def _at_most(item: LedgerItem) -> int:
-    return upper_bound(_entry(item)) if item.estimate is None else item.estimate
-
-
-def _estimate(item: LedgerItem) -> float:
-    return len(_entry(item)) / _CHARACTERS_PER_TOKEN if item.estimate is None else item.estimate
-
-
-def _entry(item: LedgerItem) -> str:
-    return dump_json(disk_value(short_form(item))) + ","
 
 
 def leaving(
@@ -97,11 +73,6 @@ def leaving(
         leave.append(item)
         total -= sizes[item.uuid]
     return leave
-
-
-def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:
-    """Return `healthy` up to the target, `warning` up to the maximum, `over_budget` above."""
-    return "healthy" if tokens <= target else "warning" if tokens <= most else "over_budget"
 
 
 def _importance(item: LedgerItem, newest_errors: Sequence[str]) -> int:
@@ -128,11 +99,6 @@ def _is_open_error(item: LedgerItem) -> bool:
     return item.kind == EVIDENCE and item.body.get("type") == "error" and item.status == "active"
 
 
-def token_scale(archive: Archive) -> float:
-    """Return the calibrated factor from o200k tokens to those of the client's model; 1 before the first measurement."""
-    return float(archive.meta(_SCALE) or 1)
-
-
 def calibrated_at(archive: Archive) -> int | None:
     """Return when the factor was measured, in milliseconds since 1970."""
     at = archive.meta(_SCALED_AT)
@@ -142,5 +108,5 @@ def calibrated_at(archive: Archive) -> int | None:
 def keep_calibration(archive: Archive, scale: float, now: int) -> None:
     """Store a measured factor."""
     with archive.transaction():
-        archive.set_meta(_SCALE, f"{scale:.3f}")
+        archive.set_meta(SCALE, f"{scale:.3f}")
         archive.set_meta(_SCALED_AT, str(now))

@@ -4,7 +4,8 @@
 in the repository's data folder, in the format of `sha256sum`. It shows whether another program changed the file, and it
 records the paths of all state files that we ever wrote. A file that cannot be parsed is set aside.
 
-A file of an earlier version is migrated in small steps: 1.0.0 had no structured sections, 2.0.0 called the work item
+Any program may have written the file: its sections are read tolerantly, and fields of newer versions are preserved. A
+file of an earlier version is migrated in small steps: 1.0.0 had no structured sections, 2.0.0 called the work item
 `sd`.
 """
 
@@ -17,23 +18,28 @@ from unified_state.lib.files import FileLock, remove_leftovers, write_atomically
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular, sha256_digits
 from unified_state.lib.text import well_formed
+from unified_state.lib.times import to_text
 from unified_state.model.item import STATE_SECTIONS
-from unified_state.model.session_state import STATE_VERSION
+from unified_state.model.session_state import STATE_VERSION, TRIGGERS, GitState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any, TypeVar
 
+    from unified_state.memory.archive.archive import Archive
     from unified_state.model.session_state import State
 
     Json = dict[str, Any]
+    Section = TypeVar("Section", bound=Record)
 
 _SECTIONS_OF_2 = ("decisions", "constraints", "openQuestions", "evidenceLedger")
 _LONGEST_QUOTE = 60
 _LONGEST_NUMBER = 9  # digits; every version has fewer
 _DEEPEST = 100  # levels of nesting; far below Python's limit
 _DIGITS = 64  # of a SHA-256
+_INFINITY = float("inf")
+SCALE = "token_scale"  # name of the value in the archive: tokens of the client's model per o200k token
 DIGEST_ENDING = ".sha256"
 
 
@@ -183,6 +189,98 @@ def _section(value: Any) -> str:
     return dump_json(value)
 
 
+def raw_entries(state: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects in the sections of a file, each with its kind."""
+    for section, kind in STATE_SECTIONS.items():
+        entries = state.get(section)
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, dict):
+                yield kind, entry
+
+
+def has_entries(archive: Archive, state: dict[str, Any]) -> bool:
+    """Return whether the ledger has every entry of the file. If not, the archive was lost and the file has more."""
+    known = "SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1"
+    return all(archive.row(known, str(entry.get("id"))) for _, entry in raw_entries(state))
+
+
+def read_section(kind: type[Section], value: object) -> Section:
+    """Return a section of the file, with the defaults for missing fields and for values of another type."""
+    given = value if isinstance(value, dict) else {}
+    types = kind.__annotations__  # strings, since the record modules postpone evaluation
+    fields = {name: given.get(disk) for name, disk in kind.disk_names.items() if _fits(types[name], given.get(disk))}
+    return kind(**{name: tuple(field) if isinstance(field, list) else field for name, field in fields.items()})
+
+
+def last_save(present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
+    """Return time, trigger and git state of the last save that a file records; the current time if it has none."""
+    timestamp, trigger = present.get("timestamp"), present.get("trigger")
+    return (
+        timestamp if isinstance(timestamp, str) and timestamp else to_text(now),
+        trigger if trigger in TRIGGERS else "checkpoint",
+        read_section(GitState, present.get("git")),
+    )
+
+
+def keep_unknown(record: Section, present: object) -> Section:
+    """Return the record with the unknown fields of its present version on disk, in nested records too."""
+    if not isinstance(present, dict):
+        return record
+    kept: dict[str, Any] = {}
+    for name, disk in record.disk_names.items():
+        value = getattr(record, name)
+        inside = _keep_inside(value, present.get(disk))
+        if inside is not value:
+            kept[name] = inside
+    unknown = present.keys() - record.disk_names.values()
+    if unknown or getattr(record, "unknown", None):
+        kept["unknown"] = {disk: field for disk, field in present.items() if disk in unknown}
+    return record.replace(**kept) if kept else record
+
+
+def drop_texts(state: dict[str, Any], leaves: Callable[[str], bool]) -> None:
+    """Remove every text for which `leaves` is true from a file's JSON, and every field with such a name."""
+    waiting: list[Any] = [state]  # no recursion: JSON may be nested deeper than Python's recursion limit
+    while waiting:
+        container = waiting.pop()
+        if isinstance(container, dict):
+            for name in [name for name, field in container.items() if leaves(name) or _is_text(field, leaves)]:
+                del container[name]
+            waiting += container.values()
+        elif isinstance(container, list):
+            container[:] = [entry for entry in container if not _is_text(entry, leaves)]
+            waiting += container
+
+
+def _is_text(value: object, leaves: Callable[[str], bool]) -> bool:
+    return isinstance(value, str) and leaves(value)
+
+
+def _keep_inside(value: Any, present: Any) -> Any:
+    if isinstance(value, Record):
+        return keep_unknown(value, present)
+    if isinstance(value, dict) and isinstance(present, dict):
+        return {key: _keep_inside(entry, present.get(key)) for key, entry in value.items()}
+    if isinstance(value, tuple) and isinstance(present, list) and any(isinstance(entry, Record) for entry in value):
+        entries = {str(entry.get("id")): entry for entry in present if isinstance(entry, dict)}
+        inside = tuple(_keep_inside(entry, entries.get(getattr(entry, "id", ""))) for entry in value)
+        return value if all(one is other for one, other in zip(inside, value, strict=True)) else inside
+    return value
+
+
+def _fits(annotation: str, value: object) -> bool:
+    match annotation:
+        case "str" | "str | None":
+            return isinstance(value, str)
+        case "int":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "float | None":
+            return isinstance(value, (int, float)) and not isinstance(value, bool) and -_INFINITY < value < _INFINITY
+        case "tuple[str, ...]":
+            return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+    return False
+
+
 def migrate_state(state: Json, path: str) -> Json:
     """Return the state in the shape of this version.
 
@@ -202,6 +300,11 @@ def migrate_state(state: Json, path: str) -> Json:
     for step in _STEPS[max(0, major - 1) :]:
         state = step(state)
     return state
+
+
+def token_scale(archive: Archive) -> float:
+    """Return the calibrated factor from o200k tokens to those of the client's model; 1 before the first measurement."""
+    return float(archive.meta(SCALE) or 1)
 
 
 def _quoted(version: object) -> str:

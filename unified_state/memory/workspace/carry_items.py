@@ -14,8 +14,8 @@ from unified_state.lib.times import current_time, to_text
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.memory.ledger.item_table import PROPOSED, insert_item, items_called, raise_counter
 from unified_state.memory.state_file.adopt import adopt_notes
-from unified_state.memory.state_file.read_state import alias_number, raw_entries
-from unified_state.memory.state_file.state_file import StateFile
+from unified_state.memory.state_file.read_entries import alias_number
+from unified_state.memory.state_file.state_file import StateFile, raw_entries
 from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem, StoredLink
 from unified_state.model.item import ALIAS_LETTERS, LedgerItem

@@ -27,7 +27,7 @@ def open_workspace(
 
     Raises SettingError if the value of a setting is invalid.
     """
-    from unified_state.agents.transcripts.rules.hosts import session_in
+    from unified_state.agents.transcripts.rules.hosts import SESSION_VARIABLES, session_in
     from unified_state.errors import SettingError
     from unified_state.memory.repository.place import locate
     from unified_state.settings import environment, load_settings
@@ -39,11 +39,12 @@ def open_workspace(
         raise SettingError(settings.unusable[0], "`unified-state config` shows every setting and where it comes from")
     for line in (*settings.ignored, *filter(None, [place.notice])):
         report(line)
+    is_agents = any(map(environ.get, SESSION_VARIABLES))
     return Workspace(
         place,
         settings,
         report,
-        session_id=session_id or session_in(environ),
+        session_id=session_id or (session_in(environ) if is_agents else None),
         origin=origin,
         advise=advise,
         around_use=around_use,

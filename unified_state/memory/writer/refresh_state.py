@@ -12,17 +12,23 @@ from unified_state.errors import DamagedFileError, StorageError, UnifiedStateErr
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import to_text
+from unified_state.lib.tokens import upper_bound
 from unified_state.memory.archive.pending_messages import is_running
 from unified_state.memory.archive.session_notes import open_notes, pending_actions
 from unified_state.memory.archive.sessions import working_sessions
 from unified_state.memory.ledger.item_table import items_in_file
-from unified_state.memory.ledger.rules.short_item import key_decisions, sections_of
+from unified_state.memory.ledger.rules.short_item import entry_text, key_decisions, sections_of
 from unified_state.memory.repository.git_exclude import exclude_from_git
-from unified_state.memory.repository.place import EXCLUDED, NAME
-from unified_state.memory.state_file.adopt import adopt
-from unified_state.memory.state_file.page_out import budget_status, estimated_tokens, page_out
-from unified_state.memory.state_file.read_state import drop_texts, keep_unknown, last_save, read_section
-from unified_state.memory.state_file.state_file import StateFile
+from unified_state.memory.repository.place import EXCLUDED, NAME, wants_rules_file
+from unified_state.memory.state_file.state_file import (
+    StateFile,
+    drop_texts,
+    has_entries,
+    keep_unknown,
+    last_save,
+    read_section,
+    token_scale,
+)
 from unified_state.model.session_state import (
     STATE_VERSION,
     GitState,
@@ -33,23 +39,24 @@ from unified_state.model.session_state import (
     Workflow,
     WorkItem,
 )
-from unified_state.restore.rules_file import is_wanted, write_rules_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Literal
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.sessions import WorkingSession
     from unified_state.memory.repository.place import Place
     from unified_state.memory.state_file.state_file import StateContent
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.item import LedgerItem
 
     Leaves = Callable[[str], bool]
     Counter = Callable[[Sequence[str]], list[int]]
 
 _HIGHLIGHTS, _PENDING = 5, 20
+_CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k; for items without a count
 
 
 def check_version(place: Place) -> None:
@@ -99,7 +106,10 @@ def refresh_state(
         if content.set_aside:
             workspace.report(f"the state file was damaged; it was set aside as {content.set_aside}")
         present = _usable(workspace, content, leaves)
-        if not (archive.meta("stands in") or workspace.waiting):  # records of a journal are not changes by others
+        is_known = not present or (content.is_ours and has_entries(archive, present))
+        if not (is_known or archive.meta("stands in") or workspace.waiting):  # a journal's records are not by others
+            from unified_state.memory.state_file.adopt import adopt
+
             adopt(archive, content.replace(json=present), now)
         state = _state(archive, workspace, now, present, count_tokens)
         as_before = state.replace(updated_at=_text(present.get("updatedAt")))
@@ -110,7 +120,9 @@ def refresh_state(
         exclude_from_git(place, [name for name in EXCLUDED if name != shared])
     state = _file(place, workspace.seconds).update(change)
     try:
-        if is_wanted(place):
+        if wants_rules_file(place):
+            from unified_state.restore.rules_file import write_rules_file
+
             write_rules_file(archive, place, workspace.settings, now)
     except UnifiedStateError as error:  # the ledger already has everything
         workspace.report(str(error))
@@ -137,8 +149,13 @@ def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) 
 def _state(
     archive: Archive, workspace: Workspace, now: int, present: dict[str, Any], count_tokens: Counter | None
 ) -> State:
-    items = shown = items_in_file(archive)
-    if count_tokens is not None:
+    items = items_in_file(archive)
+    texts = {item.uuid: entry_text(item) for item in items if item.estimate is None}
+    scale, most = token_scale(archive), workspace.settings.budget_max
+    shown = items
+    if count_tokens is not None and _at_most(items, texts) * scale > most:
+        from unified_state.memory.state_file.page_out import page_out
+
         shown = page_out(archive, items, workspace.settings, count_tokens, now)
     at, trigger, git = _saved(archive, workspace.place, present, now)
     since = now - workspace.settings.session_hours * 3_600_000
@@ -162,11 +179,29 @@ def _state(
             pending_actions=pending_actions(archive, number, _PENDING),
         ),
         token_metrics=_metrics(
-            workspace, estimated_tokens(archive, shown), present, now if len(shown) < len(items) else None
+            workspace, round(_tokens(shown, texts) * scale), present, now if len(shown) < len(items) else None
         ),
         sessions={session.session_id: _session_record(archive, session) for session in alive},
     )
     return keep_unknown(state, present)
+
+
+def _at_most(items: list[LedgerItem], texts: dict[str, str]) -> int:
+    """Return an upper bound of the tokens of items. It is proved, so tokens need not be counted up to it."""
+    return sum(upper_bound(texts[item.uuid]) if item.estimate is None else item.estimate for item in items)
+
+
+def _tokens(items: list[LedgerItem], texts: dict[str, str]) -> float:
+    """Return the tokens of items: counted, else estimated. `page_out` counts items that `texts` has, too."""
+    sizes = (
+        len(texts[item.uuid]) / _CHARACTERS_PER_TOKEN if item.estimate is None else item.estimate for item in items
+    )
+    return sum(sizes)
+
+
+def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:
+    """Return `healthy` up to the target, `warning` up to the maximum, `over_budget` above."""
+    return "healthy" if tokens <= target else "warning" if tokens <= most else "over_budget"
 
 
 def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:

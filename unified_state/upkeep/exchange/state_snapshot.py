@@ -16,7 +16,7 @@ from unified_state.lib.package import upgrade_line
 from unified_state.lib.stdlib import open_regular, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.state_file.read_state import SETTLED, alias_number, read_entries
+from unified_state.memory.state_file.read_entries import SETTLED, alias_number, read_entries
 from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from unified_state.memory.state_file.read_state import StateEntry
+    from unified_state.memory.state_file.read_entries import StateEntry
     from unified_state.model.history_records import HistoryRecord
 
 PROGRAM = "session-state"

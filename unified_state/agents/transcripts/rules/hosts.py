@@ -187,6 +187,7 @@ _HOSTS = (
 )
 HOSTS = {host.name: host for host in _HOSTS}
 # Environment variables of an agent's commands, Claude Code's first. A person's terminal has none of them.
+SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", *(host.session_variable for host in _HOSTS if host.session_variable))
 AGENT_VARIABLES = ("CLAUDECODE", *dict.fromkeys(host.shell_variable for host in _HOSTS if host.shell_variable))
 
 

@@ -18,7 +18,6 @@ from unified_state.memory.ledger.inbox import read_inbox
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.memory.ledger.rules.short_item import main_text, short_form
-from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.writer.correct_state import (
     close_item,
     decide_proposals,
@@ -27,10 +26,25 @@ from unified_state.memory.writer.correct_state import (
     reopen_item,
     undo_newest,
 )
-from unified_state.memory.writer.record_state import lift_constraint, supersede_decision
+from unified_state.memory.writer.record_state import (
+    add_item,
+    lift_constraint,
+    resolve_question,
+    supersede_decision,
+)
 from unified_state.model.constraint import DENY, MODES, USER_SAID
-from unified_state.model.item import CONSTRAINT, EVIDENCE_TYPES, MAIN_FIELDS, PRIORITIES
-from unified_state.model.scope import scope_of
+from unified_state.model.item import (
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    EVIDENCE_TYPES,
+    MAIN_FIELDS,
+    PRIORITIES,
+    QUESTION,
+    Constraint,
+)
+from unified_state.model.scope import enforcement_of, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,15 +53,11 @@ if TYPE_CHECKING:
     from unified_state.interfaces.cli.command_context import Add, Context
     from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.lib.record import Record
-    from unified_state.model.item import Constraint, LedgerItem
+    from unified_state.model.item import LedgerItem
 
 _LINE, _CUT = 400, 160  # characters of an item in a list, and in a message
 _FIELDS = ("rationale", "source", "context", "outcome", "priority", "type", "mode")
 _FLAGS = {"reversible": True, "irreversible": False}, {"blocking": True, "not_blocking": False}
-
-
-def _manager(context: Context) -> UnifiedStateManager:
-    return UnifiedStateManager(workspace=context.workspace(create=True))
 
 
 def _text(words: str) -> str:
@@ -59,9 +69,20 @@ def _show(context: Context, entry: Record) -> None:
     context.show(fields, str(fields["id"]))
 
 
+def _add(context: Context, kind: str, body: dict[str, Any], supersedes: str | None = None) -> None:
+    _show(context, add_item(context.workspace(create=True), kind, body, supersedes=supersedes))
+
+
+def _decision(arguments: Values) -> dict[str, Any]:
+    return {
+        "decision": _text(arguments.text),
+        "rationale": arguments.rationale,
+        "reversible": not arguments.irreversible,
+    }
+
+
 def _add_decision(context: Context, arguments: Values) -> None:
-    text = _text(arguments.text)
-    _show(context, _manager(context).add_decision(text, arguments.rationale, not arguments.irreversible))
+    _add(context, DECISION, _decision(arguments))
 
 
 def _supersede(context: Context, arguments: Values) -> None:
@@ -70,18 +91,15 @@ def _supersede(context: Context, arguments: Values) -> None:
     if arguments.rationale is None:
         message = "there is no rationale"
         raise UsageError(message, "give --rationale, or --by with a decision that is recorded already")
-    manager, text = _manager(context), _text(arguments.text)
-    newer = manager.supersede_decision(arguments.id, text, arguments.rationale, not arguments.irreversible)
-    return _show(context, newer)
+    return _add(context, DECISION, _decision(arguments), supersedes=arguments.id)
 
 
 def _add_constraint(context: Context, arguments: Values) -> None:
     scope = {} if arguments.scope is None else disk_value(scope_of(arguments.scope))
-    manager, text = _manager(context), _text(arguments.text)
-    entry: Constraint = manager.add_constraint(
-        text, arguments.source, arguments.blocking, scope=scope or None, mode=arguments.mode
-    )
-    if entry.scope is not None:
+    body = {"constraint": _text(arguments.text), "source": arguments.source, "blocking": arguments.blocking}
+    enforcement = enforcement_of(scope or None, arguments.mode)
+    entry = add_item(context.workspace(create=True), CONSTRAINT, body | enforcement)
+    if isinstance(entry, Constraint) and entry.scope is not None:
         if entry.mode == DENY and entry.origin != USER_SAID:
             context.say(f"{entry.id} asks for now: only the user's own word denies")
         context.say(f"{entry.id} is enforced; a session that runs already notices within a second or two")
@@ -93,12 +111,12 @@ def _lift(context: Context, arguments: Values) -> None:
 
 
 def _add_question(context: Context, arguments: Values) -> None:
-    text = _text(arguments.text)
-    _show(context, _manager(context).add_open_question(text, arguments.context, arguments.priority))
+    body = {"question": _text(arguments.text), "context": arguments.context, "priority": arguments.priority}
+    _add(context, QUESTION, body)
 
 
 def _resolve(context: Context, arguments: Values) -> None:
-    _show(context, _manager(context).resolve_question(arguments.id, _text(arguments.text)))
+    _show(context, resolve_question(context.workspace(create=True), arguments.id, _text(arguments.text)))
 
 
 def _close(context: Context, arguments: Values) -> None:
@@ -107,11 +125,11 @@ def _close(context: Context, arguments: Values) -> None:
 
 
 def _add_evidence(context: Context, arguments: Values) -> None:
-    _show(context, _manager(context).add_evidence(arguments.type, _text(arguments.text), arguments.source))
+    _add(context, EVIDENCE, {"type": arguments.type, "content": _text(arguments.text), "source": arguments.source})
 
 
 def _add_attempt(context: Context, arguments: Values) -> None:
-    _show(context, _manager(context).add_attempt(_text(arguments.text), arguments.outcome))
+    _add(context, ATTEMPT, {"attempt": _text(arguments.text), "outcome": arguments.outcome})
 
 
 def _list(context: Context, arguments: Values) -> None:

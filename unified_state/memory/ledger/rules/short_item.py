@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unified_state.lib.record import disk_value
+from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.model.constraint import ASK, MODES, USER_SAID
 from unified_state.model.item import (
@@ -64,6 +66,11 @@ def short_form(item: LedgerItem) -> Entry:
     if item.kind == CONSTRAINT and (scope := scope_in(body)) is not None:
         fields |= {"scope": scope, "mode": body["mode"]}
     return kind.entry(**fields)
+
+
+def entry_text(item: LedgerItem) -> str:
+    """Return the JSON of an item's entry as the state file holds it, with the comma behind it."""
+    return dump_json(disk_value(short_form(item))) + ","
 
 
 def scope_in(body: dict[str, Any]) -> Scope | None:

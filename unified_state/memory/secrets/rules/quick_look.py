@@ -1,4 +1,4 @@
-"""A quick look that recognizes most prompts as free of secrets without loading the rules, which takes milliseconds.
+"""A quick look that recognizes most short texts as free of secrets without loading the rules, which takes milliseconds.
 
 Each condition below is wider than the rules it stands for: where the look says no, the rules find nothing.
 """
@@ -16,7 +16,7 @@ _ASSIGNS = ("=", ":")
 
 
 def may_need_masking(text: str) -> bool:
-    """Return False only if a text that the user typed has no secret and no private part."""
+    """Return False only if a text has no secret and no private part."""
     if len(text) > _LONGEST or any(sign in text for sign in _SIGNS):
         return True
     if any(sign in text for sign in _ASSIGNS):

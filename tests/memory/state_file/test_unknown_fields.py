@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.lib.record import disk_value
-from unified_state.memory.state_file.read_state import drop_texts, keep_unknown, read_section
+from unified_state.memory.state_file.state_file import drop_texts, keep_unknown, read_section
 from unified_state.model.item import Decision
 from unified_state.model.session_state import GitState, SessionRecord, State, WorkItem
 

@@ -1,0 +1,84 @@
+"""A tolerant reader of the entries of state files, which any program may have written.
+
+No function here raises, whatever the file holds.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.record import Record, disk_value
+from unified_state.lib.text import cut
+from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.memory.state_file.state_file import raw_entries
+from unified_state.model.constraint import INFERRED, MODES, ORIGINS
+from unified_state.model.item import CONSTRAINT, EVIDENCE_TYPES, MAIN_FIELDS, OTHER_FIELDS, PRIORITIES, QUESTION
+from unified_state.model.scope import read_scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+SETTLED = ("superseded", "resolved")  # harmless in a file by others: such an item has no effect any more
+_IN_FORCE, _PROPOSED, _RESOLVED = "active", "proposed", "resolved"
+_CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
+LONGEST = 20_000  # characters of one adopted text
+_HIGHEST_NUMBER = 1_000_000  # larger numbers do not come from our counter
+
+
+class StateEntry(Record):
+    """An entry of a state file, which another program may have written.
+
+    `said` has the valid fields of its body. `timestamp` is the entry's own time, or None.
+    """
+
+    kind: str
+    alias: str
+    said: dict[str, Any]
+    status: str
+    origin: str
+    created_at: str
+    timestamp: int | None
+
+
+def read_entries(state: dict[str, Any], now: int) -> Iterator[StateEntry]:
+    """Yield the entries with a main text. An entry without a time gets the current one, and no time is in the
+    future.
+    """
+    for kind, raw in raw_entries(state):
+        main = raw.get(MAIN_FIELDS[kind])
+        if isinstance(main, str) and main.strip():
+            yield _read_entry(kind, raw, main, now)
+
+
+def alias_number(alias: object) -> int:
+    """Return the number of an alias such as D7; 0 for anything else."""
+    digits = alias[1:] if isinstance(alias, str) else ""
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 9 else 0  # noqa: PLR2004
+    return number if number <= _HIGHEST_NUMBER else 0
+
+
+def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> StateEntry:
+    said: dict[str, Any] = {MAIN_FIELDS[kind]: cut(main, LONGEST)}
+    for name, default in OTHER_FIELDS[kind].items():
+        value = raw.get(name)
+        if isinstance(value, type(default)) and value in _CHOICES.get(name, (value,)):
+            said[name] = cut(value, LONGEST) if isinstance(value, str) else value
+    if kind == CONSTRAINT and raw.get("mode") in MODES and (scope := read_scope(raw.get("scope"))) is not None:
+        said |= {"scope": disk_value(scope), "mode": raw["mode"]}
+    status = raw.get("status", _IN_FORCE)
+    if kind == QUESTION:
+        status = _RESOLVED if raw.get("resolved") is True else status
+        if isinstance(raw.get("resolution"), str):
+            said["resolution"] = cut(raw["resolution"], LONGEST)
+        if to_milliseconds(raw.get("resolvedAt")) is not None:
+            said["resolvedAt"] = raw["resolvedAt"]
+    timestamp = to_milliseconds(raw.get("timestamp"))
+    return StateEntry(
+        kind=kind,
+        alias=str(raw.get("id") or ""),
+        said=said,
+        status=status if status in (_IN_FORCE, _PROPOSED, *SETTLED) else _PROPOSED,
+        origin=raw["origin"] if raw.get("origin") in ORIGINS else INFERRED,
+        created_at=to_text(now if timestamp is None else min(timestamp, now)),
+        timestamp=timestamp,
+    )
