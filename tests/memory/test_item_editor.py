@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from unified_state import UnifiedStateManager
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.workspace.workspace import open_workspace
 from unified_state.memory.writer.record_state import add_item
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION

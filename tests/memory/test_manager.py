@@ -15,7 +15,7 @@ from tests.builders import NOW, SESSION, append, prompt
 from unified_state import Attempt, Constraint, Decision, Evidence, OpenQuestion, UnifiedStateManager
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.workspace.workspace import open_workspace
 from unified_state.model.constraint import MODES
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import ALIAS_LETTERS, EVIDENCE_TYPES, PRIORITIES

@@ -71,7 +71,7 @@ class FactRecorder:
         older = self._superseded(fact)
         insert_item(self._archive, item)
         if item.kind in {DECISION, CONSTRAINT}:
-            from unified_state.memory.ledger.relate_items import relate  # few steps hold one
+            from unified_state.memory.ledger.record_item import relate  # few steps hold one
 
             relate(self._archive, item)
         if is_said:
@@ -145,7 +145,7 @@ class FactRecorder:
 
     def _is_stated(self, fact: Fact) -> bool:
         """Whether what would be proposed is recorded already."""
-        from unified_state.memory.ledger.relate_items import is_stated  # few steps propose anything
+        from unified_state.memory.ledger.record_item import is_stated  # few steps propose anything
 
         return is_stated(self._archive, fact.kind, fact.body[MAIN_FIELDS[fact.kind]])
 

@@ -158,7 +158,7 @@ class HookRun(Run):
         """Return the call in the repository of the event's folder."""
         from unified_state.interfaces.hooks.hook_call import HookCall
         from unified_state.memory.workspace.workspace import Workspace
-        from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+        from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
 
         place = place if place.is_settled else self._settled(_folder_of(event), event)
         self.folder = place.folder
@@ -169,7 +169,7 @@ class HookRun(Run):
             session_id=event.session_id,
             seconds=_LOCK_SECONDS,
             merge_seconds=_MERGE_SECONDS.get(self.event_name, 0.0),
-            around_use=merge_and_settle,
+            around_use=MERGE_AND_SETTLE,
         )
         until = self.started + _SECONDS.get(self.event_name, settings.prompt_milliseconds / 1000)
         return HookCall(

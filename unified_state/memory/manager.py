@@ -10,7 +10,7 @@ from unified_state.memory.item_editor import ItemEditor
 from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, list_items
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.past_reader import PastReader
-from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.workspace.workspace import open_workspace
 from unified_state.memory.writer.record_state import add_item, change_work_item, refresh, resolve_question, save
 from unified_state.model.item import (
     ATTEMPT,
@@ -28,7 +28,7 @@ from unified_state.model.item import (
     OpenQuestion,
 )
 from unified_state.model.session_state import TRIGGERS, WorkItem
-from unified_state.upkeep.merge.merge_and_settle import drain_and_settle
+from unified_state.upkeep.merge.merge_and_settle import DRAIN_AND_SETTLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: st
     def warn(line: str) -> None:
         warnings.warn(line, stacklevel=2)
 
-    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=drain_and_settle)
+    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=DRAIN_AND_SETTLE)
 
 
 class StateReader:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from unified_state.errors import NotFoundError
 from unified_state.memory.ledger.check_validity import with_validities
-from unified_state.memory.ledger.item_table import ACTIVE, find_item
+from unified_state.memory.ledger.item_table import ACTIVE, find_item, links_of
 from unified_state.memory.ledger.rules.item_lines import item_line, with_validity
 from unified_state.memory.ledger.rules.short_item import unenforced
-from unified_state.memory.ledger.source_table import links_of
 from unified_state.model.known import ELSEWHERE, Known
 from unified_state.restore.fenced_text import fence_and_remember
 from unified_state.restore.restore_table import take_news

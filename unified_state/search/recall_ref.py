@@ -9,8 +9,7 @@ from unified_state.lib.times import to_text
 from unified_state.memory.archive.compactions import find_compaction, restores_of
 from unified_state.memory.archive.export_steps import export_line
 from unified_state.memory.archive.steps import find_step, steps_of_turn, turn_of_step
-from unified_state.memory.ledger.item_table import find_item, items_called, list_items
-from unified_state.memory.ledger.source_table import links_of
+from unified_state.memory.ledger.item_table import find_item, items_called, links_of, list_items
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 
 TYPE_CHECKING = False

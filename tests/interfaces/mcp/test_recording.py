@@ -10,7 +10,7 @@ import pytest
 from tests.builders import SESSION, prompt
 from unified_state.memory.ledger.item_table import find_item
 from unified_state.memory.ledger.rules.short_item import is_binding
-from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.workspace.workspace import open_workspace
 
 from .asking import answer, refused, tools
 

@@ -124,7 +124,7 @@ def serve(folder: Path, options: str, **variables: str) -> subprocess.CompletedP
         "import os, signal, sys\n"
         "from unified_state.interfaces.viewer.open_projects import open_projects\n"
         "from unified_state.interfaces.viewer.serve_viewer import serve_viewer\n"
-        "from unified_state.memory.workspace.open_workspace import open_workspace\n"
+        "from unified_state.memory.workspace.workspace import open_workspace\n"
         "projects = open_projects(open_workspace(sys.argv[1], None, report=print), every=False)\n"
         f"serve_viewer(projects, port=0, may_change=False, {options})\n"
     )

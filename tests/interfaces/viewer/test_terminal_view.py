@@ -11,7 +11,7 @@ from textual.widgets import DataTable, Static, Tree
 from tests.interfaces.cli.screen import run as run_command
 from unified_state.interfaces.viewer.open_projects import open_projects
 from unified_state.interfaces.viewer.terminal_view import TerminalView
-from unified_state.memory.workspace.open_workspace import open_workspace
+from unified_state.memory.workspace.workspace import open_workspace
 
 
 def test_a_session_opens_as_a_tree_and_a_compaction_as_a_table(told: Path) -> None:

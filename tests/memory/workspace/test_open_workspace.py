@@ -7,8 +7,7 @@ import pytest
 from tests.builders import NOW, SESSION
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import end_session, touch_session
-from unified_state.memory.workspace.open_workspace import in_session_of_client
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.workspace.workspace import Workspace, in_session_of_client
 
 OTHER = "0f00d000-0000-4000-8000-000000000000"
 

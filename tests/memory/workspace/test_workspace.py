@@ -9,8 +9,7 @@ from unified_state.errors import DamagedFileError, SettingError, StorageError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.record_item import Author
 from unified_state.memory.repository.place import Place, locate
-from unified_state.memory.workspace.open_workspace import open_workspace
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.workspace.workspace import Workspace, open_workspace
 from unified_state.settings import Settings
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -14,7 +14,7 @@ from unified_state.memory.ledger.item_table import PROPOSED, list_items
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.record_state import add_item, lift_constraint
 from unified_state.model.item import CONSTRAINT
-from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
 
 RULE = {"constraint": "Never push", "source": "the user", "blocking": False}
 
@@ -50,7 +50,7 @@ def test_while_the_archive_cannot_be_used_a_refused_lift_is_proposed_in_the_jour
 
 
 def test_while_the_archive_cannot_be_used_a_lift_ends_no_enforcement(workspace: Workspace) -> None:
-    workspace = workspace.replace(around_use=merge_and_settle)
+    workspace = workspace.replace(around_use=MERGE_AND_SETTLE)
     add_item(workspace, CONSTRAINT, {**RULE, "scope": {"commands": ["git push*"]}, "mode": "ask"})
     os.unlink(workspace.place.archive_path)
     os.mkdir(workspace.place.archive_path)  # nothing can be opened there

@@ -120,8 +120,8 @@ class Context:
         """Open the workspace of the current folder. A command that only reads creates nothing, and waits only a little
         for another process that writes.
         """
-        from unified_state.memory.workspace.open_workspace import open_workspace  # hooks run without it
-        from unified_state.upkeep.merge.merge_and_settle import drain_and_settle
+        from unified_state.memory.workspace.workspace import open_workspace  # hooks run without it
+        from unified_state.upkeep.merge.merge_and_settle import DRAIN_AND_SETTLE
 
         return open_workspace(
             self.folder,
@@ -130,7 +130,7 @@ class Context:
             advise=self.say,
             origin=origin_of(environment()),
             create=create,
-            around_use=drain_and_settle,
+            around_use=DRAIN_AND_SETTLE,
         )
 
     def reading(self) -> Workspace:
@@ -165,11 +165,11 @@ class Context:
         """Raise UsageError if `deed` would end all rules in force and the caller is not the user."""
         from unified_state.constraints.compile_constraints import check_may_take_away
         from unified_state.memory.workspace.workspace import Workspace
-        from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+        from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
 
         # A rule that waits in a journal is in force too.
         workspace = Workspace(
-            place, settings, report=self.say, origin=origin_of(environment()), around_use=merge_and_settle
+            place, settings, report=self.say, origin=origin_of(environment()), around_use=MERGE_AND_SETTLE
         )
         check_may_take_away(workspace, deed)
 

@@ -16,11 +16,10 @@ from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.lib.fence import visible, visible_values
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import well_formed
-from unified_state.memory.workspace.open_workspace import in_session_of_client, open_workspace
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.workspace.workspace import Workspace, in_session_of_client, open_workspace
 from unified_state.settings import environment
 from unified_state.upkeep.doctor.bug_report import report_bug
-from unified_state.upkeep.merge.merge_and_settle import drain_and_settle
+from unified_state.upkeep.merge.merge_and_settle import DRAIN_AND_SETTLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Project:
                 report=tell,
                 advise=tell,
                 create=create,
-                around_use=drain_and_settle,
+                around_use=DRAIN_AND_SETTLE,
             )
         )
 

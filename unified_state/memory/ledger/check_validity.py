@@ -11,10 +11,9 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import place_of_entry, read_rewinds
-from unified_state.memory.ledger.item_table import ACTIVE, stated_items
+from unified_state.memory.ledger.item_table import ACTIVE, contradictions, stated_items
 from unified_state.memory.ledger.rules.item_lines import went_behind
 from unified_state.memory.ledger.rules.short_item import is_captured
-from unified_state.memory.ledger.source_table import contradictions
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import read_head, visited_commits
 from unified_state.memory.repository.objects.ancestry import ancestors_of, descendants_of

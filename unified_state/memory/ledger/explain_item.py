@@ -13,9 +13,9 @@ from unified_state.memory.archive.export_steps import export_line
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import find_step, readable, steps_of_turn, turn_of_step
 from unified_state.memory.ledger.check_validity import read_validities
-from unified_state.memory.ledger.item_table import find_item, list_items
+from unified_state.memory.ledger.item_table import find_item, links_of, list_items
 from unified_state.memory.ledger.rules.item_lines import validity_text
-from unified_state.memory.ledger.source_table import entry_steps, links_of, turn_at
+from unified_state.memory.ledger.source_table import entry_steps, turn_at
 from unified_state.memory.working_tree.tree_view import TreeView
 from unified_state.model.item import VALID
 from unified_state.model.step import PROMPT

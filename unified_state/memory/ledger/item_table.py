@@ -1,4 +1,4 @@
-"""The ledger: every item ever recorded, with its status. Only the user's `forget` deletes one.
+"""The ledger: every item ever recorded, with its status and its links to others. Only the user's `forget` deletes one.
 
 Aliases (`D7`) come from a counter that only grows, in the same transaction as the item, so no two processes in any
 worktrees get the same alias.
@@ -7,6 +7,7 @@ worktrees get the same alias.
 from __future__ import annotations
 
 from unified_state.errors import NotFoundError
+from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import UNREADABLE, pack, unpack
 from unified_state.model.item import (
@@ -20,7 +21,7 @@ from unified_state.model.item import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -40,6 +41,18 @@ _STORED: dict[str, Callable[[Any], Any]] = {
 }
 _CHANGING = "body, status, files, changed_at, superseded_by, estimate, paged_out_at, file_hashes"
 _PLACES = ", ".join("?" * len(LedgerItem.names))
+
+
+class Link(Record):
+    """A relation of an item to another: `supersedes`, `duplicates`, `contradicts`, `changes`.
+
+    `is_from` says that the item is the subject of the relation, for example the one that supersedes the other.
+    """
+
+    relation: str
+    ref: str
+    is_from: bool
+    status: str
 
 
 def next_alias(archive: Archive, kind: str) -> str:
@@ -234,3 +247,53 @@ def read_body(kind: str, text: str) -> dict[str, Any]:
     except (ValueError, TypeError):
         return unreadable
     return body if {MAIN_FIELDS[kind], "type"} & unreadable.keys() <= body.keys() else unreadable | body
+
+
+def texts_with_a_word(
+    archive: Archive, kinds: Sequence[str], words: Iterable[str], most: int
+) -> list[tuple[str, str, str]]:
+    """Return UUID, kind and text of the newest active and proposed items of some kinds that hold any of the lower-case
+    words, the oldest first.
+    """
+    rows = archive.rows(
+        f"SELECT uuid, kind, body FROM item WHERE kind IN ({', '.join('?' * len(kinds))}) AND status IN (?, ?) "
+        "ORDER BY id DESC LIMIT ?",
+        *kinds,
+        ACTIVE,
+        PROPOSED,
+        most,
+    )
+    wanted = tuple(words)
+    found = []
+    for uuid, kind, body in reversed(rows):
+        text = unpack(body)
+        lowered = text.lower()
+        if any(word in lowered for word in wanted):
+            found.append((uuid, kind, str(read_body(kind, text).get(MAIN_FIELDS[kind]) or "")))
+    return found
+
+
+def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
+    """Return the links of an item, in both directions."""
+    rows = archive.rows(
+        "SELECT relation, alias, 1, status, at FROM item_link JOIN item ON item.uuid = to_uuid WHERE from_uuid = ?1 "
+        "UNION ALL "
+        "SELECT relation, alias, 0, status, at FROM item_link JOIN item ON item.uuid = from_uuid WHERE to_uuid = ?1 "
+        "ORDER BY 5, 2",
+        item.uuid,
+    )
+    return [Link(relation, alias, bool(is_from), status) for relation, alias, is_from, status, _ in rows]
+
+
+def contradictions(archive: Archive) -> dict[str, tuple[str, ...]]:
+    """Return the refs of the active items that contradict each active item, by its UUID."""
+    found: dict[str, tuple[str, ...]] = {}
+    rows = archive.rows(
+        "SELECT one.uuid, one.alias, other.uuid, other.alias FROM item_link JOIN item AS one ON one.uuid = from_uuid "
+        "JOIN item AS other ON other.uuid = to_uuid "
+        "WHERE relation = 'contradicts' AND one.status = 'active' AND other.status = 'active' ORDER BY other.id, one.id"
+    )
+    for uuid, alias, other_uuid, other_alias in rows:
+        found[uuid] = (*found.get(uuid, ()), other_alias)
+        found[other_uuid] = (*found.get(other_uuid, ()), alias)
+    return found

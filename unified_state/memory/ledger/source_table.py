@@ -1,34 +1,20 @@
-"""The sources of items and the links between them.
+"""The sources of items.
 
 Invariant: an item's quote and its hash are always written together.
 """
 
 from __future__ import annotations
 
-from unified_state.lib.record import Record
-from unified_state.lib.text import pack, unpack
+from unified_state.lib.text import pack
 from unified_state.memory.archive.steps import KIND_NUMBERS, uuid_key
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, read_body, selected_items
-from unified_state.model.item import MAIN_FIELDS
+from unified_state.memory.ledger.item_table import selected_items
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import LedgerItem
-
-
-class Link(Record):
-    """A relation of an item to another: `supersedes`, `duplicates`, `contradicts`, `changes`.
-
-    `is_from` says that the item is the subject of the relation, for example the one that supersedes the other.
-    """
-
-    relation: str
-    ref: str
-    is_from: bool
-    status: str
 
 
 def set_source(archive: Archive, item: LedgerItem) -> None:
@@ -62,30 +48,6 @@ def items_without_source(archive: Archive, session_id: str, since: str, limit: i
     return selected_items(archive, where, session_id, since, limit)
 
 
-def texts_with_a_word(
-    archive: Archive, kinds: Sequence[str], words: Iterable[str], most: int
-) -> list[tuple[str, str, str]]:
-    """Return UUID, kind and text of the newest active and proposed items of some kinds that hold any of the lower-case
-    words, the oldest first.
-    """
-    rows = archive.rows(
-        f"SELECT uuid, kind, body FROM item WHERE kind IN ({', '.join('?' * len(kinds))}) AND status IN (?, ?) "
-        "ORDER BY id DESC LIMIT ?",
-        *kinds,
-        ACTIVE,
-        PROPOSED,
-        most,
-    )
-    wanted = tuple(words)
-    found = []
-    for uuid, kind, body in reversed(rows):
-        text = unpack(body)
-        lowered = text.lower()
-        if any(word in lowered for word in wanted):
-            found.append((uuid, kind, str(read_body(kind, text).get(MAIN_FIELDS[kind]) or "")))
-    return found
-
-
 def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:
     """Return the items whose source is a transcript entry."""
     return selected_items(archive, "WHERE source_uuid = ?", uuid)
@@ -94,18 +56,6 @@ def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:
 def items_of_summary(archive: Archive, compaction: int) -> list[LedgerItem]:
     """Return the items whose source is the summary of a compaction."""
     return selected_items(archive, "WHERE compaction = ?", compaction)
-
-
-def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
-    """Return the links of an item, in both directions."""
-    rows = archive.rows(
-        "SELECT relation, alias, 1, status, at FROM item_link JOIN item ON item.uuid = to_uuid WHERE from_uuid = ?1 "
-        "UNION ALL "
-        "SELECT relation, alias, 0, status, at FROM item_link JOIN item ON item.uuid = from_uuid WHERE to_uuid = ?1 "
-        "ORDER BY 5, 2",
-        item.uuid,
-    )
-    return [Link(relation, alias, bool(is_from), status) for relation, alias, is_from, status, _ in rows]
 
 
 def entry_steps(archive: Archive, uuid: str) -> list[int]:
@@ -139,17 +89,3 @@ def turn_at(archive: Archive, session: int, at: int) -> int | None:
         at,
     )
     return None if row is None else row[0]
-
-
-def contradictions(archive: Archive) -> dict[str, tuple[str, ...]]:
-    """Return the refs of the active items that contradict each active item, by its UUID."""
-    found: dict[str, tuple[str, ...]] = {}
-    rows = archive.rows(
-        "SELECT one.uuid, one.alias, other.uuid, other.alias FROM item_link JOIN item AS one ON one.uuid = from_uuid "
-        "JOIN item AS other ON other.uuid = to_uuid "
-        "WHERE relation = 'contradicts' AND one.status = 'active' AND other.status = 'active' ORDER BY other.id, one.id"
-    )
-    for uuid, alias, other_uuid, other_alias in rows:
-        found[uuid] = (*found.get(uuid, ()), other_alias)
-        found[other_uuid] = (*found.get(other_uuid, ()), alias)
-    return found

@@ -16,9 +16,16 @@ from unified_state.errors import (
 )
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
-from unified_state.memory.archive.archive import OWNER, Archive, damaged
-from unified_state.memory.archive.sessions import LOCAL_SESSION, touch_session
-from unified_state.memory.repository.place import KEY_FILE, digest_path_of, journal_folder, may_have_journals
+from unified_state.memory.archive.archive import OWNER, Archive, damaged, read_enforcement
+from unified_state.memory.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
+from unified_state.memory.repository.place import (
+    KEY_FILE,
+    digest_path_of,
+    has_reminders,
+    journal_folder,
+    may_have_journals,
+)
+from unified_state.memory.spool.hook_files import ENDING, PENDING_FOLDER
 from unified_state.model.constraint import INFERRED
 
 JSON_TIER = "json"
@@ -39,7 +46,21 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
     T = TypeVar("T")
-    Action = Callable[[Archive], Any]
+    Step = Callable[["Workspace", Archive], Any]
+
+
+class AroundUse(Record):
+    """What is done before and after each use of an archive. Each step is called only where there is something to do.
+
+    `merge` merges the journals that wait, and returns the problem that remains, or None. `settle` enforces constraints
+    that changed, and compiles the reminders where the user turned them on. `drain` archives the turns whose prompts a
+    hook only kept; hooks have none. The entry points choose them, so lower layers do not depend on merging, capture,
+    enforcement or reminders.
+    """
+
+    merge: Step
+    settle: Step
+    drain: Step | None = None
 
 
 class Workspace(Record):
@@ -47,9 +68,8 @@ class Workspace(Record):
 
     `report` is called with one line about a problem (a damaged file was set aside), `advise` with one line of advice.
     `origin` is `user_said` in the user's own terminal and `inferred` for a model. `seconds` limits the wait for another
-    writer, `merge_seconds` the time for merging journals and salvaging a damaged archive. `around_use(workspace,
-    archive, action)` returns action(archive) and runs the work before and after it. `stands_for` is the place whose
-    archive cannot be used now, `health` the line that reports this to a session.
+    writer, `merge_seconds` the time for merging journals and salvaging a damaged archive. `stands_for` is the place
+    whose archive cannot be used now, `health` the line that reports this to a session.
     """
 
     place: Place
@@ -60,7 +80,7 @@ class Workspace(Record):
     seconds: float = WRITER_SECONDS
     advise: Callable[[str], None] = staticmethod(lambda _line: None)
     merge_seconds: float = 60.0
-    around_use: Callable[[Workspace, Archive, Action], Any] | None = None
+    around_use: AroundUse | None = None
     stands_for: Place | None = None
     health: str | None = None
 
@@ -137,8 +157,18 @@ class Workspace(Record):
                 refill(archive, self.place, self.masker, self.report, only_ours=True)
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
-            result: T = self.around_use(self, archive, action) if self.around_use else action(archive)
-            return result
+            return action(archive) if self.around_use is None else self._use_between(self.around_use, archive, action)
+
+    def _use_between(self, around: AroundUse, archive: Archive, action: Callable[[Archive], T]) -> T:
+        if around.drain and self.journal is None and self.settings.enabled and _has_spool(archive.folder):
+            around.drain(self, archive)
+        problem = around.merge(self, archive) if self.merge_seconds and self.waiting else None
+        result = action(archive)
+        if read_enforcement(archive)[1] is None or (self.merge_seconds and has_reminders(self.place)):
+            around.settle(self, archive)
+        if problem is not None:  # a failing action reports itself
+            self.report(problem)
+        return result
 
     def _open_archive(self) -> Archive:
         """Open the archive, or the journal, which then also shows the items of the archive that it replaces."""
@@ -234,3 +264,58 @@ class Workspace(Record):
         return touch_session(
             archive, self.session_id or LOCAL_SESSION, now, worktree=self.place.repository.worktree, pid=pid
         )
+
+
+def _has_spool(folder: str) -> bool:
+    try:
+        return any(name.endswith(ENDING) for name in os.listdir(os.path.join(folder, PENDING_FOLDER)))
+    except OSError:  # nothing was ever kept
+        return False
+
+
+def open_workspace(
+    folder: str,
+    session_id: str | None,
+    *,
+    report: Callable[[str], None],
+    advise: Callable[[str], None] = lambda _line: None,
+    origin: str = INFERRED,
+    create: bool = True,
+    around_use: AroundUse | None = None,
+) -> Workspace:
+    """Return the workspace of a folder. `session_id` defaults to the session of the client that started this process.
+    Without `create` nothing is created, and a reader waits only a little for a writer.
+
+    Raises SettingError if the value of a setting is invalid.
+    """
+    from unified_state.agents.transcripts.rules.hosts import SESSION_VARIABLES, session_in  # no hook opens it so
+    from unified_state.errors import SettingError
+    from unified_state.memory.repository.place import locate
+    from unified_state.settings import environment, load_settings
+
+    environ = environment()
+    place = locate(folder, load_settings(None, environ).data_dir, create=create)
+    settings = load_settings(place.repository.worktree, environ)
+    if settings.unusable:
+        raise SettingError(settings.unusable[0], "`unified-state config` shows every setting and where it comes from")
+    for line in (*settings.ignored, *filter(None, [place.notice])):
+        report(line)
+    is_agents = any(map(environ.get, SESSION_VARIABLES))
+    return Workspace(
+        place,
+        settings,
+        report,
+        session_id=session_id or (session_in(environ) if is_agents else None),
+        origin=origin,
+        advise=advise,
+        around_use=around_use,
+        seconds=WRITER_SECONDS if create else READER_SECONDS,
+    )
+
+
+def in_session_of_client(workspace: Workspace) -> Workspace:
+    """Return the workspace with the current session of its client. A server outlives a client's session."""
+    began = workspace.session_id
+    if began is None or workspace.is_empty:
+        return workspace
+    return workspace.replace(session_id=workspace.use(lambda archive: session_of_same_client(archive, began)))

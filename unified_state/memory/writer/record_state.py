@@ -12,12 +12,10 @@ from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.session_notes import add_notes, close_notes
 from unified_state.memory.archive.sessions import change_work, read_work
 from unified_state.memory.ledger.gate import NotAtGateError
-from unified_state.memory.ledger.record_item import lift, record_item, resolve, supersede
-from unified_state.memory.ledger.relate_items import hints
+from unified_state.memory.ledger.record_item import hints, lift, record_item, resolve, supersede
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.state_file.state_file import written_state_files
-from unified_state.memory.workspace.open_workspace import open_workspace
-from unified_state.memory.workspace.workspace import UNAVAILABLE
+from unified_state.memory.workspace.workspace import UNAVAILABLE, open_workspace
 from unified_state.memory.writer.refresh_state import check_version, refresh_state, save_state
 
 TYPE_CHECKING = False

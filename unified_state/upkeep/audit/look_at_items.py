@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.memory.archive.steps import was_accessed
-from unified_state.memory.ledger.item_table import ACTIVE
+from unified_state.memory.ledger.item_table import ACTIVE, contradictions
 from unified_state.memory.ledger.rules.contradictions import CONTRADICTS
 from unified_state.memory.ledger.rules.short_item import is_captured, main_text
-from unified_state.memory.ledger.source_table import contradictions, entry_steps
+from unified_state.memory.ledger.source_table import entry_steps
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
 from unified_state.upkeep.audit.rules.alike import SAME, alike
 from unified_state.upkeep.audit.rules.mend import (

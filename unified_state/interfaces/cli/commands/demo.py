@@ -29,7 +29,7 @@ from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import PARTS
 from unified_state.settings import Settings
-from unified_state.upkeep.merge.merge_and_settle import merge_and_settle
+from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Demo:
         settings.data_dir = os.path.join(folder, "data")
         place = locate(self._project, settings.data_dir, create=True)
         self._workspace = Workspace(
-            place, settings, report=lambda _line: None, session_id=_SESSION, around_use=merge_and_settle
+            place, settings, report=lambda _line: None, session_id=_SESSION, around_use=MERGE_AND_SETTLE
         )
         self._groups = hook_groups(settings.data_dir)
 

@@ -6,10 +6,8 @@ import pytest
 
 from tests.builders import BODIES, NOW
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.ledger.item_table import find_item, list_items
-from unified_state.memory.ledger.record_item import Author, record_item
-from unified_state.memory.ledger.relate_items import hints
-from unified_state.memory.ledger.source_table import links_of
+from unified_state.memory.ledger.item_table import find_item, links_of, list_items
+from unified_state.memory.ledger.record_item import Author, hints, record_item
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.record_state import add_item
