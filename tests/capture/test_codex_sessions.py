@@ -11,7 +11,7 @@ from tests.rollouts import Rollout, ended, patched
 from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.session_notes import pending_actions
+from unified_state.memory.archive.session_work import pending_actions
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import list_items
 from unified_state.memory.secrets.masker import Masker

@@ -20,8 +20,8 @@ from unified_state.capture.derive import derive_said
 from unified_state.lib.text import escape_surrogates
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.session_notes import pending_actions
-from unified_state.memory.archive.sessions import read_work, session_number
+from unified_state.memory.archive.session_work import pending_actions, read_work
+from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import find_step, step_numbers
 from unified_state.memory.ledger.decide_proposal import accept, reject
 from unified_state.memory.ledger.item_table import list_items

@@ -16,7 +16,7 @@ from unified_state.memory.archive.compactions import (
     keep_boundary,
     keep_summary,
 )
-from unified_state.memory.archive.session_notes import add_notes, open_notes
+from unified_state.memory.archive.session_work import add_notes, open_notes
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, find_item, list_items, update_item
 from unified_state.memory.ledger.record_item import Author, record_item

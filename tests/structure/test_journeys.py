@@ -47,14 +47,12 @@ FOR_A_DECISION = {
         "memory/ledger/rules/short_item.py",
     ),
     "the state file: what it holds already, what is new, what no longer fits": (
-        "memory/writer/refresh_state.py",
         "memory/state_file/state_file.py",
-        "memory/archive/sessions.py",
-        "memory/archive/session_notes.py",
+        "memory/archive/session_work.py",
     ),
 }
 # To be lowered when a journey gets shorter.
-MOST_FOR_A_DECISION = 19
+MOST_FOR_A_DECISION = 17
 MOST_FOR_A_PROMPT = 24
 
 # `enter(action)` calls an action and prints, on the last line of stdout, the files whose functions it called.

@@ -36,8 +36,7 @@ from unified_state.lib.identifiers import relative_path
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import explained
-from unified_state.memory.archive.session_notes import change_todo, replace_todos
-from unified_state.memory.archive.sessions import change_work, read_work
+from unified_state.memory.archive.session_work import change_todo, change_work, read_work, replace_todos
 from unified_state.memory.archive.steps import (
     calls_and_texts_before,
     find_step,

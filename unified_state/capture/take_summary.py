@@ -14,8 +14,7 @@ from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
-from unified_state.memory.archive.session_notes import replace_next_steps
-from unified_state.memory.archive.sessions import read_work
+from unified_state.memory.archive.session_work import read_work, replace_next_steps
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     DISMISSED,

@@ -11,7 +11,9 @@ from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, list_ite
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.past_reader import PastReader
 from unified_state.memory.workspace.workspace import open_workspace
-from unified_state.memory.writer.record_state import add_item, change_work_item, refresh, resolve_question, save
+from unified_state.memory.writer.correct_state import resolve_question
+from unified_state.memory.writer.record_state import add_item
+from unified_state.memory.writer.save_state import change_work_item, refresh, save
 from unified_state.model.item import (
     ATTEMPT,
     CONSTRAINT,

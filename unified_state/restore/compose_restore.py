@@ -10,8 +10,8 @@ from unified_state.capture.survival_table import find_survival
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.session_notes import open_notes, pending_actions
-from unified_state.memory.archive.sessions import LOCAL_SESSION, read_work, session_id_of, session_number
+from unified_state.memory.archive.session_work import open_notes, pending_actions, read_work
+from unified_state.memory.archive.sessions import LOCAL_SESSION, session_id_of, session_number
 from unified_state.memory.archive.steps import find_step, last_turns, newest_prompts, recent_steps, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs

@@ -4,20 +4,24 @@ import pytest
 
 from tests.builders import HOUR, NOW
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.session_notes import add_notes, close_notes, open_notes
+from unified_state.memory.archive.session_work import (
+    add_notes,
+    change_work,
+    close_notes,
+    open_notes,
+    read_work,
+    working_sessions,
+)
 from unified_state.memory.archive.sessions import (
     Cursor,
-    change_work,
     cleared_by,
     count_tool_calls,
     end_session,
     move_cursor,
     read_cursor,
-    read_work,
     recent_transcripts,
     session_number,
     touch_session,
-    working_sessions,
 )
 
 AT = "2026-01-01T00:00:00.000Z"

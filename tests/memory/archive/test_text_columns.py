@@ -16,8 +16,8 @@ from unified_state.memory.archive.compactions import (
     keep_summary,
     restores_of,
 )
-from unified_state.memory.archive.session_notes import add_notes, open_notes
-from unified_state.memory.archive.sessions import change_work, read_work, touch_session
+from unified_state.memory.archive.session_work import add_notes, change_work, open_notes, read_work
+from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.text_columns import (
     TEXT_COLUMNS,
     FreeText,

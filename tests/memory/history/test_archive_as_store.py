@@ -24,7 +24,7 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Restore, keep_restore
 from unified_state.memory.archive.export_steps import export_steps
-from unified_state.memory.archive.session_notes import add_notes
+from unified_state.memory.archive.session_work import add_notes
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import everything

@@ -18,7 +18,7 @@ from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, N
 from unified_state.memory.archive.archive import ARCHIVE_VERSION, Archive
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
-from unified_state.memory.archive.session_notes import add_notes
+from unified_state.memory.archive.session_work import add_notes
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.history.archive_store import SqliteStore

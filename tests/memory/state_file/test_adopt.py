@@ -19,7 +19,7 @@ from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.inspect_state import inspect_state_file
-from unified_state.memory.writer.refresh_state import refresh_state
+from unified_state.memory.writer.record_state import refresh_state
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
 

@@ -15,7 +15,7 @@ from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.compactions import begin_compaction, keep_rewind
 from unified_state.memory.archive.export_steps import export_steps
 from unified_state.memory.archive.schema.archive_check import problem_in
-from unified_state.memory.archive.session_notes import add_notes
+from unified_state.memory.archive.session_work import add_notes
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.ledger.item_table import insert_item, list_items, next_alias

@@ -12,7 +12,8 @@ from unified_state.errors import NotFoundError
 from unified_state.memory.ledger.gate import NotAtGateError
 from unified_state.memory.ledger.item_table import PROPOSED, list_items
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.memory.writer.record_state import add_item, lift_constraint
+from unified_state.memory.writer.correct_state import lift_constraint
+from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import CONSTRAINT
 from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
 

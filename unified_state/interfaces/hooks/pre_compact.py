@@ -19,10 +19,12 @@ from unified_state.memory.archive.compactions import (
     latest_compaction,
     restart_compaction,
 )
-from unified_state.memory.archive.sessions import change_work, session_number
+from unified_state.memory.archive.session_work import change_work
+from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.memory.repository.git_state import start_git
-from unified_state.memory.writer.refresh_state import refresh_state, save_state
+from unified_state.memory.writer.record_state import refresh_state
+from unified_state.memory.writer.save_state import save_state
 from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
 
 TYPE_CHECKING = False

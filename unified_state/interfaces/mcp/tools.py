@@ -22,7 +22,8 @@ from unified_state.lib.times import current_time
 from unified_state.memory.ledger.explain_item import explain
 from unified_state.memory.ledger.item_table import ACTIVE
 from unified_state.memory.manager import UnifiedStateManager
-from unified_state.memory.writer.record_state import add_item, resolve_question
+from unified_state.memory.writer.correct_state import resolve_question
+from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import (
     ALIAS_LETTERS,
     ATTEMPT,

@@ -10,10 +10,10 @@ from unified_state.memory.writer.correct_state import (
     decide_proposals,
     drop_item,
     edit_item,
+    lift_constraint,
     reopen_item,
     undo_newest,
 )
-from unified_state.memory.writer.record_state import lift_constraint
 from unified_state.model.item import MAIN_FIELDS
 
 TYPE_CHECKING = False

@@ -1,16 +1,13 @@
-"""Sessions in the archive: their ids, the read positions of their transcripts, their work."""
+"""Sessions in the archive: their ids, the read positions of their transcripts."""
 
 from __future__ import annotations
 
 import os
 
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from unified_state.memory.archive.archive import Archive
 
 
@@ -28,17 +25,6 @@ class Cursor(Record):
     offset: int
     inode: int | None
     turn: int | None
-
-
-class WorkingSession(Record):
-    """A session that has not ended. `work` is the value that `change_work` stored."""
-
-    number: int
-    session_id: str
-    seen_at: int
-    pid: int | None
-    tool_calls: int
-    work: dict[str, Any]
 
 
 def session_number(archive: Archive, session_id: str) -> int | None:
@@ -223,36 +209,3 @@ def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]
         limit,
     )
     return [(Cursor(*row[:6]), row[6]) for row in rows]
-
-
-def read_work(archive: Archive, session: int) -> dict[str, Any]:
-    """Return the work of a session, as `change_work` stored it."""
-    row = archive.row("SELECT work FROM session WHERE id = ?", session)
-    return parse_json(row[0]) if row and row[0] else {}
-
-
-def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None:
-    """Change fields of a session's work. Other fields stay."""
-    work = archive.masked({**read_work(archive, session), **changes})
-    archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
-
-
-def working_sessions(archive: Archive, worktree: str, since: int) -> list[WorkingSession]:
-    """Return the sessions of a worktree that were active since then and have not ended, the newest first."""
-    rows = archive.rows(
-        "SELECT id, session_id, seen_at, pid, tool_calls, work FROM session "
-        "WHERE worktree = ? AND seen_at >= ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",
-        worktree,
-        since,
-    )
-    return [
-        WorkingSession(
-            number=number,
-            session_id=session_id,
-            seen_at=seen_at,
-            pid=pid,
-            tool_calls=tool_calls,
-            work=parse_json(work) if work else {},
-        )
-        for number, session_id, seen_at, pid, tool_calls, work in rows
-    ]

@@ -15,7 +15,7 @@ from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import cut, text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
-from unified_state.memory.archive.session_notes import add_notes
+from unified_state.memory.archive.session_work import add_notes
 from unified_state.memory.ledger.item_table import (
     PROPOSED,
     insert_item,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from unified_state.errors import NotFoundError
 from unified_state.memory.ledger.correct_item import close, drop, edit, propose_accept, reopen
 from unified_state.memory.ledger.decide_proposal import accept, reject
 from unified_state.memory.ledger.item_table import find_item
-from unified_state.memory.ledger.record_item import checked, in_force, propose_end, resolve
+from unified_state.memory.ledger.record_item import checked, in_force, lift, propose_end, resolve, supersede
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.ledger.undo_change import undo
 from unified_state.memory.writer.record_state import record
@@ -20,6 +21,43 @@ if TYPE_CHECKING:
     from unified_state.memory.ledger.undo_change import Undone
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.item import Entry, LedgerItem
+
+
+def supersede_decision(workspace: Workspace, ref: str, by: str) -> Entry:
+    """Mark a decision as superseded by another one, and return the entry of the other one."""
+    author = workspace.author()
+    return short_form(record(workspace, lambda archive, now: supersede(archive, ref, by, author, now=now), ref, by))
+
+
+def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
+    """Close an open question and return its entry."""
+    author, masker = workspace.author(), workspace.masker
+
+    def action(archive: Archive, now: int) -> LedgerItem:
+        return resolve(archive, ref, resolution, author, masker=masker, now=now)
+
+    return short_form(record(workspace, action, ref))
+
+
+def lift_constraint(workspace: Workspace, ref: str) -> Entry:
+    """Lift a constraint and return its entry.
+
+    If only the table of enforced constraints has it, end its enforcement and raise NotFoundError.
+    """
+    author, masker = workspace.author(), workspace.masker
+
+    def action(archive: Archive, now: int) -> LedgerItem:
+        try:
+            return lift(archive, ref, author, masker=masker, now=now)
+        except NotFoundError:
+            is_in_use = workspace.journal is not None or archive.path == workspace.place.archive_path
+            from unified_state.constraints.compile_constraints import end_lost
+
+            if is_in_use and end_lost(workspace, ref):  # a journal that stands in does not know what is lost
+                workspace.report(f"{ref} is no longer in the ledger; its enforcement was ended")
+            raise
+
+    return short_form(record(workspace, action, ref))
 
 
 def drop_item(workspace: Workspace, ref: str, why: str = "") -> Entry:

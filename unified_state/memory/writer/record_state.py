@@ -1,35 +1,66 @@
-"""Recording: an action changes the ledger, and the state file of the worktree is updated.
+"""Recording: an action changes the ledger, and the state file of the worktree follows.
 
-The result of `record` is durable. While the archive cannot be used, the action runs in a journal instead.
+The result of `record` is durable. While the archive cannot be used, the action runs in a journal instead. The state
+file is read under its lock, the changes by others are adopted, and it is rewritten from the ledger. A crash before that
+leaves an older but complete file, which the next write updates. The rules file, if the user asked for one, is updated
+last.
 """
 
 from __future__ import annotations
 
 import os
 
-from unified_state.errors import ArchiveBusyError, NotFoundError, StorageError, UnifiedStateError
+from unified_state.errors import ArchiveBusyError, DamagedFileError, StorageError, UnifiedStateError
+from unified_state.lib.record import disk_value
+from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import current_time, to_text
-from unified_state.memory.archive.session_notes import add_notes, close_notes
-from unified_state.memory.archive.sessions import change_work, read_work
-from unified_state.memory.ledger.gate import NotAtGateError
-from unified_state.memory.ledger.record_item import hints, lift, record_item, resolve, supersede
-from unified_state.memory.ledger.rules.short_item import short_form
-from unified_state.memory.state_file.state_file import written_state_files
-from unified_state.memory.workspace.workspace import UNAVAILABLE, open_workspace
-from unified_state.memory.writer.refresh_state import check_version, refresh_state, save_state
+from unified_state.lib.tokens import count_tokens, upper_bound
+from unified_state.memory.archive.pending_messages import is_running
+from unified_state.memory.archive.session_work import open_notes, pending_actions, working_sessions
+from unified_state.memory.ledger.item_table import items_in_file
+from unified_state.memory.ledger.rules.short_item import entry_text, key_decisions, sections_of, short_form
+from unified_state.memory.repository.git_exclude import exclude_from_git
+from unified_state.memory.repository.place import EXCLUDED, NAME, wants_rules_file
+from unified_state.memory.state_file.state_file import (
+    StateFile,
+    drop_texts,
+    has_entries,
+    keep_unknown,
+    last_save,
+    read_section,
+    token_scale,
+)
+from unified_state.memory.workspace.workspace import UNAVAILABLE
+from unified_state.model.session_state import (
+    STATE_VERSION,
+    GitState,
+    SessionRecord,
+    State,
+    Summaries,
+    TokenMetrics,
+    Workflow,
+    WorkItem,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, Literal, TypeVar
 
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.session_work import WorkingSession
     from unified_state.memory.ledger.find_sources import Source
+    from unified_state.memory.repository.place import Place
+    from unified_state.memory.state_file.state_file import StateContent
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.item import Entry, LedgerItem
-    from unified_state.model.session_state import State
 
     T = TypeVar("T")
+    Leaves = Callable[[str], bool]
+    Counter = Callable[[Sequence[str]], list[int]]
+
+_HIGHLIGHTS, _PENDING = 5, 20
+_CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k; for items without a count
 
 
 def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str | None) -> T:
@@ -37,6 +68,8 @@ def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str
 
     A failure to write the state file is reported, not raised, because the ledger already has the change.
     """
+    from unified_state.memory.ledger.gate import NotAtGateError  # PreCompact writes the file, and records nothing
+
     done: list[T] = []
 
     def use(here: Workspace, archive: Archive) -> T:
@@ -52,7 +85,7 @@ def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str
         _show(here, archive, now)
         return done[-1]
 
-    return _use(workspace, use, refs, done)
+    return use_archive(workspace, use, refs, done)
 
 
 def add_item(
@@ -67,6 +100,8 @@ def add_item(
 
     `source` is the archived passage that states it.
     """
+    from unified_state.memory.ledger.record_item import hints, record_item
+
     author = workspace.author()
     if source is not None:
         author = author.replace(origin=source.origin, source_uuid=source.uuid, quote=source.quote)
@@ -80,141 +115,7 @@ def add_item(
     return short_form(record(workspace, action, supersedes))
 
 
-def supersede_decision(workspace: Workspace, ref: str, by: str) -> Entry:
-    """Mark a decision as superseded by another one, and return the entry of the other one."""
-    author = workspace.author()
-    return short_form(record(workspace, lambda archive, now: supersede(archive, ref, by, author, now=now), ref, by))
-
-
-def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
-    """Close an open question and return its entry."""
-    author, masker = workspace.author(), workspace.masker
-
-    def action(archive: Archive, now: int) -> LedgerItem:
-        return resolve(archive, ref, resolution, author, masker=masker, now=now)
-
-    return short_form(record(workspace, action, ref))
-
-
-def lift_constraint(workspace: Workspace, ref: str) -> Entry:
-    """Lift a constraint and return its entry.
-
-    If only the table of enforced constraints has it, end its enforcement and raise NotFoundError.
-    """
-    author, masker = workspace.author(), workspace.masker
-
-    def action(archive: Archive, now: int) -> LedgerItem:
-        try:
-            return lift(archive, ref, author, masker=masker, now=now)
-        except NotFoundError:
-            is_in_use = workspace.journal is not None or archive.path == workspace.place.archive_path
-            from unified_state.constraints.compile_constraints import end_lost
-
-            if is_in_use and end_lost(workspace, ref):  # a journal that stands in does not know what is lost
-                workspace.report(f"{ref} is no longer in the ledger; its enforcement was ended")
-            raise
-
-    return short_form(record(workspace, action, ref))
-
-
-def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
-    """Change the given fields of the session's work item, and return the whole item."""
-    masked = {
-        name: workspace.masker.text(value) if isinstance(value, str) else value for name, value in changes.items()
-    }
-
-    def action(archive: Archive, now: int) -> dict[str, Any]:
-        commit, branch = workspace.head()
-        with archive.transaction():
-            session = workspace.session_number(archive, now)
-            item = {**read_work(archive, session).get("workItem", {}), **masked}
-            change_work(archive, session, {"workItem": item, "branch": branch, "commit": commit})
-        return item
-
-    return record(workspace, action)
-
-
-def save(
-    workspace: Workspace, trigger: str, highlights: Sequence[str] = (), actions: Sequence[str] | None = None
-) -> State:
-    """Save the state with the current git state, and return it.
-
-    `highlights` are added. `actions`, if given, replace the open ones.
-    """
-    from unified_state.memory.repository.git_library import read_git_with_gitpython
-    from unified_state.memory.state_file.calibrate import calibrate
-    from unified_state.memory.workspace.link import note_about
-    from unified_state.settings import environment
-
-    git, now = read_git_with_gitpython(workspace.place.repository.worktree, environment()), current_time()
-    used: list[Workspace] = []  # a second attempt, in a new archive or a journal, must not repeat the notes
-
-    def use(here: Workspace, archive: Archive) -> State:
-        check_version(here.place)
-        with archive.transaction():
-            session = here.session_number(archive, now)
-            if not used:
-                _note(here, archive, session, to_text(now), highlights, actions)
-            change_work(archive, session, {"branch": git.branch, "commit": git.commit})
-        used.append(here)
-        calibrate(archive, now)
-        return save_state(archive, here, now, trigger, git, _count_tokens)
-
-    saved = _use(workspace, use)
-    note_about(used[-1].place)
-    return saved
-
-
-def _note(
-    workspace: Workspace,
-    archive: Archive,
-    session: int,
-    at: str,
-    highlights: Sequence[str],
-    actions: Sequence[str] | None,
-) -> None:
-    owner = session if workspace.session_id else None
-    add_notes(archive, owner, "highlight", map(workspace.masker.text, highlights), at)
-    if actions is not None:
-        close_notes(archive, session, "action", at)
-        add_notes(archive, owner, "action", map(workspace.masker.text, actions), at)
-
-
-def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> State:
-    """Update the state file from the ledger, and return the state. Texts of others that `leaves` selects are
-    removed.
-    """
-
-    def use(here: Workspace, archive: Archive) -> State:
-        return refresh_state(archive, here, current_time(), leaves, _count_tokens)
-
-    return _use(workspace, use, records=False)
-
-
-def existing_state_files(workspace: Workspace) -> list[str]:
-    """Return the state files of a repository's worktrees, including those of linked clones."""
-    paths = {workspace.place.state_path, *written_state_files(workspace.place.folder)}
-    return sorted(filter(os.path.lexists, paths))
-
-
-def refresh_worktrees(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> None:
-    """Refresh the state files of all worktrees. A failure to write one is reported."""
-    for path in existing_state_files(workspace):
-        try:
-            owner = workspace if path == workspace.place.state_path else _owner(path, workspace)
-            if owner.place.archive_path == workspace.place.archive_path:
-                refresh(owner, leaves)
-        except UnifiedStateError as error:
-            workspace.report(f"the state file {path} was not refreshed: {error}")
-
-
-def _owner(path: str, workspace: Workspace) -> Workspace:
-    folder = os.path.dirname(os.path.dirname(path))
-    owner = open_workspace(folder, None, report=workspace.report, create=False, around_use=workspace.around_use)
-    return owner.replace(seconds=workspace.seconds)
-
-
-def _use(
+def use_archive(
     workspace: Workspace,
     action: Callable[[Workspace, Archive], T],
     refs: Sequence[str | None] = (),
@@ -266,12 +167,178 @@ def _use_journal(
 
 def _show(workspace: Workspace, archive: Archive, now: int) -> None:
     try:
-        refresh_state(archive, workspace, now, None, _count_tokens)
+        refresh_state(archive, workspace, now, None, count_tokens)
     except StorageError as error:
         workspace.report(f"recorded, but {error}")
 
 
-def _count_tokens(texts: Sequence[str]) -> list[int]:
-    from unified_state.lib.tokens import count_tokens
+def check_version(place: Place) -> None:
+    """Raise NewerVersionError if a newer version wrote the state file, because this version could not update it."""
+    try:
+        _file(place).load()
+    except (DamagedFileError, StorageError):
+        return  # the next write sets the file aside, or reports that it is read-only
 
-    return count_tokens(texts)
+
+def refresh_state(
+    archive: Archive,
+    workspace: Workspace,
+    now: int,
+    leaves: Leaves | None = None,
+    count_tokens: Counter | None = None,
+) -> State:
+    """Update the state file from the ledger, and return the state.
+
+    The save time and the git state stay, and so does content by others, except the texts that `leaves` selects. Without
+    `count_tokens` (in hooks) no item is paged out.
+    """
+    place = workspace.place
+
+    def change(content: StateContent) -> State:
+        if content.set_aside:
+            workspace.report(f"the state file was damaged; it was set aside as {content.set_aside}")
+        present = _usable(workspace, content, leaves)
+        is_known = not present or (content.is_ours and has_entries(archive, present))
+        if not (is_known or archive.meta("stands in") or workspace.waiting):  # a journal's records are not by others
+            from unified_state.memory.state_file.adopt import adopt
+
+            adopt(archive, content.replace(json=present), now)
+        state = _state(archive, workspace, now, present, count_tokens)
+        as_before = state.replace(updated_at=_text(present.get("updatedAt")))
+        return as_before if disk_value(as_before) == content.json else state
+
+    if not os.path.lexists(place.state_path):
+        shared = NAME if workspace.settings.share_state_file else None
+        exclude_from_git(place, [name for name in EXCLUDED if name != shared])
+    state = _file(place, workspace.seconds).update(change)
+    try:
+        if wants_rules_file(place):
+            from unified_state.restore.rules_file import write_rules_file
+
+            write_rules_file(archive, place, workspace.settings, now)
+    except UnifiedStateError as error:  # the ledger already has everything
+        workspace.report(str(error))
+    return state
+
+
+def _file(place: Place, seconds: float = 0.0) -> StateFile:
+    return StateFile(place.state_path, place.digest_path, seconds=seconds)
+
+
+def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) -> dict[str, Any]:
+    """Return the file's JSON, with secrets masked if others wrote it or if texts have to leave.
+
+    In the latter case even our own file is masked, because newer rules may find more secrets.
+    """
+    usable: dict[str, Any] = content.json or {}
+    if not content.is_ours or leaves is not None:
+        usable = parse_json(workspace.masker.json(dump_json(usable)))
+    if leaves is not None:
+        drop_texts(usable, leaves)
+    return usable
+
+
+def _state(
+    archive: Archive, workspace: Workspace, now: int, present: dict[str, Any], count_tokens: Counter | None
+) -> State:
+    items = items_in_file(archive)
+    texts = {item.uuid: entry_text(item) for item in items if item.estimate is None}
+    scale, most = token_scale(archive), workspace.settings.budget_max
+    shown = items
+    if count_tokens is not None and _at_most(items, texts) * scale > most:
+        from unified_state.memory.state_file.page_out import page_out
+
+        shown = page_out(archive, items, workspace.settings, count_tokens, now)
+    at, trigger, git = _saved(archive, workspace.place, present, now)
+    since = now - workspace.settings.session_hours * 3_600_000
+    sessions = working_sessions(archive, workspace.place.repository.worktree, since)
+    alive = [session for session in sessions if is_running(session.pid)]
+    newest = alive[0] if alive else None
+    number = newest.number if newest else None
+    state = State(
+        version=STATE_VERSION,
+        timestamp=at,
+        trigger=trigger,
+        repository=workspace.place.id,
+        updated_at=to_text(now),
+        git=git,
+        work_item=_work_item(newest) or read_section(WorkItem, present.get("workItem")),
+        workflow=_workflow(newest, present),
+        **sections_of(shown),
+        summaries=Summaries(
+            context_highlights=open_notes(archive, number, "highlight", _HIGHLIGHTS),
+            key_decisions=key_decisions(shown),
+            pending_actions=pending_actions(archive, number, _PENDING),
+        ),
+        token_metrics=_metrics(
+            workspace, round(_tokens(shown, texts) * scale), present, now if len(shown) < len(items) else None
+        ),
+        sessions={session.session_id: _session_record(archive, session) for session in alive},
+    )
+    return keep_unknown(state, present)
+
+
+def _at_most(items: list[LedgerItem], texts: dict[str, str]) -> int:
+    """Return an upper bound of the tokens of items. It is proved, so tokens need not be counted up to it."""
+    return sum(upper_bound(texts[item.uuid]) if item.estimate is None else item.estimate for item in items)
+
+
+def _tokens(items: list[LedgerItem], texts: dict[str, str]) -> float:
+    """Return the tokens of items: counted, else estimated. `page_out` counts items that `texts` has, too."""
+    sizes = (
+        len(texts[item.uuid]) / _CHARACTERS_PER_TOKEN if item.estimate is None else item.estimate for item in items
+    )
+    return sum(sizes)
+
+
+def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:
+    """Return `healthy` up to the target, `warning` up to the maximum, `over_budget` above."""
+    return "healthy" if tokens <= target else "warning" if tokens <= most else "over_budget"
+
+
+def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
+    """Return time, trigger and git state of the last save. They come from the file if this archive never saved it."""
+    saved = archive.row("SELECT at, trigger, git FROM saved WHERE state_path = ?", place.state_path)
+    if saved is None:
+        return last_save(present, now)
+    at, trigger, git = saved
+    return at, trigger, GitState.from_disk(parse_json(git))
+
+
+def _metrics(workspace: Workspace, tokens: int, present: dict[str, Any], truncated_at: int | None) -> TokenMetrics:
+    before = present.get("tokenMetrics")
+    last = before.get("lastTruncation") if isinstance(before, dict) else None
+    return TokenMetrics(
+        estimated_tokens=tokens,
+        budget_status=budget_status(tokens, workspace.settings.budget_target, workspace.settings.budget_max),
+        last_truncation=_text(last) if truncated_at is None else to_text(truncated_at),
+    )
+
+
+def _session_record(archive: Archive, session: WorkingSession) -> SessionRecord:
+    return SessionRecord(
+        updated_at=to_text(session.seen_at),
+        work_item=_work_item(session),
+        highlights=open_notes(archive, session.number, "highlight", _HIGHLIGHTS),
+        pending_actions=pending_actions(archive, session.number, _PENDING),
+        branch=session.work.get("branch"),
+        commit=session.work.get("commit"),
+    )
+
+
+def _work_item(session: WorkingSession | None) -> WorkItem | None:
+    fields = None if session is None else session.work.get("workItem")
+    return None if fields is None else read_section(WorkItem, fields)
+
+
+def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workflow:
+    before = read_section(Workflow, present.get("workflow"))
+    if session is None:
+        return before
+    work_item = _work_item(session)
+    phase = (work_item.phase if work_item else None) or before.current_phase
+    return before.replace(current_phase=phase, tool_executions=session.tool_calls)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -15,7 +15,7 @@ from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.ledger.item_table import PROPOSED
 from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
-from unified_state.memory.writer.record_state import refresh_worktrees
+from unified_state.memory.writer.save_state import refresh_worktrees
 from unified_state.model.history_records import StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.restore.restore_table import last_news, take_back_news
 from unified_state.upkeep.exchange.export_history import use_store

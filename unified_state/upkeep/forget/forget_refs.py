@@ -18,8 +18,8 @@ from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.archive.pending_messages import drop_messages, forget_messages
-from unified_state.memory.archive.session_notes import forget_todos
-from unified_state.memory.archive.sessions import change_work, session_number
+from unified_state.memory.archive.session_work import change_work, forget_todos
+from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.small_steps import in_small_steps
 from unified_state.memory.archive.steps import (
     find_step,
@@ -44,7 +44,7 @@ from unified_state.memory.ledger.item_table import captured_items, find_item, fo
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
 from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets
-from unified_state.memory.writer.record_state import refresh_worktrees
+from unified_state.memory.writer.save_state import refresh_worktrees
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.history_records import SESSION
 from unified_state.model.item import ATTEMPT

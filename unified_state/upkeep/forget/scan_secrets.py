@@ -25,7 +25,7 @@ from unified_state.memory.ledger.item_table import list_items, update_item
 from unified_state.memory.ledger.source_table import set_source
 from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets
-from unified_state.memory.writer.record_state import existing_state_files, refresh_worktrees
+from unified_state.memory.writer.save_state import existing_state_files, refresh_worktrees
 from unified_state.model.history_records import STEP
 from unified_state.model.step import TOOL_CALL
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished

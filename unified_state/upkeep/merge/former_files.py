@@ -10,7 +10,8 @@ import os
 
 from unified_state.lib.stdlib import dump_json, parse_json, read_regular
 from unified_state.memory.archive.pending_messages import Pending
-from unified_state.memory.archive.sessions import Cursor, change_work, move_cursor, touch_session
+from unified_state.memory.archive.session_work import change_work
+from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.record_fields import UNKNOWN, checked_record
 from unified_state.memory.ledger.item_table import raise_counter

@@ -18,7 +18,8 @@ from unified_state.lib.stdlib import DatabaseError, parse_json
 from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.archive import explained
 from unified_state.memory.archive.pending_messages import Pending, keep_message, read_pending, sessions_with_pending
-from unified_state.memory.archive.sessions import LOCAL_SESSION, change_work, read_work, touch_session
+from unified_state.memory.archive.session_work import change_work, read_work
+from unified_state.memory.archive.sessions import LOCAL_SESSION, touch_session
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import everything
 from unified_state.memory.journal.journal import EVENTS, HISTORY, Journal

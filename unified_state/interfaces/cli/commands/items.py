@@ -23,15 +23,13 @@ from unified_state.memory.writer.correct_state import (
     decide_proposals,
     drop_item,
     edit_item,
-    reopen_item,
-    undo_newest,
-)
-from unified_state.memory.writer.record_state import (
-    add_item,
     lift_constraint,
+    reopen_item,
     resolve_question,
     supersede_decision,
+    undo_newest,
 )
+from unified_state.memory.writer.record_state import add_item
 from unified_state.model.constraint import DENY, MODES, USER_SAID
 from unified_state.model.item import (
     ATTEMPT,

@@ -1,19 +1,34 @@
-"""Notes of sessions: highlights, pending actions and the agent's to-do list.
+"""The work of sessions: work item and branch, highlights, pending actions and the agent's to-do list.
 
 A to-do entry is a note with a key and a state. Only the current list is stored; its history is in the archived steps.
 """
 
 from __future__ import annotations
 
+from unified_state.lib.record import Record
+from unified_state.lib.stdlib import dump_json, parse_json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import Todo
 
 TODO = "todo"  # the kind of these notes
 _OPEN = ("pending", "in_progress")
+
+
+class WorkingSession(Record):
+    """A session that has not ended. `work` is the value that `change_work` stored."""
+
+    number: int
+    session_id: str
+    seen_at: int
+    pid: int | None
+    tool_calls: int
+    work: dict[str, Any]
 
 
 def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
@@ -125,3 +140,36 @@ def _add_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
         todo.key,
         todo.state,
     )
+
+
+def read_work(archive: Archive, session: int) -> dict[str, Any]:
+    """Return the work of a session, as `change_work` stored it."""
+    row = archive.row("SELECT work FROM session WHERE id = ?", session)
+    return parse_json(row[0]) if row and row[0] else {}
+
+
+def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None:
+    """Change fields of a session's work. Other fields stay."""
+    work = archive.masked({**read_work(archive, session), **changes})
+    archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
+
+
+def working_sessions(archive: Archive, worktree: str, since: int) -> list[WorkingSession]:
+    """Return the sessions of a worktree that were active since then and have not ended, the newest first."""
+    rows = archive.rows(
+        "SELECT id, session_id, seen_at, pid, tool_calls, work FROM session "
+        "WHERE worktree = ? AND seen_at >= ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",
+        worktree,
+        since,
+    )
+    return [
+        WorkingSession(
+            number=number,
+            session_id=session_id,
+            seen_at=seen_at,
+            pid=pid,
+            tool_calls=tool_calls,
+            work=parse_json(work) if work else {},
+        )
+        for number, session_id, seen_at, pid, tool_calls, work in rows
+    ]
