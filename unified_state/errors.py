@@ -27,6 +27,10 @@ class UsageError(UnifiedStateError):
     exit_code = 2
 
 
+class NotAtGateError(UsageError):
+    """A program or an agent tried to change a rule, or the user is not at a terminal."""
+
+
 class SettingError(UnifiedStateError):
     """A setting has an unusable value. The message names the setting and where it was set."""
 

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from unified_state.errors import NotAtGateError
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.memory.ledger.gate import NotAtGateError
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import CONSTRAINT, EVIDENCE

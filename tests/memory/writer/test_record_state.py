@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from unified_state.constraints.constraint_table import read_table
-from unified_state.errors import NotFoundError
-from unified_state.memory.ledger.gate import NotAtGateError
+from unified_state.errors import NotAtGateError, NotFoundError
 from unified_state.memory.ledger.item_table import PROPOSED, list_items
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.correct_state import lift_constraint

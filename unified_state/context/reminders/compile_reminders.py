@@ -18,8 +18,7 @@ from unified_state.lib.stdlib import LARGE_FILE, DatabaseError, parse_json, read
 from unified_state.lib.text import cut
 from unified_state.lib.times import current_time, to_milliseconds
 from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.pending_messages import is_running
-from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.archive.sessions import is_running, session_number
 from unified_state.memory.ledger.item_table import ACTIVE, said_items, selected_items
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.memory.ledger.rules.short_item import main_text, scope_in

@@ -8,7 +8,6 @@ state, the mark is true.
 from __future__ import annotations
 
 import os
-import sys
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, write_note
@@ -199,6 +198,8 @@ def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool 
 
 
 def _settle(archive: Archive, session: int, session_id: str, now: int, *, waits: bool) -> None:
+    from unified_state.memory.archive.sessions import is_running
+
     messages = read_pending(archive, session_id)
     (pid,) = archive.row("SELECT pid FROM session WHERE id = ?", session)
     written_by_then = now - WRITTEN_BY_THEN if waits and is_running(pid) else now
@@ -227,19 +228,6 @@ def drop_messages(archive: Archive, session_id: str) -> None:
     """Delete the pending messages of a session."""
     with pending_lock(archive):
         write_pending(archive, session_id, [])
-
-
-def is_running(pid: int | None) -> bool:
-    """Return whether a client's process may be running: False only if it is known to have ended."""
-    if pid is None or sys.platform == "win32":  # on Windows signal 0 is CTRL_C_EVENT
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True  # it belongs to another user, but exists
-    return True
 
 
 def _is_archived(archive: Archive, session: int, message: Pending) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from unified_state.lib.record import Record
 
@@ -209,3 +210,16 @@ def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]
         limit,
     )
     return [(Cursor(*row[:6]), row[6]) for row in rows]
+
+
+def is_running(pid: int | None) -> bool:
+    """Return whether a client's process may be running: False only if it is known to have ended."""
+    if pid is None or sys.platform == "win32":  # on Windows signal 0 is CTRL_C_EVENT
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # it belongs to another user, but exists
+    return True

@@ -7,11 +7,11 @@ terminal changes everything; a constraint passes the gate.
 
 from __future__ import annotations
 
-from unified_state.errors import UsageError
+from unified_state.errors import NotAtGateError, UsageError
 from unified_state.lib.times import to_text
 from unified_state.memory.ledger.change_log import CLOSES, DROPS, REOPENS, note_change
 from unified_state.memory.ledger.decide_proposal import accept, changed_by
-from unified_state.memory.ledger.gate import NotAtGateError, pass_gate, pass_gate_for
+from unified_state.memory.ledger.gate import pass_gate, pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     DISMISSED,

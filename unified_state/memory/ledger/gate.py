@@ -11,7 +11,7 @@ import os
 import sys
 
 from unified_state.agents.transcripts.rules.hosts import is_agents
-from unified_state.errors import UsageError
+from unified_state.errors import NotAtGateError, UsageError
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, open_regular
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
@@ -32,10 +32,6 @@ _ANSWER = "yes"
 _ASK_THEM = "ask them to run this in a terminal of their own"
 _SHOWN = 160  # characters of a rule
 _LONGEST_ANSWER = 1024  # bytes
-
-
-class NotAtGateError(UsageError):
-    """A program or an agent tried to change a rule, or the user is not at a terminal."""
 
 
 def is_in_force(item: LedgerItem | StoredItem) -> bool:

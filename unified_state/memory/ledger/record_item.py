@@ -12,8 +12,6 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
-from unified_state.memory.ledger.change_log import CLOSES, LIFTS, REPLACES, note_change
-from unified_state.memory.ledger.gate import NotAtGateError, pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     PROPOSED,
@@ -29,8 +27,6 @@ from unified_state.memory.ledger.item_table import (
 )
 from unified_state.memory.ledger.rules.contradictions import CONTRADICTS, DUPLICATES, read_statement, statement_relation
 from unified_state.memory.ledger.rules.short_item import main_text
-from unified_state.memory.repository.file_versions import file_versions
-from unified_state.memory.working_set.working_set_table import files_named
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION, LedgerItem
 
 TYPE_CHECKING = False
@@ -81,6 +77,8 @@ def record_item(
     With `proposed_for` it is a proposal, which supersedes the items of those UUIDs once the user accepts it.
     """
     if supersedes is not None:
+        from unified_state.memory.ledger.gate import pass_gate_for
+
         pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
     body = {name: checked(name, value, masker) for name, value in body.items()}
     item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
@@ -90,6 +88,8 @@ def record_item(
         item = item.replace(alias=next_alias(archive, kind))
         insert_item(archive, item)
         if older is not None:
+            from unified_state.memory.ledger.change_log import REPLACES, note_change
+
             replaced = _replace(archive, older, item, now)
             pairs = [(older, replaced), (None, item)]
             note_change(archive, REPLACES, author.origin, author.session_id, pairs, to_text(now))
@@ -168,6 +168,9 @@ def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> d
     """
     if author.worktree is None or not item.files:
         return {}
+    from unified_state.memory.repository.file_versions import file_versions  # few items name files
+    from unified_state.memory.working_set.working_set_table import files_named
+
     versions = file_versions(author.worktree, item.files, now)
     named = [path for path in item.files if path not in versions and "/" not in path]
     found = [paths[0] for path in named if len(paths := files_named(archive, path)) == 1]
@@ -176,6 +179,8 @@ def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> d
 
 def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) -> LedgerItem:
     """Mark a decision as superseded by another recorded one, and return the other one."""
+    from unified_state.memory.ledger.change_log import REPLACES, note_change
+
     with archive.transaction():
         older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
         if older.uuid == newer.uuid:
@@ -198,6 +203,8 @@ def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -
 
 def resolve(archive: Archive, ref: str, resolution: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
     """Close an open question with its answer, and return it."""
+    from unified_state.memory.ledger.change_log import CLOSES, note_change
+
     resolution = checked("resolution", resolution, masker)
     with archive.transaction():
         question = of_kind(find_item(archive, ref), QUESTION)
@@ -227,6 +234,10 @@ def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
 
     If the author is not the user, record a proposal to lift it and raise NotAtGateError.
     """
+    from unified_state.errors import NotAtGateError
+    from unified_state.memory.ledger.change_log import LIFTS, note_change
+    from unified_state.memory.ledger.gate import pass_gate_for
+
     constraint = in_force(archive, ref)
     try:
         pass_gate_for([constraint], author.origin, "lifts")

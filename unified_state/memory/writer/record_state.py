@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import ArchiveBusyError, DamagedFileError, StorageError, UnifiedStateError
+from unified_state.errors import ArchiveBusyError, DamagedFileError, NotAtGateError, StorageError, UnifiedStateError
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens, upper_bound
-from unified_state.memory.archive.pending_messages import is_running
 from unified_state.memory.archive.session_work import open_notes, pending_actions, working_sessions
+from unified_state.memory.archive.sessions import is_running
 from unified_state.memory.ledger.item_table import items_in_file
 from unified_state.memory.ledger.rules.short_item import entry_text, key_decisions, sections_of, short_form
-from unified_state.memory.repository.git_exclude import exclude_from_git
 from unified_state.memory.repository.place import EXCLUDED, NAME, wants_rules_file
 from unified_state.memory.state_file.state_file import (
     StateFile,
@@ -68,8 +67,6 @@ def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str
 
     A failure to write the state file is reported, not raised, because the ledger already has the change.
     """
-    from unified_state.memory.ledger.gate import NotAtGateError  # PreCompact writes the file, and records nothing
-
     done: list[T] = []
 
     def use(here: Workspace, archive: Archive) -> T:
@@ -208,17 +205,23 @@ def refresh_state(
         return as_before if disk_value(as_before) == content.json else state
 
     if not os.path.lexists(place.state_path):
+        from unified_state.memory.repository.git_exclude import exclude_from_git
+
         shared = NAME if workspace.settings.share_state_file else None
         exclude_from_git(place, [name for name in EXCLUDED if name != shared])
     state = _file(place, workspace.seconds).update(change)
-    try:
-        if wants_rules_file(place):
-            from unified_state.restore.rules_file import write_rules_file
+    if wants_rules_file(place):
+        _refresh_rules_file(archive, workspace, now)
+    return state
 
-            write_rules_file(archive, place, workspace.settings, now)
+
+def _refresh_rules_file(archive: Archive, workspace: Workspace, now: int) -> None:
+    from unified_state.restore.rules_file import write_rules_file
+
+    try:
+        write_rules_file(archive, workspace.place, workspace.settings, now)
     except UnifiedStateError as error:  # the ledger already has everything
         workspace.report(str(error))
-    return state
 
 
 def _file(place: Place, seconds: float = 0.0) -> StateFile:

@@ -1,5 +1,7 @@
 """Items: `decision`, `constraint` … record and list them, `edit`, `drop`, `close`, `reopen`, `undo` correct them, and
 `inbox` decides on what waits.
+
+Recording loads only what records. Every other verb imports what it needs.
 """
 
 from __future__ import annotations
@@ -8,27 +10,12 @@ import sys
 
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, argument, either, flag, option
-from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value
 from unified_state.interfaces.cli.plain_parser import SUPPRESS
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
-from unified_state.memory.ledger.gate import NotAtGateError
-from unified_state.memory.ledger.inbox import read_inbox
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
-from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.memory.ledger.rules.short_item import main_text, short_form
-from unified_state.memory.writer.correct_state import (
-    close_item,
-    decide_proposals,
-    drop_item,
-    edit_item,
-    lift_constraint,
-    reopen_item,
-    resolve_question,
-    supersede_decision,
-    undo_newest,
-)
 from unified_state.memory.writer.record_state import add_item
 from unified_state.model.constraint import DENY, MODES, USER_SAID
 from unified_state.model.item import (
@@ -85,6 +72,8 @@ def _add_decision(context: Context, arguments: Values) -> None:
 
 def _supersede(context: Context, arguments: Values) -> None:
     if arguments.by is not None:
+        from unified_state.memory.writer.correct_state import supersede_decision
+
         return _show(context, supersede_decision(context.workspace(create=True), arguments.id, arguments.by))
     if arguments.rationale is None:
         message = "there is no rationale"
@@ -105,6 +94,8 @@ def _add_constraint(context: Context, arguments: Values) -> None:
 
 
 def _lift(context: Context, arguments: Values) -> None:
+    from unified_state.memory.writer.correct_state import lift_constraint
+
     _show(context, lift_constraint(context.workspace(create=True), arguments.id))
 
 
@@ -114,10 +105,14 @@ def _add_question(context: Context, arguments: Values) -> None:
 
 
 def _resolve(context: Context, arguments: Values) -> None:
+    from unified_state.memory.writer.correct_state import resolve_question
+
     _show(context, resolve_question(context.workspace(create=True), arguments.id, _text(arguments.text)))
 
 
 def _close(context: Context, arguments: Values) -> None:
+    from unified_state.memory.writer.correct_state import close_item
+
     text = "" if arguments.text is None else _text(arguments.text)
     _show(context, close_item(context.changing(), arguments.ref, text))
 
@@ -131,6 +126,8 @@ def _add_attempt(context: Context, arguments: Values) -> None:
 
 
 def _list(context: Context, arguments: Values) -> None:
+    from unified_state.memory.ledger.rules.item_lines import item_line
+
     items = _items(context, arguments.command, () if arguments.all else (ACTIVE, PROPOSED))
     lines = [item_line(item, _LINE) + ("" if item.status == ACTIVE else f" [{item.status}]") for item in items]
     if not items:
@@ -144,6 +141,9 @@ def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> lis
 
 
 def _edit(context: Context, arguments: Values) -> None:
+    from unified_state.errors import NotAtGateError
+    from unified_state.memory.writer.correct_state import edit_item
+
     workspace = context.changing()
     older = workspace.use(lambda archive: find_item(archive, arguments.ref))
     entry = edit_item(workspace, older.alias, _changes(arguments, MAIN_FIELDS[older.kind]))
@@ -177,14 +177,21 @@ def _changes(arguments: Values, main_field: str) -> dict[str, Any]:
 
 
 def _drop(context: Context, arguments: Values) -> None:
+    from unified_state.memory.writer.correct_state import drop_item
+
     _show(context, drop_item(context.changing(), arguments.ref, arguments.why or ""))
 
 
 def _reopen(context: Context, arguments: Values) -> None:
+    from unified_state.memory.writer.correct_state import reopen_item
+
     _show(context, reopen_item(context.changing(), arguments.ref))
 
 
 def _undo(context: Context, _arguments: Values) -> None:
+    from unified_state.memory.ledger.rules.item_lines import harmless
+    from unified_state.memory.writer.correct_state import undo_newest
+
     undone = undo_newest(context.changing())
     items = [f"{item.alias} is {item.status} now: {cut(harmless(main_text(item)), _CUT)}" for item in undone.items]
     age = age_text(current_time() - (to_milliseconds(undone.at) or 0))
@@ -193,6 +200,9 @@ def _undo(context: Context, _arguments: Values) -> None:
 
 
 def _inbox(context: Context, _arguments: Values) -> None:
+    from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value
+    from unified_state.memory.ledger.inbox import read_inbox
+
     workspace = context.workspace(create=False)
     waiting = [] if workspace.is_empty else workspace.use(read_inbox)
     now = current_time()
@@ -207,6 +217,9 @@ def _inbox(context: Context, _arguments: Values) -> None:
 
 
 def _decide(context: Context, arguments: Values) -> None:
+    from unified_state.memory.ledger.inbox import read_inbox
+    from unified_state.memory.writer.correct_state import decide_proposals
+
     accepted = arguments.verb == "accept"
     workspace, refs = context.changing(), arguments.refs
     if arguments.all:
