@@ -50,7 +50,7 @@ def measure(workspace: Workspace, size: int, archive: Archive) -> tuple[float, f
     for number in range(size):
         text = f"The {_PARTS[number % 10]} of stage {number} keeps {number + 3} entries in part_{number}.py"
         body = {"decision": text, "rationale": "measured", "reversible": True}
-        record_item(archive, DECISION, body, Author("user_said"), masker=workspace.masker, now=NOW)
+        record_item(archive, DECISION, body, Author("user_said"), mask=workspace.mask, now=NOW)
     judging = median(lambda: take_in(archive, compaction, summary, NOW))
 
     def restore() -> None:

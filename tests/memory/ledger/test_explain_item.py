@@ -39,7 +39,7 @@ def decided(archive: Archive, masker: Masker, keep: Callable[..., None]) -> Arch
 def decide(archive: Archive, masker: Masker, keep: Callable[..., None], said: str) -> Archive:
     author = Author(origin="inferred", session_id=SESSION, commit="c0ffee" * 6, branch="main")
     body = {**BODIES[DECISION], "decision": said}
-    record_item(archive, DECISION, body, author, masker=masker, now=NOW + 9000)
+    record_item(archive, DECISION, body, author, mask=masker.text, now=NOW + 9000)
     command = f"unified-state decision add '{said}' --rationale x"
     keep(prompt(1, "Decide where to keep it"), answer(2, "Well."), answer(3, call("a", "Bash", command=command)))
     return archive
@@ -61,7 +61,7 @@ def test_why_shows_origin_time_commit_quote_and_the_turn_around_it(decided: Arch
 def test_why_tells_the_turn_of_an_item_whose_words_are_nowhere(
     archive: Archive, masker: Masker, keep: Callable[..., None], place: Place
 ) -> None:
-    record_item(archive, DECISION, BODIES[DECISION], Author("inferred", SESSION), masker=masker, now=NOW + 9000)
+    record_item(archive, DECISION, BODIES[DECISION], Author("inferred", SESSION), mask=masker.text, now=NOW + 9000)
     keep(
         prompt(1, "first"), prompt(5, "then"), answer(6, call("a", "Bash", command="python decide.py")), prompt(60, "x")
     )
@@ -72,7 +72,7 @@ def test_why_tells_the_turn_of_an_item_whose_words_are_nowhere(
 def test_why_shows_links_in_both_directions(archive: Archive, masker: Masker, place: Place) -> None:
     for kind, text in ((DECISION, "Push to main"), (CONSTRAINT, "Never push to main")):
         body = {**BODIES[kind], kind: text}
-        record_item(archive, kind, body, Author("inferred"), masker=masker, now=NOW)
+        record_item(archive, kind, body, Author("inferred"), mask=masker.text, now=NOW)
     (link,) = explain(archive, place.repository, "C1")["links"]
     assert link == {"relation": "contradicts", "ref": "D1", "isFrom": True, "status": "active"}
     (link,) = explain(archive, place.repository, "D1")["links"]
@@ -116,7 +116,7 @@ def test_the_check_survives_masking_that_comes_later(
     unmasked = Masker(place.key_folder, enabled=False)
     said = f"Deploy with {SECRET} always"
     body = {**BODIES[DECISION], "decision": said}
-    record_item(archive, DECISION, body, Author("inferred", SESSION), masker=unmasked, now=NOW + 9000)
+    record_item(archive, DECISION, body, Author("inferred", SESSION), mask=unmasked.text, now=NOW + 9000)
     command = f"unified-state decision add '{said}' --rationale x"
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "x"), answer(2, call("a", "Bash", command=command)))
     Capture(archive, unmasked, Moment(NOW)).transcript(str(path), SESSION, to_end=True)
@@ -175,7 +175,7 @@ def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: A
         compaction = begin_compaction(archive, session, NOW)
         keep_summary(archive, compaction, f"Decisions: {SAID}.", "subagent_stop")
     body = {**BODIES[DECISION], "decision": SAID}
-    item = record_item(archive, DECISION, body, Author("inferred"), masker=masker, now=NOW)
+    item = record_item(archive, DECISION, body, Author("inferred"), mask=masker.text, now=NOW)
     archive.run("UPDATE item SET compaction = ? WHERE uuid = ?", compaction.id, item.uuid)
     assert faults(archive) == []
     keep_summary(archive, compaction, "nothing", "subagent_stop")

@@ -27,7 +27,7 @@ class Agent:
         main = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}[kind]
         author = Author(origin=origin, session_id=session)
         record_item(
-            self.archive, kind, {**BODIES[kind], main: said, **body}, author, masker=self.masker, now=NOW + 60_000
+            self.archive, kind, {**BODIES[kind], main: said, **body}, author, mask=self.masker.text, now=NOW + 60_000
         )
 
     def item(self, ref: str) -> LedgerItem:

@@ -43,10 +43,10 @@ class Recorder:
         self, kind: str = DECISION, *, now: int = NOW, supersedes: str | None = None, **body: Any
     ) -> LedgerItem:
         whole = {**BODIES[kind], **body}
-        return record_item(self.archive, kind, whole, AUTHOR, masker=self.masker, now=now, supersedes=supersedes)
+        return record_item(self.archive, kind, whole, AUTHOR, mask=self.masker.text, now=now, supersedes=supersedes)
 
     def resolve(self, ref: str, resolution: str = "8080") -> LedgerItem:
-        return resolve(self.archive, ref, resolution, AUTHOR, masker=self.masker, now=NOW + 5)
+        return resolve(self.archive, ref, resolution, AUTHOR, mask=self.masker.text, now=NOW + 5)
 
 
 @pytest.fixture

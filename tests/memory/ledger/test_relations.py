@@ -22,7 +22,7 @@ class Recorder:
 
     def __call__(self, kind: str, said: str, **options: Any) -> list[str]:
         body = {**BODIES[kind], MAIN_FIELDS[kind]: said}
-        item = record_item(self.archive, kind, body, Author("inferred"), masker=self.masker, now=NOW, **options)
+        item = record_item(self.archive, kind, body, Author("inferred"), mask=self.masker.text, now=NOW, **options)
         return hints(self.archive, item)
 
 

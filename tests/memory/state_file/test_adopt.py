@@ -38,7 +38,7 @@ def adopted(workspace: Workspace, masker: Masker, archive: Archive) -> Callable[
     many items the ledger has more.
     """
     for kind, body in BODIES.items():
-        record_item(archive, kind, body, Author(origin=USER_SAID), masker=masker, now=NOW)
+        record_item(archive, kind, body, Author(origin=USER_SAID), mask=masker.text, now=NOW)
 
     def refresh() -> int:
         before = len(list_items(archive))
@@ -77,7 +77,7 @@ def test_a_file_that_is_older_than_a_resolution_does_not_open_the_question_again
     adopted: Callable[[], int], place: Place, archive: Archive, masker: Masker
 ) -> None:
     older = read(place)
-    resolve(archive, "Q1", "8080", Author(origin=USER_SAID), masker=masker, now=NOW)
+    resolve(archive, "Q1", "8080", Author(origin=USER_SAID), mask=masker.text, now=NOW)
     rewrite(place, {**older, "new": 1})
     assert adopted() == 0
     assert (read(place)["openQuestions"][0]["resolution"], read(place)["new"]) == ("8080", 1)

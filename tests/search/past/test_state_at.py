@@ -44,14 +44,14 @@ def told(archive: Archive, masker: Masker, project: Path) -> Archive:
         ATTEMPT: {"attempt": "A retry", "outcome": "it counts twice"},
     }
     for hour, (kind, body) in enumerate(record.items(), 1):
-        record_item(archive, kind, body, USER, masker=masker, now=at(hour))
-    resolve(archive, "Q1", "Port 8080", USER, masker=masker, now=at(5))
-    edit(archive, "D1", {"decision": "Use SQLite 3"}, USER, masker=masker, now=at(6))
+        record_item(archive, kind, body, USER, mask=masker.text, now=at(hour))
+    resolve(archive, "Q1", "Port 8080", USER, mask=masker.text, now=at(5))
+    edit(archive, "D1", {"decision": "Use SQLite 3"}, USER, mask=masker.text, now=at(6))
     rule = find_item(archive, "C1")
     lifted = {**rule.body, "resolution": "lifted by the user", "resolvedAt": to_text(at(7))}  # as at a terminal
     update_item(archive, rule.replace(status="resolved", body=lifted, changed_at=to_text(at(7))))
-    close(archive, "A1", "it works now", USER, masker=masker, now=at(8))
-    drop(archive, "D2", USER, masker=masker, now=at(9), why="a typo")
+    close(archive, "A1", "it works now", USER, mask=masker.text, now=at(8))
+    drop(archive, "D2", USER, mask=masker.text, now=at(9), why="a typo")
     reopen(archive, "D2", USER, now=at(10))
     return archive
 
@@ -115,9 +115,9 @@ def test_the_history_of_an_item_has_what_it_replaced_and_what_replaced_it(told: 
 
 def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker: Masker) -> None:
     body = {"question": "Which cap?", "context": "the API", "priority": "low"}
-    record_item(archive, QUESTION, body, USER, masker=masker, now=at(1))
+    record_item(archive, QUESTION, body, USER, mask=masker.text, now=at(1))
     for hour, cap in ((2, "60 s"), (4, "30 s"), (6, "10 s")):
-        resolve(archive, "Q1", cap, USER, masker=masker, now=at(hour))
+        resolve(archive, "Q1", cap, USER, mask=masker.text, now=at(hour))
         if hour < 6:
             reopen(archive, "Q1", USER, now=at(hour + 1))
     found = [(one.event.time, one.event.verb, one.event.detail) for one in history_of(archive, "Q1")]
@@ -133,11 +133,11 @@ def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker:
 
 
 def test_a_drop_between_two_reopenings_is_told(archive: Archive, masker: Masker) -> None:
-    record_item(archive, ATTEMPT, {"attempt": "A retry", "outcome": "no"}, USER, masker=masker, now=at(1))
-    drop(archive, "A1", USER, masker=masker, now=at(2))
+    record_item(archive, ATTEMPT, {"attempt": "A retry", "outcome": "no"}, USER, mask=masker.text, now=at(1))
+    drop(archive, "A1", USER, mask=masker.text, now=at(2))
     assert history_of(archive, "A1")[-1].event.detail == ""  # without a reason
     reopen(archive, "A1", USER, now=at(3))
-    close(archive, "A1", "it works", USER, masker=masker, now=at(4))
+    close(archive, "A1", "it works", USER, mask=masker.text, now=at(4))
     reopen(archive, "A1", USER, now=at(5))
     verbs = [entry.event.verb for entry in history_of(archive, "A1")]
     assert verbs == ["recorded", "dropped", "reopened", "closed", "reopened"]
@@ -145,9 +145,9 @@ def test_a_drop_between_two_reopenings_is_told(archive: Archive, masker: Masker)
 
 def test_a_proposal_is_told_as_accepted_or_rejected(archive: Archive, masker: Masker) -> None:
     body = {"decision": "Use SQLite", "rationale": "one file", "reversible": True}
-    older = record_item(archive, DECISION, body, USER, masker=masker, now=at(1))
+    older = record_item(archive, DECISION, body, USER, mask=masker.text, now=at(1))
     for hour, text in ((2, "Use PostgreSQL"), (3, "Use MySQL")):
-        edit(archive, "D1", {"decision": text}, AGENT, masker=masker, now=at(hour))
+        edit(archive, "D1", {"decision": text}, AGENT, mask=masker.text, now=at(hour))
     assert held(archive, 3).keys() == {"D1", "D2", "D3"}
     accept(archive, ["D2"], USER_SAID, at(4))
     reject(archive, ["D3"], USER_SAID, at(5), why="no")
@@ -169,13 +169,18 @@ def test_who_closed_a_question_is_told_by_the_call_that_did(
 ) -> None:
     keep(prompt(0, "Which port?"))
     record_item(
-        archive, QUESTION, {"question": "Which port?", "context": "x", "priority": "low"}, AGENT, masker=masker, now=NOW
+        archive,
+        QUESTION,
+        {"question": "Which port?", "context": "x", "priority": "low"},
+        AGENT,
+        mask=masker.text,
+        now=NOW,
     )
     command = 'unified-state question resolve Q1 "Port 8080"'
     keep(
         prompt(60, "8080"), answer(61, call("c1", "Bash", command=command)), result(62, "c1", "Q1"), prompt(90, "go on")
     )
-    resolve(archive, "Q1", "Port 8080", AGENT, masker=masker, now=NOW + 61_500)
+    resolve(archive, "Q1", "Port 8080", AGENT, mask=masker.text, now=NOW + 61_500)
     first, last = history_of(archive, "Q1")
     assert (first.turn, last.turn, last.event.verb) == ("T1", "T2", "answered")
     assert (last.event.origin, last.event.session_id) == ("inferred", SESSION)
@@ -192,8 +197,8 @@ def test_a_turn_of_another_session_that_names_the_item_is_not_told_as_its_author
     )
     for author in (AGENT, USER):
         body = {"question": "Which port?", "context": "x", "priority": "low"}
-        item = record_item(archive, QUESTION, body, AGENT, masker=masker, now=NOW)
-        resolve(archive, item.alias, "Port 8080", author, masker=masker, now=NOW + 62_000)
+        item = record_item(archive, QUESTION, body, AGENT, mask=masker.text, now=NOW)
+        resolve(archive, item.alias, "Port 8080", author, mask=masker.text, now=NOW + 62_000)
     assert [history_of(archive, ref)[-1].turn for ref in ("Q1", "Q2")] == ["T1", None]
 
 

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.ledger.record_item import Author
-    from unified_state.memory.secrets.masker import Masker
+    from unified_state.memory.ledger.record_item import Author, Mask
     from unified_state.model.item import LedgerItem
 
 _ENFORCEMENT = ("scope", "mode")
@@ -42,9 +41,7 @@ _ENFORCEMENT = ("scope", "mode")
 _ENDS = {"resolution": "formerResolution", "resolvedAt": "formerResolvedAt", "dropped": "formerlyDropped"}
 
 
-def edit(
-    archive: Archive, ref: str, changes: dict[str, Any], author: Author, *, masker: Masker, now: int
-) -> LedgerItem:
+def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Return the item that has the changed fields. It supersedes the older one, or is proposed to do so.
 
     Raises NotAtGateError where the user is asked about a rule and does not confirm. The proposal stays.
@@ -54,19 +51,19 @@ def edit(
     if body == older.body:
         return older
     if not _may_change(older, author):
-        return propose(archive, older, body, author, masker=masker, now=now)
+        return propose(archive, older, body, author, mask=mask, now=now)
     try:
         if older.status == ACTIVE:
-            return record_item(archive, older.kind, body, author, masker=masker, now=now, supersedes=older.uuid)
-        proposal = propose(archive, older, body, author, masker=masker, now=now)  # it changes what the older one would
+            return record_item(archive, older.kind, body, author, mask=mask, now=now, supersedes=older.uuid)
+        proposal = propose(archive, older, body, author, mask=mask, now=now)  # it changes what the older one would
         return accept(archive, [proposal.uuid], author.origin, now, author.session_id)[0]
     except NotAtGateError as error:
-        proposal = propose(archive, older, body, author, masker=masker, now=now)
+        proposal = propose(archive, older, body, author, mask=mask, now=now)
         error.hint += f" (`unified-state inbox accept {proposal.alias}` changes it too)"
         raise
 
 
-def drop(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int, why: str = "") -> LedgerItem:
+def drop(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int, why: str = "") -> LedgerItem:
     """Drop an item and return it: it is neither restored nor shown in the state file, and stays in the ledger.
 
     Where only the user may, record a proposal to drop it and raise NotAtGateError.
@@ -78,13 +75,13 @@ def drop(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
         pass_gate_for([item], author.origin, "drops")
     except NotAtGateError as error:
         if item.status == ACTIVE:
-            proposal = propose_end(archive, item, author, masker=masker, now=now)
+            proposal = propose_end(archive, item, author, mask=mask, now=now)
             error.hint += f" (`unified-state inbox accept {proposal.alias}` drops it too)"
         raise
     at = to_text(now)
     with archive.transaction():
         item = _holding(archive, item.uuid)
-        told: dict[str, Any] = {"resolution": checked("why", why, masker) if why else "dropped", "resolvedAt": at}
+        told: dict[str, Any] = {"resolution": checked("why", why, mask) if why else "dropped", "resolvedAt": at}
         if item.status == ACTIVE:
             told["dropped"] = True
         change = {"status": DISMISSED, "changed_at": at, "paged_out_at": at, "estimate": None}
@@ -94,9 +91,9 @@ def drop(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
     return dropped
 
 
-def close(archive: Archive, ref: str, resolution: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+def close(archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Close evidence or an attempt that is settled, and return it. It leaves the state file and stays in the ledger."""
-    at, resolution = to_text(now), checked("resolution", resolution, masker) if resolution else "closed"
+    at, resolution = to_text(now), checked("resolution", resolution, mask) if resolution else "closed"
     with archive.transaction():
         item = _holding(archive, ref)
         if item.kind not in (EVIDENCE, ATTEMPT):
@@ -139,21 +136,21 @@ def ended_body(body: dict[str, Any]) -> dict[str, Any]:
     return {was.get(name, name): value for name, value in body.items() if name not in _ENDS}
 
 
-def propose_accept(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+def propose_accept(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Return the proposal that makes an item the user's word: itself, or a copy that takes its place."""
     item = _holding(archive, ref)
     if item.status == PROPOSED or item.origin == USER_SAID:
         return item
-    return propose(archive, item, item.body, author, masker=masker, now=now)
+    return propose(archive, item, item.body, author, mask=mask, now=now)
 
 
 def propose(
-    archive: Archive, older: LedgerItem, body: dict[str, Any], author: Author, *, masker: Masker, now: int
+    archive: Archive, older: LedgerItem, body: dict[str, Any], author: Author, *, mask: Mask, now: int
 ) -> LedgerItem:
     """Return the proposal of an item that supersedes another one, and what that would change, once the user accepts it.
     There is at most one.
     """
-    body = {name: checked(name, value, masker) for name, value in body.items()}
+    body = {name: checked(name, value, mask) for name, value in body.items()}
     for (uuid,) in archive.rows(
         "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", older.uuid
     ):
@@ -161,7 +158,7 @@ def propose(
         if (known.status, known.kind, known.body) == (PROPOSED, older.kind, body):
             return known
     changed = [older.uuid, *(item.uuid for item in changed_by(archive, older))]
-    return record_item(archive, older.kind, body, author, masker=masker, now=now, proposed_for=changed)
+    return record_item(archive, older.kind, body, author, mask=mask, now=now, proposed_for=changed)
 
 
 def _may_change(item: LedgerItem, author: Author) -> bool:

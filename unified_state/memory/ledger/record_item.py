@@ -31,13 +31,14 @@ from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.ledger.item_table import Link
     from unified_state.memory.ledger.rules.contradictions import Statement
-    from unified_state.memory.secrets.masker import Masker
+
+    Mask = Callable[[str], str]  # returns the text without its secrets
 
 LONGEST_TEXT = 1_000_000  # characters of one field
 _MOST = 300  # newest items that are compared
@@ -66,7 +67,7 @@ def record_item(
     body: dict[str, Any],
     author: Author,
     *,
-    masker: Masker,
+    mask: Mask,
     now: int,
     supersedes: str | None = None,
     proposed_for: Sequence[str] = (),
@@ -80,7 +81,7 @@ def record_item(
         from unified_state.memory.ledger.gate import pass_gate_for
 
         pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
-    body = {name: checked(name, value, masker) for name, value in body.items()}
+    body = {name: checked(name, value, mask) for name, value in body.items()}
     item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
     item = item.replace(file_hashes=_versions(archive, item, author, now))
     with archive.transaction():
@@ -201,11 +202,11 @@ def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -
     return replaced
 
 
-def resolve(archive: Archive, ref: str, resolution: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+def resolve(archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Close an open question with its answer, and return it."""
     from unified_state.memory.ledger.change_log import CLOSES, note_change
 
-    resolution = checked("resolution", resolution, masker)
+    resolution = checked("resolution", resolution, mask)
     with archive.transaction():
         question = of_kind(find_item(archive, ref), QUESTION)
         body = {**question.body, "resolution": resolution, "resolvedAt": to_text(now)}
@@ -229,7 +230,7 @@ def of_kind(item: LedgerItem, kind: str) -> LedgerItem:
     return item
 
 
-def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+def lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Lift a constraint and return it. It leaves the state file and stays in the ledger.
 
     If the author is not the user, record a proposal to lift it and raise NotAtGateError.
@@ -242,7 +243,7 @@ def lift(archive: Archive, ref: str, author: Author, *, masker: Masker, now: int
     try:
         pass_gate_for([constraint], author.origin, "lifts")
     except NotAtGateError as error:
-        proposal = propose_end(archive, constraint, author, masker=masker, now=now)
+        proposal = propose_end(archive, constraint, author, mask=mask, now=now)
         error.hint += f" (`unified-state inbox accept {proposal.alias}` lifts it too)"
         raise
     with archive.transaction():
@@ -264,12 +265,12 @@ def in_force(archive: Archive, ref: str) -> LedgerItem:
     return constraint
 
 
-def propose_end(archive: Archive, item: LedgerItem, author: Author, *, masker: Masker, now: int) -> LedgerItem:
+def propose_end(archive: Archive, item: LedgerItem, author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Return the proposal to lift a constraint or to drop another item: a decision that supersedes it once accepted.
     There is at most one.
     """
     done = "lifted" if item.kind == CONSTRAINT else "dropped"
-    text = masker.text(f"{_end_of(item)}{main_text(item)}"[:LONGEST_TEXT])
+    text = mask(f"{_end_of(item)}{main_text(item)}"[:LONGEST_TEXT])
     for (uuid,) in archive.rows(
         "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", item.uuid
     ):
@@ -277,7 +278,7 @@ def propose_end(archive: Archive, item: LedgerItem, author: Author, *, masker: M
         if known.status == PROPOSED and main_text(known) == text:
             return known
     body = {"decision": text, "rationale": f"the {item.kind} was to be {done}, and not by the user", "reversible": True}
-    return record_item(archive, DECISION, body, author, masker=masker, now=now, proposed_for=[item.uuid])
+    return record_item(archive, DECISION, body, author, mask=mask, now=now, proposed_for=[item.uuid])
 
 
 def is_end_of(proposal: LedgerItem, item: LedgerItem) -> bool:
@@ -289,12 +290,12 @@ def _end_of(item: LedgerItem) -> str:
     return f"{'Lift' if item.kind == CONSTRAINT else 'Drop'} {item.alias}: "
 
 
-def checked(name: str, value: Any, masker: Masker) -> Any:
+def checked(name: str, value: Any, mask: Mask) -> Any:
     """Return a field with its texts masked. Raises UsageError for a text that is empty or too long."""
     if isinstance(value, dict):
-        return {key: checked(name, entry, masker) for key, entry in value.items()}
+        return {key: checked(name, entry, mask) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [checked(name, entry, masker) for entry in value]
+        return [checked(name, entry, mask) for entry in value]
     if not isinstance(value, str):
         return value
     if not value.strip():
@@ -303,4 +304,4 @@ def checked(name: str, value: Any, masker: Masker) -> Any:
     if len(value) > LONGEST_TEXT:
         message = f"{name} has {len(value):,} characters"
         raise UsageError(message, f"at most {LONGEST_TEXT:,}; long output is in the archive already")
-    return masker.text(value)
+    return mask(value)

@@ -10,7 +10,6 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import create_once, write_atomically
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.memory.repository.place import KEY_FILE
-from unified_state.memory.secrets.rules.quick_look import may_need_masking
 from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
 
 TYPE_CHECKING = False
@@ -32,9 +31,9 @@ class Masker:
 
     def text(self, text: str) -> str:
         """Return the text with its secrets masked; the same object if it has none."""
-        if not self._enabled or not may_need_masking(text):
+        if not self._enabled:
             return text
-        from unified_state.memory.secrets.rules.mask import mask_text, needs_masking  # loading the rules takes longest
+        from unified_state.memory.secrets.rules.mask import mask_text, needs_masking  # not where a hook writes nothing
 
         return mask_text(text, self.tag) if needs_masking(text) else text
 

@@ -25,6 +25,7 @@ from unified_state.memory.repository.place import (
     journal_folder,
     may_have_journals,
 )
+from unified_state.memory.secrets.rules.quick_look import may_need_masking
 from unified_state.memory.spool.hook_files import ENDING, PENDING_FOLDER
 from unified_state.model.constraint import INFERRED
 
@@ -96,8 +97,9 @@ class Workspace(Record):
         masker: Masker = self.__dict__["_masker"]
         return masker
 
-    def _mask(self, text: str) -> str:
-        return self.masker.text(text)
+    def mask(self, text: str) -> str:
+        """Return a text with its secrets masked. Most short texts have none, and are returned without a masker."""
+        return self.masker.text(text) if may_need_masking(text) else text
 
     @property
     def keeps_journal(self) -> bool:
@@ -173,7 +175,7 @@ class Workspace(Record):
     def _open_archive(self) -> Archive:
         """Open the archive, or the journal, which then also shows the items of the archive that it replaces."""
         if self.journal is None:
-            return Archive(self.place.archive_path, seconds=self.seconds, mask=self._mask)
+            return Archive(self.place.archive_path, seconds=self.seconds, mask=self.mask)
         from unified_state.memory.workspace.carry_items import open_journal  # few need it
 
         if self.stands_for is not None:
@@ -257,7 +259,7 @@ class Workspace(Record):
         from unified_state.memory.repository.find_repository import read_head
 
         commit, branch = read_head(self.place.repository)
-        return commit, None if branch is None else self.masker.text(branch)
+        return commit, None if branch is None else self.mask(branch)
 
     def session_number(self, archive: Archive, now: int, pid: int | None = None) -> int:
         """Return the number of this workspace's session in the archive, and update the time of its last activity."""

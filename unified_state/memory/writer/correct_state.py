@@ -31,10 +31,10 @@ def supersede_decision(workspace: Workspace, ref: str, by: str) -> Entry:
 
 def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
     """Close an open question and return its entry."""
-    author, masker = workspace.author(), workspace.masker
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        return resolve(archive, ref, resolution, author, masker=masker, now=now)
+        return resolve(archive, ref, resolution, author, mask=workspace.mask, now=now)
 
     return short_form(record(workspace, action, ref))
 
@@ -44,11 +44,11 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
 
     If only the table of enforced constraints has it, end its enforcement and raise NotFoundError.
     """
-    author, masker = workspace.author(), workspace.masker
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> LedgerItem:
         try:
-            return lift(archive, ref, author, masker=masker, now=now)
+            return lift(archive, ref, author, mask=workspace.mask, now=now)
         except NotFoundError:
             is_in_use = workspace.journal is not None or archive.path == workspace.place.archive_path
             from unified_state.constraints.compile_constraints import end_lost
@@ -62,22 +62,22 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
 
 def drop_item(workspace: Workspace, ref: str, why: str = "") -> Entry:
     """Drop an item and return its entry: it stays in the ledger, and nowhere else."""
-    author, masker = workspace.author(), workspace.masker
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        return drop(archive, ref, author, masker=masker, now=now, why=why)
+        return drop(archive, ref, author, mask=workspace.mask, now=now, why=why)
 
     return short_form(record(workspace, action, ref))
 
 
 def close_item(workspace: Workspace, ref: str, resolution: str = "") -> Entry:
     """Close an open question with its answer, or evidence or an attempt that is settled, and return its entry."""
-    author, masker = workspace.author(), workspace.masker
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> LedgerItem:
         if find_item(archive, ref).kind == QUESTION:
-            return resolve(archive, ref, resolution, author, masker=masker, now=now)
-        return close(archive, ref, resolution, author, masker=masker, now=now)
+            return resolve(archive, ref, resolution, author, mask=workspace.mask, now=now)
+        return close(archive, ref, resolution, author, mask=workspace.mask, now=now)
 
     return short_form(record(workspace, action, ref))
 
@@ -97,7 +97,7 @@ def undo_newest(workspace: Workspace) -> Undone:
 def decide_proposals(workspace: Workspace, refs: Sequence[str], *, accepted: bool, why: str = "") -> list[Entry]:
     """Accept or reject proposals in one transaction, and return their entries."""
     origin, session_id = workspace.origin, workspace.session_id
-    told = checked("why", why, workspace.masker) if why else ""
+    told = checked("why", why, workspace.mask) if why else ""
 
     def action(archive: Archive, now: int) -> list[LedgerItem]:
         if accepted:
@@ -109,29 +109,29 @@ def decide_proposals(workspace: Workspace, refs: Sequence[str], *, accepted: boo
 
 def edit_item(workspace: Workspace, ref: str, changes: dict[str, Any]) -> Entry:
     """Return the entry of the item with the changed fields. It is proposed where only the user may change it."""
-    author, masker = workspace.author(), workspace.masker
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        return edit(archive, ref, changes, author, masker=masker, now=now)
+        return edit(archive, ref, changes, author, mask=workspace.mask, now=now)
 
     return short_form(record(workspace, action, ref))
 
 
 def propose_lifting(workspace: Workspace, ref: str) -> Entry:
     """Return the entry of the proposal to lift a constraint."""
-    author, masker = workspace.author(), workspace.masker
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        return propose_end(archive, in_force(archive, ref), author, masker=masker, now=now)
+        return propose_end(archive, in_force(archive, ref), author, mask=workspace.mask, now=now)
 
     return short_form(record(workspace, action, ref))
 
 
 def propose_accepting(workspace: Workspace, ref: str) -> Entry:
     """Return the entry of the proposal to make an item the user's word."""
-    author, masker = workspace.author(), workspace.masker
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        return propose_accept(archive, ref, author, masker=masker, now=now)
+        return propose_accept(archive, ref, author, mask=workspace.mask, now=now)
 
     return short_form(record(workspace, action, ref))

@@ -104,7 +104,7 @@ def add_item(
         author = author.replace(origin=source.origin, source_uuid=source.uuid, quote=source.quote)
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        item = record_item(archive, kind, body, author, masker=workspace.masker, now=now, supersedes=supersedes)
+        item = record_item(archive, kind, body, author, mask=workspace.mask, now=now, supersedes=supersedes)
         for line in hints(archive, item):
             workspace.advise(line)
         return item

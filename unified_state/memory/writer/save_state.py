@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
     """Change the given fields of the session's work item, and return the whole item."""
-    masked = {
-        name: workspace.masker.text(value) if isinstance(value, str) else value for name, value in changes.items()
-    }
+    masked = {name: workspace.mask(value) if isinstance(value, str) else value for name, value in changes.items()}
 
     def action(archive: Archive, now: int) -> dict[str, Any]:
         commit, branch = workspace.head()
@@ -82,10 +80,10 @@ def _note(
     actions: Sequence[str] | None,
 ) -> None:
     owner = session if workspace.session_id else None
-    add_notes(archive, owner, "highlight", map(workspace.masker.text, highlights), at)
+    add_notes(archive, owner, "highlight", map(workspace.mask, highlights), at)
     if actions is not None:
         close_notes(archive, session, "action", at)
-        add_notes(archive, owner, "action", map(workspace.masker.text, actions), at)
+        add_notes(archive, owner, "action", map(workspace.mask, actions), at)
 
 
 def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> State:
