@@ -116,6 +116,7 @@ __all__ = [
     "has_sqlite",
     "open_regular",
     "parse_json",
+    "parse_object",
     "read_regular",
     "set_alarm",
     "sha256_digits",
@@ -215,6 +216,15 @@ try:
     parse_json, dump_json, dump_ascii_json = _accelerated()
 except (ImportError, TypeError, AttributeError):
     parse_json, dump_json, dump_ascii_json = _public()
+
+
+def parse_object(text: str | bytes, errors: str = "replace") -> dict[str, Any] | None:
+    """Return the object of a JSON text; None for any other text. `errors` is for bytes that are no UTF-8."""
+    try:
+        value = parse_json(text if isinstance(text, str) else text.decode("utf-8", errors))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def sha256_digits(raw: bytes) -> str:

@@ -18,7 +18,7 @@ from unified_state.agents.transcripts.transcript_lines import (
     subagent_transcripts,
     text_in,
 )
-from unified_state.lib.stdlib import SMALL_FILE, open_regular, parse_json, read_regular
+from unified_state.lib.stdlib import SMALL_FILE, open_regular, parse_object, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ def _begun(folder: str, but: str) -> Iterator[str]:
         if os.path.basename(path).startswith(f"agent-{but}."):
             continue
         try:
-            record = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "replace"))
-        except (OSError, ValueError, RecursionError):
-            continue  # deleted, or still being written
-        if isinstance(record, dict):
+            record = parse_object(read_regular(path, SMALL_FILE))
+        except OSError:  # deleted
+            continue
+        if record is not None:  # None: it is still being written
             yield text_in(record, "toolUseId")

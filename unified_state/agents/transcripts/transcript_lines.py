@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.stdlib import dump_json, open_regular, parse_json
+from unified_state.lib.stdlib import dump_json, open_regular, parse_object
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Boundary, Continuation, Step, Summary, Usage
 
@@ -83,9 +83,9 @@ def parse_entries(line: bytes) -> list[Entry]:
     If a write was interrupted in the line, the complete entry after the interrupted one is returned.
     """
     text = line.decode("utf-8", "replace")
-    entry = _parsed(text)
+    entry = parse_object(text)
     if entry is None:
-        seconds = (_parsed(text[at:]) for start in _ENTRY_STARTS if (at := text.rfind(start, 1)) > 0)
+        seconds = (parse_object(text[at:]) for start in _ENTRY_STARTS if (at := text.rfind(start, 1)) > 0)
         entry = next(filter(None, seconds), None)
     return [] if entry is None else [entry]
 
@@ -140,14 +140,6 @@ class Message:
     def compaction(self, summary: str) -> tuple[Boundary, Summary]:
         """Return the boundary that ends the earlier conversation, and the summary that replaces it."""
         return Boundary(uuid=self.uuid, at=self.at), Summary(uuid=self.uuid, at=self.at, text=summary)
-
-
-def _parsed(text: str) -> Entry | None:
-    try:
-        value = parse_json(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def session_of(entry: Entry) -> str | None:

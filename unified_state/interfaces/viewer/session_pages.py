@@ -11,7 +11,7 @@ from unified_state.errors import NotFoundError
 from unified_state.interfaces.viewer.home_page import page_values
 from unified_state.interfaces.viewer.page_writer import line, write_page
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import parse_object
 from unified_state.memory.archive.compactions import Compaction, compactions_of
 from unified_state.memory.archive.steps import find_step, steps_of_turn, turn_of_step
 from unified_state.memory.timeline.timeline_table import (
@@ -189,7 +189,7 @@ def _turn(archive: Archive, told: TurnLine) -> Turn:
 
 
 def _call(number: int, step: Step, found: tuple[int, Step] | None, shortened: dict[int, tuple[int, int, int]]) -> Call:
-    given = _input(step)
+    given = parse_object(step.text) or {}
     about = next((str(given[name]) for name in _TELLING if given.get(name)), "")
     call = Call(number, step, line(about or step.text))
     if found is None:
@@ -199,14 +199,6 @@ def _call(number: int, step: Step, found: tuple[int, Step] | None, shortened: di
         form = shorten(step.tool or "", given, found[1].text, shortened[found[0]][0])
         short = None if form is None else form.text
     return call.replace(result_number=found[0], result=found[1], short=short)
-
-
-def _input(step: Step) -> dict[str, Any]:
-    try:
-        given = parse_json(step.text)
-    except (ValueError, RecursionError):
-        return {}
-    return given if isinstance(given, dict) else {}
 
 
 def step_page(archive: Archive, project: Project, number: int, now: int) -> str:

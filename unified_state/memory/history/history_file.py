@@ -13,7 +13,7 @@ from unified_state.errors import ForeignFileError, NewerVersionError, StorageErr
 from unified_state.lib.files import PRIVATE, temporary_name
 from unified_state.lib.package import upgrade_line
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, open_regular, parse_json
+from unified_state.lib.stdlib import dump_json, open_regular, parse_object
 from unified_state.memory.history.record_fields import RECORD, to_object, to_record
 from unified_state.model.history_records import StoredLink, Tombstone
 
@@ -42,7 +42,7 @@ class Header(Record):
 
 def is_history(first_line: bytes) -> bool:
     """Return whether a file with this first line is a history file, of any version."""
-    return FORMAT in str(_object(first_line).get("format"))
+    return FORMAT in str((parse_object(first_line, _SURROGATES) or {}).get("format"))
 
 
 def write_history(
@@ -100,7 +100,7 @@ def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
     """Return whether a history file, already read to its end, has this seal."""
     with open_regular(path) as file:
         file.seek(max(0, os.path.getsize(path) - _LONGEST_END))
-        end = _object(file.read(_LONGEST_END).splitlines()[-1])
+        end = parse_object(file.read(_LONGEST_END).splitlines()[-1], _SURROGATES) or {}
     return end.get("seal") == seal(str(end.get("sha256")))
 
 
@@ -131,7 +131,7 @@ def _read(path: str, lines: Any) -> Iterator[Header | HistoryRecord]:
     for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b""), 1):
         if line.endswith(b"\r\n"):
             raise _damaged(path, "its line ends were changed")
-        told = _object(line)
+        told = parse_object(line, _SURROGATES) or {}
         if end is not None or not told or not line.endswith(b"\n"):
             raise _damaged(path, f"line {number} is no line of a history")
         if number == 1:
@@ -166,14 +166,6 @@ def _record(path: str, number: int, told: dict[str, Any]) -> HistoryRecord:
         message = f"line {number} of {path} cannot be used: {error}"
         hint = "upgrade unified-state, if a newer one wrote it; nothing of it was imported"
         raise ForeignFileError(message, hint) from error
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        value = parse_json(line.decode("utf-8", _SURROGATES))
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _damaged(path: str, what: str) -> ForeignFileError:

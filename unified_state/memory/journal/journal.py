@@ -12,7 +12,7 @@ import os
 
 from unified_state.errors import ArchiveUnavailableError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, sync_folder, temporary_name
-from unified_state.lib.stdlib import dump_json, open_regular, parse_json
+from unified_state.lib.stdlib import dump_json, open_regular, parse_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Journal:
         position = damaged_before = 0
         for line in lines:
             position += len(line)
-            told = _told(line)
+            told = parse_object(line, _SURROGATES)
             if told is None:
                 self.damaged += bool(line.strip()) and line.endswith(b"\n")
             elif _COMMIT in told:
@@ -164,14 +164,6 @@ class Journal:
 
 def _line(value: dict[str, Any]) -> bytes:
     return (dump_json(value) + "\n").encode("utf-8", _SURROGATES)
-
-
-def _told(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = parse_json(line.decode("utf-8", _SURROGATES))
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _write(descriptor: int, content: bytes) -> None:

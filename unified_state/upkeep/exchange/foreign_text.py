@@ -11,7 +11,7 @@ import re
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text, is_too_deep
-from unified_state.lib.stdlib import dump_json, open_regular, parse_json, read_regular
+from unified_state.lib.stdlib import dump_json, open_regular, parse_json, parse_object, read_regular
 from unified_state.lib.times import to_milliseconds
 from unified_state.upkeep.exchange.foreign_files import damaged, unreadable
 
@@ -94,7 +94,7 @@ class ForeignFile:
                     while not is_whole:
                         more = file.readline(1 << 20)
                         is_whole, line = not more or more.endswith(b"\n"), b"-"
-                    found = _object(line)
+                    found = parse_object(line.decode("utf-8", "replace").removeprefix(_BOM))
                     if found is not None:
                         yield number, found
                     elif line.strip():
@@ -193,9 +193,3 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = parse_json(line.decode("utf-8", "replace").removeprefix(_BOM))
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

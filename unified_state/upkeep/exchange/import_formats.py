@@ -9,7 +9,7 @@ import os
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import open_regular, parse_json
+from unified_state.lib.stdlib import open_regular, parse_object
 from unified_state.memory.history.history_file import Header, is_history, is_sealed, read_history
 from unified_state.upkeep.exchange import claude_flow, claude_mem, state_snapshot
 from unified_state.upkeep.exchange.foreign_files import MAGIC, foreign_database, unreadable
@@ -187,8 +187,5 @@ def _is_entry(line: bytes) -> bool:
     """Return whether a line is an entry of a transcript: an object with a type, or one of Gemini CLI's project
     lines.
     """
-    try:
-        entry = parse_json(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(entry, dict) and ("type" in entry or "projectHash" in entry)
+    entry = parse_object(line) or {}
+    return "type" in entry or "projectHash" in entry

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.stdlib import dump_json, parse_json, read_regular
+from unified_state.lib.stdlib import dump_json, parse_object, read_regular
 from unified_state.memory.archive.pending_messages import Pending
 from unified_state.memory.archive.session_work import change_work
 from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
@@ -140,14 +140,11 @@ class FormerFiles:
         content = self._content(name)
         for line in [content] if name in (_JOURNAL, _DESK) else content.split(b"\n"):
             if line.strip():
-                try:
-                    value = parse_json(line.decode("utf-8", "surrogatepass"))
-                except (ValueError, RecursionError):
-                    value = None
-                if isinstance(value, dict):
-                    yield value
-                else:
+                value = parse_object(line, "surrogatepass")
+                if value is None:
                     self.damaged += counts
+                else:
+                    yield value
 
     def _content(self, name: str) -> bytes:
         try:

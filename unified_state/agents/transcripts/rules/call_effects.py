@@ -11,7 +11,7 @@ from unified_state.agents.transcripts.rules.patches import BEGIN, Change, change
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_commands import commands_run, only_prints
 from unified_state.lib.shell.shell_line import UnreadableError, program_name
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import parse_object
 from unified_state.lib.text import strings_of
 
 TYPE_CHECKING = False
@@ -56,11 +56,7 @@ _HEAD = 200  # characters of a result in which its client says that the command 
 
 def read_call(step: Step) -> Call:
     """Return the call of a step that is a tool call."""
-    try:
-        fields = parse_json(step.text)
-    except (ValueError, RecursionError):
-        fields = {}
-    return call_of(step.tool or "", fields if isinstance(fields, dict) else {})
+    return call_of(step.tool or "", parse_object(step.text) or {})
 
 
 def call_of(tool: str, fields: dict[str, Any]) -> Call:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.context.window.rules.status_text import MOST_BYTES, short_number, window_figures
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import parse_object
 from unified_state.model.context_usage import Reading
 
 TYPE_CHECKING = False
@@ -26,11 +26,8 @@ class StatusInput(Record):
 
 def parse_status(raw: bytes, now: int) -> StatusInput:
     """Return the usable fields of the client's JSON."""
-    try:
-        fields = parse_json(raw.decode("utf-8", "replace")) if len(raw) <= MOST_BYTES else None
-    except (ValueError, RecursionError):
-        fields = None
-    if not isinstance(fields, dict):
+    fields = parse_object(raw) if len(raw) <= MOST_BYTES else None
+    if fields is None:
         return StatusInput()
     return StatusInput(
         _text(fields.get("session_id")),
