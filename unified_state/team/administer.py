@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unified_state.errors import MissingExtraError, SettingError, UnifiedStateError, UsageError
 from unified_state.lib.package import extra_line
+from unified_state.model.check import Check, bad
 from unified_state.settings import user_file
-from unified_state.team.server_check import ServerCheck
 from unified_state.team.team_server import is_own_environment, member_name
 
 TYPE_CHECKING = False
@@ -32,12 +32,12 @@ def administered_server(dsn: str | None, settings: Settings, environ: Mapping[st
     return find_server(found, environ, trusts_environment=is_own_environment(environ))
 
 
-def check_own_server(settings: Settings, environ: Mapping[str, str]) -> Iterator[ServerCheck]:
+def check_own_server(settings: Settings, environ: Mapping[str, str]) -> Iterator[Check]:
     """Yield the checks of the server in the user's settings. An error of the settings is a check that failed."""
     try:
         server, member = _own_server(settings, environ)
     except UnifiedStateError as error:
-        yield ServerCheck("settings", ok=False, message=error.message, hint=error.hint)
+        yield bad("settings", error.message, error.hint)
         return
     from unified_state.team.postgres.check_server import check_server
 

@@ -19,13 +19,14 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.interfaces.cli.terminal import Style
     from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.check import Check
     from unified_state.settings import Settings
     from unified_state.team.sync_server import Server
 
@@ -187,6 +188,18 @@ class Context:
                 print_to_person(shown, style, self.viewer_address())
             else:
                 sys.stdout.write(shown + "\n")
+
+    def show_checks(self, checks: Sequence[Check]) -> int:
+        """Print the results of checks, and return the exit code. A hint is for a check that found something."""
+        width = max(len(check.name) for check in checks)
+        hints = ["" if check.ok else check.hint for check in checks]
+        lines = [
+            f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}" + (f" -> {hint}" if hint else "")
+            for check, hint in zip(checks, hints, strict=True)
+        ]
+        told = [{**check.as_dict(), "hint": hint} for check, hint in zip(checks, hints, strict=True)]
+        self.show(told, "\n".join(lines), style="verdicts")
+        return 0 if all(check.ok for check in checks) else 1
 
     def viewer_address(self) -> str:
         """Return the address of the viewer that runs for this folder, or "". It has no token."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from unified_state.errors import NewerVersionError, StorageError
+from unified_state.model.check import Check, bad, good
 from unified_state.team.postgres.connections import Connections, failures
 from unified_state.team.postgres.migrate_server import OLDEST, how_to_get_vectors, schema_version
 from unified_state.team.postgres.postgres_values import to_text
 from unified_state.team.postgres.schema.server_migrations import SCHEMA_VERSION
-from unified_state.team.server_check import ServerCheck
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ _NOBODY: tuple[Any, ...] = (None, False, 0, (), False)
 _IS_BOUND = "SELECT EXISTS (SELECT FROM unified_state.member WHERE role IS NOT NULL)"
 
 
-def check_server(server: Server, organisation: str, member: str) -> Iterator[ServerCheck]:
+def check_server(server: Server, organisation: str, member: str) -> Iterator[Check]:
     """Yield what works and what does not, until something is missing that the rest needs."""
     connections = Connections(server.parameters)
     try:
         with failures(server), connections.one() as connection:
             yield from _check(connection, server, organisation, member)
     except (StorageError, NewerVersionError) as error:
-        yield ServerCheck("server", ok=False, message=error.message, hint=error.hint)
+        yield bad("server", error.message, error.hint)
     finally:
         connections.close()
 
@@ -59,17 +59,17 @@ def share_earlier_items(server: Server, organisation: str, member: str, *, wheth
         connections.close()
 
 
-def _check(connection: Connection[Any], server: Server, organisation: str, member: str) -> Iterator[ServerCheck]:
+def _check(connection: Connection[Any], server: Server, organisation: str, member: str) -> Iterator[Check]:
     yield _reached(connection, server)
     yield _encoding(connection)
     passes, user = connection.execute(_USER).fetchone() or (False, "")
     if passes:
         message = f"{user!r} is a superuser, and bypasses row security: unified-state refuses it"
-        yield ServerCheck("user", ok=False, message=message, hint="put a member's own role into postgres_dsn")
+        yield bad("user", message, "put a member's own role into postgres_dsn")
     may_make_tables, has_schema, may_use = connection.execute(_MAY).fetchone() or (False, False, False)
     if not may_make_tables:
         hint = f"an administrator: GRANT CONNECT, TEMPORARY ON DATABASE … TO {user}"
-        yield ServerCheck("user", ok=False, message=f"{user!r} may not make temporary tables", hint=hint)
+        yield bad("user", f"{user!r} may not make temporary tables", hint)
     if has_schema and not may_use:
         yield _no_member(user, organisation, member)
         return
@@ -80,48 +80,48 @@ def _check(connection: Connection[Any], server: Server, organisation: str, membe
         yield from _membership(connection, user, organisation, member)
 
 
-def _reached(connection: Connection[Any], server: Server) -> ServerCheck:
+def _reached(connection: Connection[Any], server: Server) -> Check:
     number = connection.info.server_version
     told = f"{server}: PostgreSQL {number // 10_000}, {'with' if connection.pgconn.ssl_in_use else 'without'} TLS"
     hint = f"PostgreSQL {OLDEST // 10_000} or newer is needed"
-    return ServerCheck("server", ok=number >= OLDEST, message=told, hint=hint)
+    return Check("server", ok=number >= OLDEST, message=told, hint=hint)
 
 
-def _encoding(connection: Connection[Any]) -> ServerCheck:
+def _encoding(connection: Connection[Any]) -> Check:
     encoding = connection.info.parameter_status("server_encoding")
     hint = "an administrator creates another database: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
-    return ServerCheck("encoding", ok=encoding == "UTF8", message=str(encoding), hint=hint)
+    return Check("encoding", ok=encoding == "UTF8", message=str(encoding), hint=hint)
 
 
-def _schema(known: int) -> ServerCheck:
+def _schema(known: int) -> Check:
     if known == SCHEMA_VERSION:
-        return ServerCheck("schema", ok=True, message=f"version {known}")
+        return good("schema", f"version {known}")
     told = f"version {known} is too old; {SCHEMA_VERSION} is needed" if known else "there is no schema of ours"
-    return ServerCheck("schema", ok=False, message=told, hint=_INIT)
+    return bad("schema", told, _INIT)
 
 
-def _vectors(connection: Connection[Any]) -> ServerCheck:
+def _vectors(connection: Connection[Any]) -> Check:
     """Check search by meaning, which a server may do without."""
     has_table = connection.execute("SELECT to_regclass('unified_state.step_vector') IS NOT NULL").fetchone() == (True,)
     if has_table:
-        return ServerCheck("vectors", ok=True, message="search by meaning works")
+        return good("vectors", "search by meaning works")
     hint = how_to_get_vectors(connection) or _INIT
-    return ServerCheck("vectors", ok=True, message=f"search by meaning does not work, all else does: {hint}")
+    return good("vectors", f"search by meaning does not work, all else does: {hint}")
 
 
-def _membership(connection: Connection[Any], user: str, organisation: str, member: str) -> Iterator[ServerCheck]:
+def _membership(connection: Connection[Any], user: str, organisation: str, member: str) -> Iterator[Check]:
     with connection.transaction():
         connection.execute("SELECT unified_state.ask(%s, '', %s)", [to_text(organisation), to_text(member)])
         author, may_write, readable, sharing, is_owner = connection.execute(_MEMBER).fetchone() or _NOBODY
         may_enter = author is None and is_owner and connection.execute(_IS_BOUND).fetchone() == (False,)
     told = f"{user!r} is {member!r} of {organisation!r}"
     if may_enter:
-        yield ServerCheck("member", ok=True, message=f"{told} from the first sync on")
+        yield good("member", f"{told} from the first sync on")
     elif author is None:
         yield _no_member(user, organisation, member)
     else:
-        yield ServerCheck("member", ok=True, message=f"{told}, and {'writes' if may_write else 'only reads'}")
-        yield ServerCheck("sharing", ok=True, message=_told_sharing(readable - 1, *sharing))
+        yield good("member", f"{told}, and {'writes' if may_write else 'only reads'}")
+        yield good("sharing", _told_sharing(readable - 1, *sharing))
 
 
 def _told_sharing(others: int, organisation_shares: bool, shares: bool, shares_earlier: bool) -> str:
@@ -132,6 +132,6 @@ def _told_sharing(others: int, organisation_shares: bool, shares: bool, shares_e
     return f"you read the history of {others} others; {theirs}{earlier}"
 
 
-def _no_member(user: str, organisation: str, member: str) -> ServerCheck:
+def _no_member(user: str, organisation: str, member: str) -> Check:
     hint = f"an administrator runs `unified-state server admit {member} --organisation {organisation} --role {user}`"
-    return ServerCheck("member", ok=False, message=f"{user!r} is not {member!r} of {organisation!r}", hint=hint)
+    return bad("member", f"{user!r} is not {member!r} of {organisation!r}", hint)

@@ -37,33 +37,16 @@ from unified_state.errors import UnifiedStateError
 from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.processes import find_program
-from unified_state.lib.record import Record
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.workspace.own_program import own_program
+from unified_state.model.check import bad, good
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-
-class Check(Record):
-    """The result of a check. `ok` is False for a problem, and `hint` is the remedy."""
-
-    name: str
-    ok: bool
-    message: str
-    hint: str = ""
-
-
-def good(name: str, message: str) -> Check:
-    """Return the result of a check that found no problem."""
-    return Check(name, ok=True, message=message)
-
-
-def bad(name: str, message: str, hint: str) -> Check:
-    """Return the result of a check that found a problem."""
-    return Check(name, ok=False, message=message, hint=hint)
+    from unified_state.model.check import Check
 
 
 _AGAIN = "run `unified-state install` again"

@@ -26,11 +26,12 @@ from unified_state.memory.repository.git_command import find_git
 from unified_state.memory.repository.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
 from unified_state.memory.repository.place import journal_folder
 from unified_state.memory.workspace.workspace import JSON_TIER
+from unified_state.model.check import Check, bad, good
 from unified_state.model.item import CONSTRAINT
 from unified_state.setting_table import OFF
 from unified_state.team.server_states import server_states
 from unified_state.team.team_server import exposed_settings, server_problem
-from unified_state.upkeep.doctor.check_hooks import Check, bad, check_hooks, good
+from unified_state.upkeep.doctor.check_hooks import check_hooks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -191,5 +191,3 @@ def _unquoted(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1].replace('\\"', '"')
     return value
-
-

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.interfaces.cli.plain_parser import Values
-    from unified_state.upkeep.doctor.check_hooks import Check
 
 
 def _doctor(context: Context, arguments: Values) -> int:
@@ -30,19 +29,7 @@ def _doctor(context: Context, arguments: Values) -> int:
     with progress_bar("checking"):
         here, now = context.here(create=False), current_time()
         checks = diagnose(*here, environment(), now, reads_all=arguments.full)
-    width = max(len(check.name) for check in checks)
-    lines = [
-        f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}"
-        + ("" if check.ok or not check.hint else f" -> {check.hint}")
-        for check in checks
-    ]
-    context.show([_told(check) for check in checks], "\n".join(lines), style="verdicts")
-    return 0 if all(check.ok for check in checks) else 1
-
-
-def _told(check: Check) -> dict[str, Any]:
-    """Return the fields of a check. A hint is for one that found something."""
-    return {**check.as_dict(), "hint": "" if check.ok else check.hint}
+    return context.show_checks(checks)
 
 
 def _audit(context: Context, _arguments: Values) -> int:

@@ -16,8 +16,6 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.memory.workspace.workspace import Workspace
@@ -130,16 +128,7 @@ def _toml(text: str) -> str:
 def _check(context: Context, _arguments: Values) -> int:
     from unified_state.team.administer import check_own_server
 
-    checks = list(check_own_server(load_settings(None, environment()), environment()))
-    width = max(len(check.name) for check in checks)
-    lines = [
-        f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}"
-        + ("" if check.ok or not check.hint else f" -> {check.hint}")
-        for check in checks
-    ]
-    shown: list[dict[str, Any]] = [{**check.as_dict(), "hint": "" if check.ok else check.hint} for check in checks]
-    context.show(shown, "\n".join(lines), style="verdicts")
-    return 0 if all(check.ok for check in checks) else 1
+    return context.show_checks(list(check_own_server(load_settings(None, environment()), environment())))
 
 
 def _share(context: Context, arguments: Values) -> None:
