@@ -25,9 +25,10 @@ from unified_state.agents.install.hook_table import (
     reminder_matcher,
     tool_hook_group,
 )
-from unified_state.agents.install.path_list import CREATED, WITHOUT_SKILL
 from unified_state.agents.install.program_launcher import write_program
 from unified_state.agents.install.settings_edit import (
+    CREATED,
+    WITHOUT_SKILL,
     append_entries,
     parsed,
     read_text,

@@ -3,6 +3,9 @@
 Agents run it often, so it imports only what a subcommand needs and builds only its parser. Exit codes: 0 for success, 1
 for a found problem or an expected error (one line: problem, place, remedy), 2 for a usage error, 3 for a bug, 130 for
 ^C.
+
+A process that was started with `-S` loads `site` late. It finds the environment's packages, for 2 ms, and commands that
+import none do without.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from unified_state.settings import environment, set_variable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
     from typing import NoReturn
 
     from unified_state.interfaces.cli.plain_parser import Values
@@ -42,8 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run_without_site(arguments: Sequence[str]) -> NoReturn:
     """Run a command line in a process that was started with `-S`, as the program that `install` writes does."""
-    from unified_state.interfaces.cli.late_site import load_site, load_site_when_needed
-
     if not _QUICK.intersection(arguments[:1]):
         load_site()
         sys.exit(run(arguments))
@@ -109,6 +111,31 @@ def _current(arguments: Sequence[str]) -> list[str]:
         new = " ".join(RENAMED[first]) if first in RENAMED else FORMER[first][1]
         sys.stderr.write(f"{PROGRAM}: `{first}` is `{new}` now; the old name goes with the next version\n")
     return [*RENAMED.get(first, (first,)), *rest]
+
+
+def load_site() -> None:
+    """Do what the interpreter does at its start without `-S`."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _LateSite)]
+    import site
+
+    site.main()
+
+
+def load_site_when_needed() -> None:
+    """Load `site` when a module is imported that no finder knows."""
+    sys.meta_path.append(_LateSite())
+
+
+class _LateSite:
+    """The last finder of modules: it loads `site`, and asks the others again."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
+        """Return how to load a module, or None if it is in no package of the environment."""
+        if path is not None:
+            return None  # a part of a package that was found
+        load_site()
+        found = (finder.find_spec(name, path, target) for finder in sys.meta_path)  # type: ignore[arg-type]
+        return next(filter(None, found), None)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,10 @@
 
 They equal the output of the commands with `--json`, plus a page if an answer may be long. An answer may have other
 fields too, from a newer version or from the writer of the state file.
+
+The list of tools has short schemas, because it costs every conversation tokens. A short schema names each argument or
+field with its type, its choices and its description. It accepts every value that the whole schema accepts, except a
+null for an argument that can be left out; the server takes that too.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from typing_extensions import TypedDict  # pydantic accepts that of `typing` onl
 from unified_state.lib.record import Record
 from unified_state.model.session_state import State
 
+Schema = dict[str, Any]
 Origin = Literal["user_said", "observed", "inferred"]
 
 
@@ -172,3 +177,52 @@ def recorded(entry: type[Record]) -> type[Record]:
 def schema_of(shape: Any) -> dict[str, Any]:
     """Return the JSON Schema of a shape."""
     return TypeAdapter(shape).json_schema()
+
+
+_TOLD = ("type", "enum", "description", "minimum", "maximum", "default")  # of an argument
+
+
+def brief_arguments(schema: Schema) -> Schema:
+    """Return the schema of a tool's arguments. No other argument is allowed."""
+    properties = {name: _argument(shape) for name, shape in schema["properties"].items()}
+    return {**_object(schema, properties), "additionalProperties": False}
+
+
+def _argument(shape: Schema) -> Schema:
+    """Return the shape of one argument. An optional one is left out instead of given as null."""
+    chosen: Schema = next((choice for choice in shape.get("anyOf", ()) if choice["type"] != "null"), {})
+    whole = {**chosen, **shape}
+    told = {name: whole[name] for name in _TOLD if name in whole}
+    if told.get("default", "") is None:
+        del told["default"]
+    return told
+
+
+def brief_answer(schema: Schema) -> Schema:
+    """Return the schema of a tool's answer: the fields that it always has with their types, and no more of objects and
+    lists.
+    """
+    definitions = schema.get("$defs", {})
+    always = schema.get("required", ())
+    properties = {name: _field(shape, definitions) for name, shape in schema["properties"].items() if name in always}
+    return _object(schema, properties)
+
+
+def _object(schema: Schema, properties: Schema) -> Schema:
+    required = {"required": schema["required"]} if schema.get("required") else {}
+    return {"type": "object", "properties": properties, **required}
+
+
+def _field(shape: Schema, definitions: Schema) -> Schema:
+    types = list(dict.fromkeys(_types(shape, definitions)))
+    return {} if not types else {"type": types[0] if len(types) == 1 else types}
+
+
+def _types(shape: Schema, definitions: Schema) -> list[str]:
+    """Return the JSON types of a shape; none where every value is allowed."""
+    if "$ref" in shape:
+        return _types(definitions[shape["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in shape:
+        parts = [_types(choice, definitions) for choice in shape["anyOf"]]
+        return [] if [] in parts else [kind for part in parts for kind in part]
+    return [shape["type"]] if "type" in shape else []

@@ -18,8 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from pydantic import ValidationError
 
-from unified_state.interfaces.mcp.answer_schemas import schema_of
-from unified_state.interfaces.mcp.brief_schemas import brief_answer, brief_arguments
+from unified_state.interfaces.mcp.answer_schemas import brief_answer, brief_arguments, schema_of
 from unified_state.interfaces.mcp.server_project import answering, giving, refusal
 from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools, Texts
 from unified_state.lib.package import __version__

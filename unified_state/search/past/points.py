@@ -11,7 +11,7 @@ from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.repository.find_repository import read_head
 from unified_state.memory.repository.git_state import run_git
-from unified_state.memory.repository.objects.commit_store import CommitStore
+from unified_state.memory.repository.objects.ancestry import CommitStore
 from unified_state.model.refs import COMPACTION, TURN, parse_ref
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.settings import environment

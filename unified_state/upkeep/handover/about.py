@@ -1,8 +1,13 @@
-"""What a hand-over says beside its records, and how that is read from a file that somebody else wrote."""
+"""What a hand-over says beside its records, and how that is read from a file that somebody else wrote.
+
+Whether a file is a hand-over is told by its beginning, without reading it to its end.
+"""
 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
+from unified_state.lib.stdlib import open_regular
+from unified_state.memory.history.history_file import FORMAT
 from unified_state.upkeep.handover.changed_contents import ChangedContent
 
 TYPE_CHECKING = False
@@ -55,3 +60,31 @@ def _file(value: dict[str, Any]) -> ChangedContent:
 def _text(told: dict[str, Any], name: str, longest: int = _LONGEST) -> str | None:
     value = told.get(name)
     return value[:longest] if isinstance(value, str) else None
+
+
+_PAGE, _FIELD = b"# Hand-over of ", b'"handover"'
+_HEAD, _LONGEST_LINE = 100, 1 << 20  # bytes: the header names its format first
+
+
+def is_page(path: str) -> bool:
+    """Return whether a file is a page for people."""
+    return _first_line(path).startswith(_PAGE)
+
+
+def has_header(path: str) -> bool:
+    """Return whether a file begins with the header of a history file, which may be damaged."""
+    return FORMAT.encode() in _first_line(path)[:_HEAD]
+
+
+def is_handover(path: str) -> bool:
+    """Return whether a file is a hand-over of either kind."""
+    return is_page(path) or (has_header(path) and _FIELD in _first_line(path))
+
+
+def _first_line(path: str) -> bytes:
+    """Return the first line; b"" for a file that cannot be read."""
+    try:
+        with open_regular(path) as file:
+            return file.readline(_LONGEST_LINE)
+    except OSError:
+        return b""

@@ -27,9 +27,8 @@ from unified_state.model.step import THINKING, TOOL_CALL, TOOL_RESULT
 from unified_state.restore.preview import preview_restore
 from unified_state.restore.restore_table import newest_session
 from unified_state.upkeep.exchange.import_trust import masked
-from unified_state.upkeep.handover.about import About
+from unified_state.upkeep.handover.about import About, is_handover
 from unified_state.upkeep.handover.changed_contents import changed_contents
-from unified_state.upkeep.handover.known_file import is_handover
 from unified_state.upkeep.handover.page_for_people import page_for_people
 
 TYPE_CHECKING = False

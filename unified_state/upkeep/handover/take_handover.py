@@ -15,9 +15,8 @@ from unified_state.memory.history.history_file import Header, read_history
 from unified_state.memory.repository.first_commit import has_commit
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, find_format
 from unified_state.upkeep.exchange.import_history import examine, import_file
-from unified_state.upkeep.handover.about import read_about
+from unified_state.upkeep.handover.about import has_header, is_page, read_about
 from unified_state.upkeep.handover.changed_contents import compare
-from unified_state.upkeep.handover.known_file import has_header, is_page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.memory.repository.git_index import submodules
+from unified_state.memory.repository.git_filters import submodules
 
 Git = Callable[..., str]
 

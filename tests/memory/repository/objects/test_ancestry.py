@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from unified_state.memory.repository.find_repository import Repository, find_repository
-from unified_state.memory.repository.objects.ancestry import ancestors_of, descendants_of
-from unified_state.memory.repository.objects.commit_store import CommitStore
+from unified_state.memory.repository.objects.ancestry import CommitStore, ancestors_of, descendants_of
 from unified_state.memory.repository.objects.pack_file import DamagedPackError, patched
 
 Git = Callable[..., str]
