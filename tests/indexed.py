@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.index.step_index import NEWER, OLDER
+from unified_state.memory.archive.steps import NEWER, OLDER
 
 
 def steps_having(archive: Archive, query: str) -> list[int]:

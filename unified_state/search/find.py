@@ -12,8 +12,8 @@ from unified_state.lib.text import one_line
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.cut_outputs import note_recall
 from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.index.step_index import index_left, is_any_unindexed
-from unified_state.memory.archive.steps import steps_of_turn
+from unified_state.memory.archive.index.step_index import is_any_unindexed
+from unified_state.memory.archive.steps import index_left, steps_of_turn
 from unified_state.memory.ledger.item_table import items_called
 from unified_state.memory.ledger.source_table import entry_steps
 from unified_state.model.item import ALIAS_LETTERS

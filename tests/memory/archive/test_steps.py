@@ -13,15 +13,17 @@ from tests.indexed import check_index, steps_having
 from unified_state.lib.text import UNREADABLE, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import Output, archive_output
-from unified_state.memory.archive.index.step_index import index_left, is_any_unindexed, searchable
+from unified_state.memory.archive.index.step_index import is_any_unindexed
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import (
     KIND_NUMBERS,
     find_placed,
     find_step,
+    index_left,
     last_entry_at,
     last_turns,
     readable,
+    searchable,
     step_numbers,
     steps_of_turn,
     texts_since,

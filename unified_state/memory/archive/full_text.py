@@ -7,7 +7,6 @@ query are candidates, then those that its rarest words choose. The newest steps 
 from __future__ import annotations
 
 from _thread import _local
-from collections import Counter
 from heapq import nlargest
 from itertools import chain, islice, zip_longest
 from math import log, prod
@@ -218,7 +217,10 @@ def _first(found: dict[int, float], most: int) -> dict[int, float]:
     if len(found) <= most:
         return found
     total, least = 0, 0.0
-    for worth, count in sorted(Counter(found.values()).items(), reverse=True):
+    counts: dict[float, int] = {}
+    for worth in found.values():
+        counts[worth] = counts.get(worth, 0) + 1
+    for worth, count in sorted(counts.items(), reverse=True):
         if total + count > most:
             least = worth
             break

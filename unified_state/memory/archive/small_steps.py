@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import time
 
-from unified_state.memory.archive.index.step_index import NEWER, OLDER, index_form, numbers_of, table_of
+from unified_state.memory.archive.index.step_index import index_form, numbers_of
+from unified_state.memory.archive.steps import NEWER, OLDER, table_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.text import escape_surrogates, strings_of, unpack
+from unified_state.lib.text import (
+    each_word_once,
+    escape_surrogates,
+    index_text,
+    parts_of_names,
+    strings_of,
+    unpack,
+    without_line_numbers,
+)
 from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -17,6 +25,16 @@ if TYPE_CHECKING:
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
+OLDER, NEWER = "step_text", "step_words"  # tables of the index
+_MOST_SEARCHED = 1 << 20  # characters of a step; far more than a client shows a model
+_WITH_PARTS, _WITHOUT_LINE_NUMBERS, _WORDS_ONCE = 1, 2, 4  # forms of a text in the index, which add up
+NEWEST = _WITH_PARTS | _WITHOUT_LINE_NUMBERS | _WORDS_ONCE
+FIRST_NEWEST = "first step with words once"
+_FORMS = {  # names in `meta`
+    "first step with parts": _WITH_PARTS,
+    "first step without line numbers": _WITHOUT_LINE_NUMBERS,
+    FIRST_NEWEST: NEWEST,
+}
 _RECENT_TURNS = 20  # newest turns in which a recent step is searched
 
 
@@ -29,6 +47,58 @@ def readable(step: Step) -> str:
     except (ValueError, RecursionError):  # the disk changed its bytes, or it is nested too deep
         given = step.text
     return f"{escape_surrogates(step.tool or '')}\n{given}"
+
+
+def searchable(step: Step, form: int = 0) -> str:
+    """Return the text of a step for the full-text index, which needs several times its size.
+
+    The index of newer steps also has the parts of names of code, and lacks the numbers before the lines of a file.
+    """
+    text = readable(step)[:_MOST_SEARCHED]
+    if form & _WITHOUT_LINE_NUMBERS and step.kind == TOOL_RESULT:
+        text = without_line_numbers(text)
+    parts = parts_of_names(text) if form & _WITH_PARTS else ""
+    indexed = f"{index_text(text)}\n{parts}" if parts else index_text(text)
+    return each_word_once(indexed) if form & _WORDS_ONCE else indexed
+
+
+def table_of(form: int) -> str:
+    """Return the table of the steps in a form."""
+    return NEWER if form & _WORDS_ONCE else OLDER
+
+
+def form_of(first: Mapping[str, int], number: int) -> int:
+    """Return the form of a step, given the first steps of the forms."""
+    form = 0
+    for name, one in _FORMS.items():
+        if name in first and number >= first[name]:
+            form |= one
+    return form
+
+
+def begin_forms(archive: Archive) -> Mapping[str, int]:
+    """Use all forms from the next step on, unless that has begun before. Return the first step of each form."""
+    first = first_steps(archive)
+    if len(first) < len(_FORMS):
+        is_any = archive.row(f"SELECT 1 FROM {OLDER}_docsize LIMIT 1") is not None
+        number = int(archive.row("SELECT coalesce(max(id), 0) + 1 FROM step")[0]) if is_any else 1
+        for name in _FORMS:
+            if name not in first:
+                archive.set_meta(name, str(number))
+                first[name] = number
+    return first
+
+
+def first_steps(archive: Archive) -> dict[str, int]:
+    """Return the first step of each form that has begun."""
+    names = "', '".join(_FORMS)
+    return {name: int(first) for name, first in archive.rows(f"SELECT name, value FROM meta WHERE name IN ('{names}')")}
+
+
+def add_to_index(archive: Archive, number: int, step: Step, form: int) -> None:
+    """Index a step."""
+    if not step.text.startswith(DATA_URL):
+        archive.execute(f"INSERT INTO {table_of(form)} (rowid, text) VALUES (?, ?)", (number, searchable(step, form)))
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
@@ -285,6 +355,18 @@ def queued_steps(archive: Archive, session: int, limit: int = -1) -> list[int]:
 def unqueue_steps(archive: Archive, session: int, steps: Sequence[int]) -> None:
     """Remove steps of a session from the queue."""
     archive.execute(f"DELETE FROM unnoted WHERE session = ? AND step IN ({', '.join(map(str, steps))})", (session,))
+
+
+def index_left(archive: Archive, most: int = -1) -> None:
+    """Index the queued steps, at most the `most` newest ones. Call it in a transaction."""
+    newest = "SELECT step FROM (SELECT step FROM unindexed ORDER BY step DESC LIMIT ?) ORDER BY step"
+    numbers = archive.column(newest, most)
+    first = begin_forms(archive) if numbers else {}
+    for number in numbers:
+        step = find_step(archive, number)
+        if step is not None:
+            add_to_index(archive, number, step, form_of(first, number))
+        archive.run("DELETE FROM unindexed WHERE step = ?", number)
 
 
 def calls_that_went_well(archive: Archive, tools: Sequence[str], most: int) -> list[tuple[int, int, int, str | None]]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
-from unified_state.memory.archive.index.step_index import add_to_index, index_form, take_from_index
+from unified_state.memory.archive.index.step_index import index_form, take_from_index
 from unified_state.memory.archive.small_steps import note_rewrite, rewrite_index
-from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS
+from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP
 from unified_state.model.step import KINDS, Step
 

@@ -8,8 +8,16 @@ changes nothing, so a retry after a killed hook can always start from the last c
 from __future__ import annotations
 
 from unified_state.lib.text import unpack
-from unified_state.memory.archive.index.step_index import add_to_index, begin_forms, form_of, index_left
-from unified_state.memory.archive.steps import KIND_NUMBERS, STEP_COLUMNS, STEP_FIELDS, uuid_key
+from unified_state.memory.archive.steps import (
+    KIND_NUMBERS,
+    STEP_COLUMNS,
+    STEP_FIELDS,
+    add_to_index,
+    begin_forms,
+    form_of,
+    index_left,
+    uuid_key,
+)
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False

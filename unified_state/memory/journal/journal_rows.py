@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.text import UNREADABLE, pack, unpack
-from unified_state.memory.archive.index.step_index import empty_index, index_left
+from unified_state.memory.archive.index.step_index import empty_index
+from unified_state.memory.archive.steps import index_left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from unified_state.lib.stdlib import connect
-from unified_state.memory.archive.index.step_index import empty_index, index_left
+from unified_state.memory.archive.index.step_index import empty_index
 from unified_state.memory.archive.schema.archive_check import (
     UNREADABLE_ERRORS,
     expected_schema,
@@ -22,6 +22,7 @@ from unified_state.memory.archive.schema.archive_check import (
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
 from unified_state.memory.archive.schema.ledger_check import unknown_word
 from unified_state.memory.archive.sessions import STAND_IN
+from unified_state.memory.archive.steps import index_left
 from unified_state.memory.ledger.item_table import PROPOSED, raise_counter
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS

@@ -5,18 +5,9 @@ The index answers meanwhile. A killed run loses one transaction, and the next on
 
 from __future__ import annotations
 
-from unified_state.memory.archive.index.step_index import (
-    NEWEST,
-    OLDER,
-    add_to_index,
-    begin_forms,
-    begin_newest_at,
-    first_of_newest,
-    tables,
-    take_from_index,
-)
+from unified_state.memory.archive.index.step_index import begin_newest_at, first_of_newest, tables, take_from_index
 from unified_state.memory.archive.small_steps import in_small_steps, note_rewrite, rewrite_index
-from unified_state.memory.archive.steps import find_step
+from unified_state.memory.archive.steps import NEWEST, OLDER, add_to_index, begin_forms, find_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
