@@ -7,6 +7,7 @@ is drawn from the oldest or the newest tenth. What is compared with is BM25 over
 from __future__ import annotations
 
 import random
+import sqlite3
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from benchmarks.long_archive import BEGIN, word
 from unified_state.lib.query import STOP_WORDS, fts_query, query_words, words_of
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import count_steps
-from unified_state.memory.archive.steps import find_step, readable
+from unified_state.memory.archive.steps import find_step, readable, searchable
 from unified_state.model.step import TEXT, THINKING, TOOL_CALL, TOOL_RESULT
 from unified_state.search.search_archive import search
 
@@ -53,23 +54,38 @@ class Result(NamedTuple):
     milliseconds: float
 
 
-def measure(archive: Archive, count: int) -> Iterator[Result]:
+def measure(archive: Archive, every: Exhaustive, count: int) -> Iterator[Result]:
     """Each class of queries, in the oldest and in the newest tenth."""
     steps = count_steps(archive)
     for kind in (*_RANKS, "question"):
         for age, first in (("old", 1), ("new", steps - steps // _TENTH + 1)):
             own = random.Random(f"{_SEED} {kind} {age}")
-            yield _result(archive, f"{kind}, {age}", list(_cases(archive, kind, first, steps // _TENTH, own, count)))
+            cases = list(_cases(archive, kind, first, steps // _TENTH, own, count))
+            yield _result(archive, every, f"{kind}, {age}", cases)
 
 
-def exhaustive(archive: Archive, query: str, limit: int = HITS) -> list[int]:
-    """The best steps by BM25 over every match of any of the words."""
-    rows = archive.rows(
-        "SELECT rowid FROM step_text WHERE step_text MATCH ? ORDER BY bm25(step_text), rowid DESC LIMIT ?",
-        fts_query(query_words(query)),
-        limit,
-    )
-    return [number for (number,) in rows]
+class Exhaustive:
+    """BM25 over every match of any of the words, by an index of its own, which has their frequencies."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._index = sqlite3.connect("")  # in a temporary file
+        self._index.execute("CREATE VIRTUAL TABLE step USING fts5 (text, content='', tokenize='porter unicode61')")
+        self._index.executemany("INSERT INTO step (rowid, text) VALUES (?, ?)", _texts(archive))
+
+    def best(self, query: str, limit: int = HITS) -> list[int]:
+        """The best steps."""
+        rows = self._index.execute(
+            "SELECT rowid FROM step WHERE step MATCH ? ORDER BY bm25(step), rowid DESC LIMIT ?",
+            (fts_query(query_words(query)), limit),
+        )
+        return [number for (number,) in rows]
+
+
+def _texts(archive: Archive) -> Iterator[tuple[int, str]]:
+    for number in range(1, count_steps(archive) + 1):
+        step = find_step(archive, number)
+        if step is not None:
+            yield number, searchable(step)
 
 
 def found_steps(archive: Archive, query: str, limit: int = HITS) -> list[int]:
@@ -77,8 +93,8 @@ def found_steps(archive: Archive, query: str, limit: int = HITS) -> list[int]:
     return [int(hit.ref[1:]) for hit in search(archive, query, limit, now=BEGIN) if hit.ref.startswith("S")]
 
 
-def _result(archive: Archive, name: str, cases: Sequence[Case]) -> Result:
-    best = [exhaustive(archive, case.query) for case in cases]
+def _result(archive: Archive, every: Exhaustive, name: str, cases: Sequence[Case]) -> Result:
+    best = [every.best(case.query) for case in cases]
     found, milliseconds = [], []
     for case in cases:
         begin = time.perf_counter()

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.arguments import described
-from benchmarks.known_items import exhaustive, found_steps, measure
+from benchmarks.known_items import Exhaustive, found_steps, measure
 from benchmarks.long_archive import BEGIN, write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node, ratio
 from unified_state.lib.query import query_words
@@ -115,11 +115,12 @@ def _print_known_items(path: Path, count: int) -> None:
     """For each class of queries and age of steps: how often the step is found, and how many of the exhaustive ten."""
     print(f"\n{'known items':16}  exhaustive BM25    found   overlap   p50 ms")
     with Archive(str(path)) as archive:
+        every = Exhaustive(archive)
         for name, queries in QUERIES.items():
-            ten = [(set(exhaustive(archive, query)), set(found_steps(archive, query))) for query in queries]
+            ten = [(set(every.best(query)), set(found_steps(archive, query))) for query in queries]
             overlap = statistics.fmean(len(best & found) / len(best) if best else 1.0 for best, found in ten)
             print(f"{name:16}  {'-':>15}  {'-':>7}  {overlap:8.2f}")
-        for one in measure(archive, count):
+        for one in measure(archive, every, count):
             row = f"{one.exhaustive:15.2f}  {one.found:7.2f}  {one.overlap:8.2f}  {one.milliseconds:7.0f}"
             print(f"{one.name:16}  {row}")
 

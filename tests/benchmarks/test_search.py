@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.known_items import measure
+from benchmarks.known_items import Exhaustive, measure
 from benchmarks.long_archive import word, write_archive
 from benchmarks.search import QUERIES, share_of_exhaustive
 from benchmarks.side_by_side import Contender, ratio
@@ -54,7 +54,7 @@ def test_every_query_says_something(query: str) -> None:
 
 def test_known_items_are_looked_for_in_each_class_and_age(path: Path) -> None:
     with Archive(str(path)) as archive:
-        found = list(measure(archive, 2))
+        found = list(measure(archive, Exhaustive(archive), 2))
     assert [one.name for one in found] == [
         f"{kind}, {age}" for kind in ("common", "medium", "rare", "question") for age in ("old", "new")
     ]

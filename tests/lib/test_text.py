@@ -13,6 +13,7 @@ from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import (
     CUT_MARK,
     cut,
+    each_word_once,
     escape_surrogates,
     estimate_tokens,
     find_quote,
@@ -333,3 +334,31 @@ def test_of_the_numbers_before_lines_those_go_that_continue_a_count(text: str, l
 def test_without_line_numbers_each_line_is_the_end_of_the_one_before(text: str) -> None:
     lines, left = text.split("\n"), without_line_numbers(text).split("\n")
     assert all(line.endswith(rest) for line, rest in zip(lines, left, strict=True))
+
+
+def terms(text: str) -> set[str]:
+    """What the index has of a text."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute(
+        "CREATE VIRTUAL TABLE one USING fts5 (text, content='', detail=none, tokenize='porter unicode61')"
+    )
+    connection.execute("CREATE VIRTUAL TABLE terms USING fts5vocab (one, 'row')")
+    connection.execute("INSERT INTO one (rowid, text) VALUES (1, ?)", (text,))
+    found = {term for (term,) in connection.execute("SELECT term FROM terms")}
+    connection.close()
+    return found
+
+
+@given(
+    st.text(
+        st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF) | st.sampled_from("aA\0\tİ\u0131ßẞé\u0301-_.😀½数据")
+    )
+    | st.text()
+)
+def test_of_each_word_once_the_index_has_the_same_terms_as_of_the_whole_text(text: str) -> None:
+    indexed = index_text(text)
+    assert terms(each_word_once(indexed)) == terms(indexed)
+
+
+def test_a_word_that_is_written_twice_is_given_to_the_index_once() -> None:
+    assert each_word_once("The cache: the CACHE, caches\nÄ ä the") == "the cache caches Ä ä"

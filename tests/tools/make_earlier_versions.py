@@ -23,13 +23,21 @@ from tests.terminal import run_at_terminal
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "data" / "earlier_versions"
-COMMITS = {1: "9ffb3ca", 2: "802b2f2", 3: "9c0688b", 4: "d4e3b75", 5: "03f3f8d", 6: "fe660f2"}  # by the version of the archive
+# by the version of the archive
+COMMITS = {1: "9ffb3ca", 2: "802b2f2", 3: "9c0688b", 4: "d4e3b75", 5: "03f3f8d", 6: "fe660f2"}
 WORLD = Path("/tmp/unified-state-earlier")  # an archive holds absolute paths
 SESSION, OLD_SESSION = "11111111-2222-4333-8444-555555555555", "00000000-2222-4333-8444-555555555555"
 FORGOTTEN = "qzvforgottenword"
 KINDS = ("decision", "constraint", "question", "evidence", "attempt")
 _FIRST_ATTEMPTS, _FIRST_SCOPES, _FIRST_PRUNE = 3, 4, 5
-_MAIN = "import sys\nfrom unified_state.interfaces.cli import main\nmain(sys.argv[1:])"
+_MAIN = """
+import sys
+try:
+    from unified_state.interfaces.cli.main import main
+except ImportError:  # of the first versions
+    from unified_state.interfaces.cli import main
+main(sys.argv[1:])
+"""
 _KEPT = (
     "home/.local/share/unified-state",
     "shop/.claude",

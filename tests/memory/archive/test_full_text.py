@@ -3,18 +3,28 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import MINUTE, NOW, uuid_of
+from tests.indexed import begin_forms_at
 from unified_state.lib.query import query_words
-from unified_state.lib.text import index_text, pack
+from unified_state.lib.text import index_text, is_cjk, pack
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, count_words
+from unified_state.memory.archive.full_text import (
+    Filters,
+    best_matches,
+    count_having,
+    count_steps,
+    count_words,
+    word_shares,
+)
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.text_columns import forget_step
+from unified_state.memory.archive.word_forms import forms_of
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
+from unified_state.search.search_archive import search
 
 
 def fill(archive: Archive, *texts: str, session: str = "s") -> int:
@@ -218,3 +228,95 @@ def test_any_texts_can_be_counted(texts: list[str], query: str) -> None:
     counted = count_words([index_text(text) for text in texts], words)
     assert len(counted) == len(texts)
     assert all(found.keys() <= set(words) for found in counted)
+
+
+BOTH = pytest.mark.parametrize("older", [0, 2, 99], ids=["newer table", "both tables", "older table"])
+TEXTS = (
+    "the getUserProfile parser in src/app.py",
+    "get user profile by a24b142c0f and test.py",
+    "数据库很大, the naïve café",
+    "a profile of the user, got by others, in app.pyc",
+)
+
+
+def fill_both(archive: Archive, older: int, *texts: str) -> None:
+    """Steps, of which the first ones are indexed as earlier versions did."""
+    begin_forms_at(archive, parts=1, without_line_numbers=1, once=older + 1)
+    fill(archive, *texts)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("parser", {1}),
+        ("getUserProfile", {1, 2}),
+        ("profile", {1, 2, 4}),
+        ("a24b142", {2}),
+        ("a24b142c0ffee1234", {2}),
+        ("数", {3}),
+        ("数据库", {3}),
+        ("cafe", {3}),
+        ('"user profile" OR NOT (parser*', {1, 2, 4}),
+        ("naïve café", {3}),
+    ],
+)
+def test_every_kind_of_query_is_answered_from_either_table(
+    archive: Archive, older: int, query: str, found: set[int]
+) -> None:
+    fill_both(archive, older, *TEXTS)
+    words = query_words(query)
+    forms = forms_of(query, words)
+    having = count_having(archive, words, 4, forms)
+    assert set(best_matches(archive, having, 4, Filters(), 10, forms)) >= found
+    assert {int(hit.ref[1:]) for hit in search(archive, query, 10)} >= found
+
+
+@BOTH
+def test_filters_hold_in_either_table(archive: Archive, older: int) -> None:
+    fill_both(archive, older, *TEXTS)
+    assert matches(archive, "parser profile user", Filters(file="app.py")) == [1]
+    assert matches(archive, "get profile", Filters(file="test.py")) == [2]
+    assert set(matches(archive, "profile", Filters(since=NOW + MINUTE))) == {2, 4}
+    assert matches(archive, "profile", Filters(kind=TEXT)) == []
+
+
+@BOTH
+def test_steps_with_more_and_rarer_words_come_first_in_either_table(archive: Archive, older: int) -> None:
+    fill_both(archive, older, "lock", "lock and cache", "lock of a longer text on other things", "lock", "lock")
+    assert matches(archive, "lock cache")[0] == 2
+    assert matches(archive, "lock")[-1] in {2, 3}
+
+
+@BOTH
+def test_shares_of_words_are_told_from_either_table(archive: Archive, older: int) -> None:
+    fill_both(archive, older, "cache", "cache of a much longer text with other words", "lock")
+    shares = word_shares(archive, [1, 2, 3], {"cache": 2, "lock": 1})
+    assert [[share > 0 for share in shares[number]] for number in (1, 2, 3)] == [
+        [True, False],
+        [True, False],
+        [False, True],
+    ]
+    assert 1 > shares[1][0] > shares[2][0]
+
+
+@BOTH
+@given(query=st.text(st.characters(codec="utf-8") | st.sampled_from("aé½数\u0301 ")))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+def test_no_query_is_refused_by_either_table(archive: Archive, older: int, query: str) -> None:
+    if not count_steps(archive):
+        fill_both(archive, older, *TEXTS)
+    matches(archive, query)
+
+
+def test_a_word_that_the_index_splits_is_found(archive: Archive) -> None:
+    known = (chr(code) for code in range(0x80, 0x20000) if chr(code).isalnum() and not is_cjk(chr(code)))
+    unknown = next(sign for sign in known if count_words([f"a{sign}b"], ["a"])[0])
+    fill(archive, f"ab{unknown}cd", "ab", "cd")
+    assert query_words(f"ab{unknown}cd") == [f"ab{unknown}cd"]
+    assert matches(archive, f"ab{unknown}cd") == [1]
+
+
+def test_of_very_many_steps_that_have_all_words_the_newest_are_compared(archive: Archive) -> None:
+    fill(archive, *["lock cache"] * 2_500, "cache")
+    assert matches(archive, "lock cache", limit=3) == [2500, 2499, 2498]

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.indexed import check_index, steps_having
+from tests.acceptance.index_segments import indexed_words
+from tests.indexed import begin_forms_at, check_index, steps_having
 from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
@@ -90,3 +92,24 @@ def test_what_is_deleted_during_a_rewrite_is_rewritten_too(written: Archive) -> 
     (block,) = written.row("SELECT block FROM step_words_data WHERE id = 10")
     assert block
     assert pages_to_rewrite(written) == 0
+
+
+@pytest.mark.parametrize("older", [0, 100, 1_000], ids=["newer table", "both tables", "older table"])
+def test_no_segment_of_either_table_has_a_word_of_a_forgotten_step(archive: Archive, older: int) -> None:
+    begin_forms_at(archive, parts=1, without_line_numbers=1, once=older + 1)
+    with archive.transaction():
+        writer = StepWriter(archive, touch_session(archive, "s", NOW), None)
+        for number in range(200):
+            uuid = f"00000000-0000-4000-8000-{number:012x}"
+            text = f"marmalade{number} and 数据库 {number} {'word ' * 50}"
+            writer.add(Step(uuid=uuid, block=0, kind=TEXT, at=NOW, text=text, starts_turn=number == 0), pack(text))
+    assert indexed_words(Path(archive.path))["marmalade149"] == {150}
+    for number in (50, 150):
+        forget_step(archive, number)
+    rewrite_index(archive)
+    words = indexed_words(Path(archive.path))
+    assert {"marmalade49", "marmalade149"}.isdisjoint(words)
+    assert not any({50, 150} & steps for steps in words.values())
+    assert words["marmalade50"] == {51}
+    assert words["word"] == {*range(1, 201)} - {50, 150}
+    check_index(archive)

@@ -1,7 +1,8 @@
 """The full-text index: the steps that match a query, and how often texts have its words.
 
-BM25 over every match costs too much for a word that a third of a million steps have. So the steps with all words of a
+To rank every match costs too much for a word that a third of a million steps have. So the steps with all words of a
 query are candidates, then those that its rarest words choose. The newest steps give an estimate of how rare a word is.
+The index knows which words a step has, not where and how often: that is counted in the texts of the candidates.
 """
 
 from __future__ import annotations
