@@ -8,6 +8,13 @@ from collections.abc import Iterator, Sequence
 from unified_state.interfaces.cli.argument_parser import build_parser
 from unified_state.interfaces.cli.command_table import COMMANDS
 
+# Of many commands, so that the page describes them once.
+_ONCE = {
+    ("TEXT", "`-` reads it from stdin"),
+    ("REF", "an item: D7 C3 Q1 E12 A2"),
+    ("--all", "also superseded, resolved and dismissed ones"),
+}
+
 
 def commands() -> str:
     """Every command with its arguments."""
@@ -16,7 +23,7 @@ def commands() -> str:
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
-    """The synopsis of a command or of its verbs, and one table of all arguments; a bare command has neither."""
+    """The synopsis of a command or of its verbs, and one list of all arguments; a bare command has neither."""
     about = COMMANDS[name][1]
     parsers = list(subparsers_of(parser)) or [("", parser)]
     synopses = [" ".join([sub.prog, *_synopses(sub, _actions(sub, verb), verb)]) for verb, sub in parsers]
@@ -24,7 +31,7 @@ def _command(name: str, parser: argparse.ArgumentParser) -> str:
     if synopses != [parser.prog]:
         parts.append("\n".join(["```text", *synopses, "```"]))
     if rows := list(_rows(parsers)):
-        parts.append(table(("argument", "meaning"), rows))
+        parts.append(described(rows))
     return "\n\n".join(parts)
 
 
@@ -43,7 +50,7 @@ def _rows(parsers: Sequence[tuple[str, argparse.ArgumentParser]]) -> Iterator[tu
     spellings = [spelled for spelled, _ in verbs]
     for (spelled, meaning), users in verbs.items():
         of = f" ({', '.join(users)})" if spellings.count(spelled) > 1 else ""
-        if meaning:
+        if meaning and (spelled, meaning) not in _ONCE:
             yield f"`{spelled}`{of}", meaning
 
 
@@ -91,7 +98,7 @@ def _spelled(action: argparse.Action) -> str:
 
 
 def _meaning(action: argparse.Action) -> str:
-    text = (action.help or "").replace("%%", "%").replace("|", "\\|")
+    text = (action.help or "").replace("%%", "%")
     repeated = "repeatable" if isinstance(action, argparse._AppendAction) and "repeatable" not in text else ""
     needed = "required" if action.required and action.option_strings else ""
     default = f"default: {action.default}" if action.choices and action.default and "default" not in text else ""
@@ -105,7 +112,12 @@ def subparsers_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argpar
             yield from action.choices.items()
 
 
+def described(rows: Sequence[tuple[str, str]]) -> str:
+    """A list of names, each with its meaning: it has fewer signs than a table."""
+    return "\n".join(f"* {name}: {meaning}" for name, meaning in rows)
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    head_and_rows = [f"| {' | '.join(line)} |" for line in (head, *rows)]
+    return "\n".join([head_and_rows[0], f"|{'---|' * len(head)}", *head_and_rows[1:]])

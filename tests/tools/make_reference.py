@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
 from tests.tools import mcp_reference
-from tests.tools.command_reference import commands, table
+from tests.tools.command_reference import commands, described, table
 from tests.tools.host_reference import hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
 from unified_state.agents.install.hook_table import hook_groups
@@ -52,17 +52,16 @@ _ITEM_FIELDS = {"id", "timestamp", "origin", "status"}  # of every item; the pag
 
 
 def settings() -> str:
-    """The table of settings."""
-    rows = [
-        (
-            f"`{setting.name}`",
-            f"`{_toml(setting.default)}`" if setting.default != "" else "",
-            _values(setting),
-            setting.about.replace("|", "\\|") + (" **Own file only.**" if setting.own_file_only else ""),
-        )
-        for setting in SETTINGS
-    ]
-    return table(("setting", "default", "values", "meaning"), rows)
+    """The list of settings: first those that count anywhere, then those that count only in the user's own file."""
+    anywhere = described([_setting(setting) for setting in SETTINGS if not setting.own_file_only])
+    own = described([_setting(setting) for setting in SETTINGS if setting.own_file_only])
+    return f"{anywhere}\n\nThese are *own file only*:\n\n{own}"
+
+
+def _setting(setting: Setting) -> tuple[str, str]:
+    default = f"`{_toml(setting.default)}`" if setting.default != "" else ""
+    limits = "; ".join(filter(None, (default, _values(setting))))
+    return f"`{setting.name}` ({limits})", setting.about
 
 
 def _toml(value: object) -> str:
@@ -107,7 +106,11 @@ def _record(record: type[Record], schema: dict[str, Any]) -> str:
         for name, shape in schema["properties"].items()
         if name not in common
     ]
-    return "\n\n".join([f"### {record.__name__}", _on_disk(record), table(("field", "type"), rows)])
+    return "\n\n".join([f"### {record.__name__}", _on_disk(record), _fields(rows)])
+
+
+def _fields(rows: list[tuple[str, str]]) -> str:
+    return f"Fields: {'; '.join(f'{name} {kind}' for name, kind in rows)}."
 
 
 def _on_disk(record: type[Record]) -> str:
@@ -136,8 +139,8 @@ def _json_type(shape: dict[str, Any]) -> str:
 def timeouts() -> str:
     """The time limit of each hook."""
     groups = hook_groups(default_data_dir())
-    rows = [(event, f"{group['hooks'][0]['timeout']} s") for event, (group,) in groups.items()]
-    return table(("event", "time limit"), rows)
+    rows = [(f"`{event}`", f"{group['hooks'][0]['timeout']} s") for event, (group,) in groups.items()]
+    return ", ".join(f"{event} {limit}" for event, limit in rows) + "."
 
 
 def reading_rules() -> str:
@@ -228,7 +231,7 @@ def exceptions() -> str:
     kinds: list[type[errors.UnifiedStateError]] = [errors.UnifiedStateError, *errors.UnifiedStateError.__subclasses__()]
     codes = {kind: f" Exit code {kind.exit_code}." if kind.exit_code != 1 else "" for kind in kinds}
     rows = [(f"`{kind.__name__}`", _text(kind).replace("\n", " ") + codes[kind]) for kind in kinds]
-    return table(("error", "exit code", "meaning"), rows)
+    return described(rows)
 
 
 def demo() -> str:

@@ -10,7 +10,7 @@ import anyio
 from mcp import Client
 from mcp_types import Prompt, Resource, Tool
 
-from tests.tools.command_reference import table
+from tests.tools.command_reference import described
 from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
 from unified_state.interfaces.mcp.server_project import Project
 
@@ -49,13 +49,12 @@ def _tool(tool: Tool) -> str:
         if name not in _SHARED
     ]
     parts = [f"### {tool.name}", f"{about.rstrip('.')}.{also}"]
-    return "\n\n".join([*parts, table(("argument", "meaning"), rows)] if rows else parts)
+    return "\n\n".join([*parts, described(rows)] if rows else parts)
 
 
 def _texts(resources: list[Resource], prompts: list[Prompt]) -> Iterator[str]:
     yield "## Resources and a prompt"
-    yield table(
-        ("name", "content"),
+    yield described(
         [
             *((f"`{resource.uri}`", resource.description or "") for resource in resources),
             *((f"prompt `{prompt.name}`, argument `focus`", prompt.description or "") for prompt in prompts),
@@ -65,7 +64,7 @@ def _texts(resources: list[Resource], prompts: list[Prompt]) -> Iterator[str]:
 
 def _about(shape: dict[str, Any]) -> str:
     """The description of an argument, its type where that is no string, and its default."""
-    meaning = str(shape.get("description", "")).replace("|", "\\|")
+    meaning = str(shape.get("description", ""))
     kind = _type(shape)
     default = shape.get("default")
     given = "" if default is None else f"default {str(default).lower()}"
