@@ -34,7 +34,9 @@ _KEPT_PREFIXES = ("PYTEST", "UNIFIED_STATE_REQUIRE_")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """How much is tried of what takes long."""
-    parser.addoption("--damages", type=int, default=300, help="how many damaged bytes to try (the whole run: 10000)")
+    parser.addoption(
+        "--damages", type=int, default=amount(300, 100), help="how many damaged bytes to try (the whole run: 10000)"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -22,10 +22,13 @@ MARKERS = {
     "other_hosts": "client",
     "plugin": "process",
     "real_client": "client",
+    "search/blame/test_hostile_repositories.py": "process",
+    "search/test_in_parallel.py": "process",
     "structure/test_journeys.py": "process",
     "structure/test_start_up.py": "process",
     "structure/test_wheel.py": "process",
     "team": "server",
+    "upkeep/handover/test_hostile_worktrees.py": "process",
 }
 # These take more than five seconds of one core.
 SLOW = {

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.amount import amount
 from unified_state.agents.install.hook_table import output_hook_group, tool_hook_group
 from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
@@ -37,6 +38,7 @@ COMMANDS = (
     ("show", "--source", "D1"),
     ("install", "--rules"), ("install", "--lean", "gentle"), ("doctor",), ("config",), ("sync",), ("uninstall",),
 )  # fmt: skip
+SHARES = amount(1, 3)  # all plants of a share together meet every command
 FIELDS = {
     "SessionStart": {"source": "compact"},
     "UserPromptSubmit": {"prompt": "look at a.py"},
@@ -55,8 +57,8 @@ def hostile(repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.Mo
     return becoming_hostile(repository, home, tmp_path / "marks", monkeypatch)
 
 
-def run_everything(project: Project, transcript: Path, path: str) -> None:
-    """Every hook event and the main commands, with this PATH."""
+def run_everything(project: Project, transcript: Path, path: str, first: int) -> None:
+    """Every hook event and the main commands, with this PATH; if not in full, every third command from `first` on."""
 
     def run(command: list[str], stdin: bytes = b"") -> None:
         done = project.execute(command, stdin, {"PATH": path})
@@ -66,7 +68,7 @@ def run_everything(project: Project, transcript: Path, path: str) -> None:
         for part in ("brief", "working_set") if event == "SessionStart" else ("",):
             given = project.event(event, transcript_path=str(transcript), **FIELDS[event])
             run(hook_command(event, part), given)
-    for command in COMMANDS:
+    for command in COMMANDS[first % SHARES :: SHARES]:
         run([*PROGRAM, *command])
     groups = {
         "PreToolUse": tool_hook_group(default_data_dir()),
@@ -87,7 +89,7 @@ def test_nothing_that_a_repository_brings_along_runs(
     written = Transcript("s", cwd=str(hostile.folder))
     written.prompt("print it twice")
     path = f".:{hostile.folder}/node_modules/.bin::{os.environ['PATH']}:bin:"
-    run_everything(Project(hostile.folder, home), written.write(tmp_path / "s.jsonl"), path)
+    run_everything(Project(hostile.folder, home), written.write(tmp_path / "s.jsonl"), path, CORPUS.index(plant))
     assert hostile.ran == []
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.amount import amount
+
 from .conftest import Prepared
 from .product import Done, Project, all_bytes, archive_is_whole, replays
 from .reading import kept, said
@@ -178,7 +180,7 @@ def test_a_merge_that_is_killed_at_any_point_is_done_by_the_next_and_once(known:
         written.turn(number)
     path = written.write(path)
     expected = ["one", "two", "three"]
-    for round_, point in enumerate(range(1, 80, 3)):
+    for round_, point in enumerate(range(1, 80, amount(3, 8))):
         with newer(known):
             text = f"in round {round_}"
             assert is_told(known.run("decision", "add", text, "--rationale", "r"))

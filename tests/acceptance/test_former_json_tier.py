@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.amount import amount
+
 from .product import Project, all_bytes, lose_replays
 from .striking import command_struck_at, run_struck
 
@@ -67,7 +69,7 @@ def test_a_merge_that_is_killed_at_any_point_is_done_by_the_next(
     project: Project, put: Callable[[str], Path], tier: str
 ) -> None:
     folder = put(tier)
-    for point in range(1, 90, 8):
+    for point in range(1, 90, amount(8, 16)):
         run_struck(command_struck_at(point, project.home, "decision", "list"), project.folder)
     assert project.run("decision", "list").err == ""
     assert everything(project) == EXPECTED

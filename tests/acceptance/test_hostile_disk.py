@@ -5,10 +5,12 @@ Where it is the disk of the archive, what was to go there is kept beside the sta
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,23 @@ def test_with_a_data_folder_that_can_no_longer_be_written_to_all_goes_on_elsewhe
     assert list(known.folder.rglob("*.db")) == list(known.folder.rglob("*.jsonl")) == []
     assert known.hook("PreCompact", transcript_path=path).code == 0
     assert kept(known.export("s")) == said(written.content)
+
+
+def test_in_folders_that_can_no_longer_be_written_to_a_scan_finds_secrets_and_says_why_it_masks_none(
+    known: Project, session: tuple[Transcript, str]
+) -> None:
+    _, path = session
+    assert known.hook("PreCompact", transcript_path=path).code == 0
+    with closing(sqlite3.connect(known.archive)) as archive:  # as one that an earlier version let through
+        archive.execute("UPDATE item SET body = replace(body, 'before', 'ghp_' || ?)", ("aB3x7Yk2" * 4 + "q9Wz",))
+        archive.commit()
+    with read_only(known, known.data, known.folder) as project:
+        found = project.run("scan", "--json")
+        assert json.loads(found.out)["refs"] == ["D1"], found
+        done = project.run("scan", "--fix")
+        assert told_in_one_line(done), done
+    assert known.ask("scan", "--fix")["refs"] == ["D1"]
+    assert known.ask("scan")["refs"] == []
 
 
 def test_a_home_that_cannot_be_written_to_does_not_keep_anything_from_being_archived(

@@ -13,6 +13,7 @@ from time import sleep
 
 import pytest
 
+from tests.amount import amount
 from unified_state.agents.install.hook_table import tool_hook_group
 
 from .lean import LONG, LeanSession
@@ -31,7 +32,7 @@ from .striking import hook_struck_at, run_struck
 from .transcripts import Transcript
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact")
-KILLED_AT = range(1, 60, 2)
+KILLED_AT = range(1, 60, amount(2, 6))
 
 
 @pytest.fixture
@@ -290,7 +291,7 @@ def test_what_was_acknowledged_is_there_though_the_replay_is_lost_again_and_agai
 
 
 def test_the_summary_that_a_hook_was_told_is_kept_wherever_the_next_is_killed(chosen: Project, tmp_path: Path) -> None:
-    for number, point in enumerate(range(6, 48, 3), 1):
+    for number, point in enumerate(range(6, 48, amount(3, 9)), 1):
         session, path = f"s{number}", tmp_path / f"{number}.jsonl"
         fields = {"session_id": session, "transcript_path": str(path)}
         written = Transcript(session, number)

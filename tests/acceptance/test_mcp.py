@@ -16,10 +16,12 @@ from time import monotonic, sleep
 
 import pytest
 
+from tests.amount import amount
+
 from .mcp_client import NEW_ERA, OLD_ERA, McpClient
 from .product import PATIENCE, PROGRAM, Project, archive_is_whole, valid_state
 
-SERVERS, ADDS, KILLS = 8, 6, 8
+SERVERS, ADDS, KILLS = 8, amount(6, 3), amount(8, 3)
 SEED = 20_261_122
 GARBAGE = {
     "no JSON": b"garbage\n",

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.amount import some
+
 from .product import Project
 from .reading import kept, said
 from .transcripts import Json, Transcript
@@ -113,7 +115,7 @@ ENTRIES: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("name", [*LINES, *ENTRIES])
+@pytest.mark.parametrize("name", some([*LINES, *ENTRIES], 20))
 def test_an_odd_line_keeps_nothing_around_it_from_being_archived(project: Project, tmp_path: Path, name: str) -> None:
     written, odd = Transcript("s"), Transcript("s", seed=1)
     written.turn(1)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.amount import some
 from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE
 
 from .product import Done, Project, hook_command
@@ -21,6 +23,7 @@ from .product import Done, Project, hook_command
 ROOT = Path(__file__).parents[2]
 CODE = "import sys;sys.path.append(sys.argv.pop(1));from unified_state.interfaces.host_hook import main;main()"
 TIME = "2026-11-22T10:14:05.573Z"
+STDIN = (b"", b"{", b"[]", b"\xff\xfe\x00", b'{"session_id": [], "cwd": 7}', b"null")
 WITHOUT_TRANSCRIPT = [name for name, host in HOSTS.items() if host.transcript is None]
 
 
@@ -121,8 +124,7 @@ def test_an_event_that_may_not_speak_says_nothing(project: Project, host: str) -
     assert [(one.code, one.out, one.err) for one in done] == [(0, "", "")] * len(silent)
 
 
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("stdin", [b"", b"{", b"[]", b"\xff\xfe\x00", b'{"session_id": [], "cwd": 7}', b"null"])
+@pytest.mark.parametrize(("host", "stdin"), some(itertools.product(HOSTS, STDIN), 12))
 def test_whatever_a_host_sends_its_hook_ends_well(project: Project, host: str, stdin: bytes) -> None:
     for event in HOSTS[host].events:
         done = call(project, host, event, stdin=stdin)

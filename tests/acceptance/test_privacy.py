@@ -12,6 +12,8 @@ from time import sleep
 
 import pytest
 
+from tests.amount import amount
+
 from .product import Project, all_bytes, hook_command
 from .secrets import planted, readable_in, secret_texts
 from .striking import command_struck_at, hook_struck_at, is_stopped
@@ -68,7 +70,7 @@ def test_no_file_of_ours_is_ever_readable_by_others_from_its_birth_on(project: P
     (project.home / ".config" / "unified-state" / "config.toml").write_text("restore_tokens = 1500\n", encoding="utf-8")
     found: set[str] = set()
     for struck in ("hook", "command"):
-        for point in range(1, 1000):
+        for point in range(1, 1000, amount(1, 3)):
             if struck == "hook":
                 command = hook_struck_at(point, tmp_path, hook_command("PreCompact"), "stop")
             else:

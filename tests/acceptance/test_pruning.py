@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.amount import amount
 from tests.builders import NOW, answer, call, prompt, result, write_transcript
 
 from .product import PROGRAM, Project, hook_command
 
 Write = Callable[[str], None]
 OLD, YOUNG = "oldzebra", "youngzebra"
+WORDS = amount(20_000, 8_000)  # of a step that takes room
 
 
 @pytest.fixture
@@ -142,7 +144,7 @@ def test_a_policy_lets_go_of_what_is_least_used_down_to_its_size(
 ) -> None:
     day = 86_400_000
     for number in range(30):
-        noise = " ".join(f"{number}x{word * 7919 % 1000003:06d}" for word in range(20_000))
+        noise = " ".join(f"{number}x{word * 7919 % 1000003:06d}" for word in range(WORDS))
         entries = prompt(number * 10 + 1, f"topic{number} {noise}", session=f"s{number}", at=NOW - 400 * day + number)
         write_transcript(tmp_path / f"s{number}.jsonl", entries)
     assert project.run("import", *(str(tmp_path / f"s{number}.jsonl") for number in range(30))).code == 0

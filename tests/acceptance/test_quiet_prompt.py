@@ -159,6 +159,30 @@ def test_a_reader_goes_on_while_another_process_writes(client: Client) -> None:
     assert "walrus" in client.project.run("search", "walrus").out
 
 
+def test_a_transcript_that_may_not_be_read_is_reported_and_archived_when_it_may(client: Client) -> None:
+    assert not opens_archive(client, "Where does the walrus live?")
+    client.write("user", "Where does the walrus live?")
+    client.path.chmod(0)
+    prefix = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+    done = Project(client.project.folder, client.project.home, prefix).run("search", "parser")
+    assert (done.code, "**parser**" in done.out) == (0, True)
+    assert done.err == f"unified-state: {client.path} is not archived yet: Permission denied\n"
+    client.path.chmod(0o600)
+    assert "walrus" in client.project.run("search", "walrus").out
+
+
+@pytest.mark.parametrize("place", ["a folder", "a link to itself", "nothing"])
+def test_where_no_transcript_is_any_more_the_archive_is_read_all_the_same(client: Client, place: str) -> None:
+    assert not opens_archive(client, "Where does the walrus live?")
+    client.path.unlink()
+    if place == "a folder":
+        client.path.mkdir()
+    elif place == "a link to itself":
+        client.path.symlink_to(client.path.name)
+    done = client.project.run("search", "parser")
+    assert (done.code, done.err, "**parser**" in done.out) == (0, "", True)
+
+
 def test_a_damaged_file_of_the_spool_costs_nothing_else(client: Client) -> None:
     assert not opens_archive(client, "Where does the walrus live?")
     client.write("user", "Where does the walrus live?")

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.amount import amount
+
 from .product import Project, all_bytes, hook_command, restored
 from .striking import hook_struck_at, run_struck
 from .transcripts import Transcript
 
 SUMMARY = "<summary>We went on with the limits.</summary>"
 PARTS = ("brief", "working_set")
+EVERY = amount(1, 3)  # point at which a hook is killed
 
 
 class Session:
@@ -165,9 +168,9 @@ def test_what_is_forgotten_is_gone_from_it(session: Session) -> None:
 
 def test_a_hook_killed_while_it_makes_it_ready_costs_nothing(session: Session, tmp_path: Path) -> None:
     session.project.decide("Use port 8081")
-    event, point, status = session.project.event("SubagentStop", **session.summary()), 0, -9
+    event, point, status = session.project.event("SubagentStop", **session.summary()), 1 - EVERY, -9
     while status:
-        point += 1
+        point += EVERY
         session.project.keep(session.written, session.path)
         command = hook_struck_at(point, tmp_path, hook_command("SubagentStop"))
         status = run_struck(command, session.project.folder, event)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.amount import amount
 from unified_state.lib.package import extra_line
 
 from .product import PROGRAM, Project, archive_is_whole, told_in_one_line
@@ -68,7 +69,7 @@ def test_without_its_folder_minilm_says_in_one_line_what_to_do_and_search_goes_o
 
 
 def test_a_killed_run_leaves_a_whole_archive_and_the_next_one_does_the_rest(archived: Project) -> None:
-    for point in range(1, 200, 9):
+    for point in range(1, 200, amount(9, 27)):
         killed = run_struck(
             command_struck_at(point, archived.archive.parent, "embed", "--model", "static", "--limit", "70"),
             archived.folder,

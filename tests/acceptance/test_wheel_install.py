@@ -19,11 +19,15 @@ def built_wheel(folder: Path) -> Path:
     return wheel
 
 
+def pip_for(place: Path) -> list[str | Path]:
+    """This environment's pip, which works on another one: that takes a third of putting a pip into it."""
+    return [sys.executable, "-m", "pip", "--python", place / "bin" / "python", "-q"]
+
+
 def installed_program(place: Path, wheel: Path) -> None:
     """Install a wheel into an environment of its own, with the packages of this one."""
-    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-    pip: list[str | Path] = [place / "bin" / "python", "-m", "pip", "install", "-q", "--no-index", "--no-deps", wheel]
-    subprocess.run(pip, check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    subprocess.run([*pip_for(place), "install", "--no-index", "--no-deps", wheel], check=True)
     needed = [path for path in sys.path if path.endswith("site-packages")]
     (next((place / "lib").glob("*/site-packages")) / "needed.pth").write_text("\n".join(needed), encoding="utf-8")
 
@@ -52,7 +56,6 @@ def test_install_makes_the_program_start_without_site_and_every_command_works(tm
     project.mkdir()
     installed_program(place, wheel)
     program = place / "bin" / "unified-state"
-    pip: list[str | Path] = [place / "bin" / "python", "-m", "pip", "-q"]
 
     def run(*words: str) -> str:
         done = subprocess.run([program, *words], cwd=project, env=environment, capture_output=True, text=True)  # noqa: PLW1510
@@ -71,12 +74,12 @@ def test_install_makes_the_program_start_without_site_and_every_command_works(tm
     assert ": valid" in run("validate")  # needs packages that lie where `site` finds them
     assert "health     good" in run("status")
     assert "**SQLite**" in run("search", "SQLite")
-    subprocess.run([*pip, "install", "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
+    subprocess.run([*pip_for(place), "install", "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
     assert program.read_bytes() == installers
     given = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": str(project)})
     subprocess.run([f"{program}-hook", "Stop"], input=given, env=environment, cwd=project, text=True, check=True)
     assert program.read_bytes() == short
-    subprocess.run([*pip, "uninstall", "-y", "unified-state"], check=True)
+    subprocess.run([*pip_for(place), "uninstall", "-y", "unified-state"], check=True)
     assert not program.exists()
 
 
@@ -90,8 +93,7 @@ def test_hooks_go_on_after_an_update_of_the_program_and_go_with_it(tmp_path: Pat
     launcher = place / "bin" / "unified-state-hook"
     fast = launcher.read_bytes()
     assert fast.startswith(f"#!{place / 'bin' / 'python'} -IS\n".encode())
-    pip: list[str | Path] = [place / "bin" / "python", "-m", "pip", "-q"]
-    subprocess.run([*pip, "install", "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
+    subprocess.run([*pip_for(place), "install", "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
     assert launcher.read_bytes() != fast
     doctor = subprocess.run(
         [place / "bin" / "unified-state", "doctor"], cwd=project, env=environment, capture_output=True, check=True
@@ -106,5 +108,5 @@ def test_hooks_go_on_after_an_update_of_the_program_and_go_with_it(tmp_path: Pat
         assert done.stderr == ""
         assert launcher.read_bytes() == fast
     assert not list(home.rglob("hook.log"))
-    subprocess.run([*pip, "uninstall", "-y", "unified-state"], check=True)
+    subprocess.run([*pip_for(place), "uninstall", "-y", "unified-state"], check=True)
     assert not launcher.exists()

@@ -23,7 +23,7 @@ def told(repository: Path, tmp_path: Path) -> Path:
     return repository
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A headless browser. Not one for all tests of a worker: while it runs, it has the thread's event loop."""
     program = find_chromium()

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from tests.builders import SESSION, prompt, write_transcript
+
 from .conftest import Open
-from .viewing import Viewer, fetch, run, viewing
+from .viewing import Viewer, fetch, hook, run, viewing
 
 
 def items(folder: Path, kind: str) -> dict[str, Any]:
@@ -57,6 +59,34 @@ def test_a_rule_is_lifted_only_after_a_yes_at_the_terminal(told: Path, opened: O
         viewer.asked("yes")
         page.locator("h1", has_text="resolved").wait_for()
     assert items(told, "constraint")["C1"]["status"] == "resolved"
+
+
+def test_what_waits_is_accepted_or_rejected_and_reopened_by_a_click_and_a_yes_at_the_terminal(
+    repository: Path, tmp_path: Path, opened: Open
+) -> None:
+    said = [prompt(1, "Never push to main."), prompt(2, "Never touch the folder legacy/.")]
+    path = write_transcript(tmp_path / "t" / f"{SESSION}.jsonl", *said)
+    hook(repository, path, "Stop")
+    waiting = {one["constraint"]: name for name, one in items(repository, "constraint").items()}
+    pushes, touches = waiting["Never push to main."], waiting["Never touch the folder legacy/."]
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+
+        def click(verb: str, place: str, answer: str, shown: str) -> None:
+            page.goto(f"{viewer.base}/{place}")
+            page.get_by_role("button", name=verb).first.click(no_wait_after=True)
+            viewer.asked(answer)
+            page.locator("h1", has_text=shown).wait_for()
+
+        click("Accept", pushes, "no", "nothing was changed")
+        click("Accept", pushes, "yes", "active")
+        click("Reject", "state", "yes", "dismissed")
+        assert {name: one.get("status") for name, one in items(repository, "constraint").items()} == {
+            pushes: None,
+            touches: "dismissed",
+        }
+        click("Reopen", touches, "yes", "proposed")
+    assert items(repository, "constraint")[touches]["status"] == "proposed"
 
 
 def stolen_form(viewer: Viewer) -> bytes:
