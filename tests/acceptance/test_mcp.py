@@ -67,13 +67,13 @@ def test_the_clients_probe_is_answered_before_any_handshake(project: Project) ->
     assert {"tools", "resources", "prompts"} <= found["capabilities"].keys()
 
 
-@pytest.mark.parametrize("line", GARBAGE.values(), ids=GARBAGE)
-def test_garbage_is_answered_by_one_error_and_the_server_goes_on(project: Project, line: bytes) -> None:
+def test_garbage_is_answered_by_one_error_and_the_server_goes_on(project: Project) -> None:
     with McpClient(project) as client:
-        client.write(line)
-        answer = client.read()
-        assert (answer["id"], answer["error"]["code"]) in {(None, -32700), (None, -32600)}
-        assert client.add("still there") == "D1"
+        for number, (name, line) in enumerate(GARBAGE.items(), 1):
+            client.write(line)
+            answer = client.read()
+            assert (answer["id"], answer["error"]["code"]) in {(None, -32700), (None, -32600)}, name
+            assert client.add(f"still there after {name}") == f"D{number}"
         assert client.end() == (0, "")
 
 

@@ -93,7 +93,9 @@ def test_a_script_makes_it_from_the_clone_that_host_names(world: ClientWorld, ta
 
 
 def test_without_one_it_is_named(world: ClientWorld, task_folder: Path) -> None:
-    with pytest.raises(RuntimeError, match="own-limiter: neither repository.bundle nor .*build.py makes its reposit"):
+    with pytest.raises(
+        RuntimeError, match=r"own-limiter: neither repository\.bundle nor .*build\.py makes its reposit"
+    ):
         build(world, the_task(task_folder), None)
 
 

@@ -30,16 +30,15 @@ COLOURED = [
 ]
 
 
-@pytest.mark.parametrize("arguments", COLOURED, ids=" ".join)
-def test_a_terminal_shows_colour_and_bold_and_a_pipe_the_same_text_plain(
-    recorded: Path, arguments: tuple[str, ...]
-) -> None:
-    shown = on_screen(*arguments, cwd=recorded, rows=500, variables={"COLUMNS": "80"})
-    assert ESCAPE in shown
-    plain = run(*arguments, cwd=recorded, COLUMNS="80")
-    assert ESCAPE not in plain.stdout
-    for variable in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert ESCAPE not in on_screen(*arguments, cwd=recorded, rows=500, variables={"COLUMNS": "80", **variable})
+def test_a_terminal_shows_colour_and_bold_and_a_pipe_the_same_text_plain(recorded: Path) -> None:
+    for arguments in COLOURED:
+        shown = on_screen(*arguments, cwd=recorded, rows=500, variables={"COLUMNS": "80"})
+        assert ESCAPE in shown, arguments
+        plain = run(*arguments, cwd=recorded, COLUMNS="80")
+        assert ESCAPE not in plain.stdout, arguments
+        for variable in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            told = on_screen(*arguments, cwd=recorded, rows=500, variables={"COLUMNS": "80", **variable})
+            assert ESCAPE not in told, (arguments, variable)
 
 
 def test_an_agent_at_a_terminal_gets_plain_text(recorded: Path) -> None:
@@ -183,11 +182,19 @@ READS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", READS, ids=" ".join)
-def test_all_that_reads_takes_json(recorded: Path, arguments: tuple[str, ...]) -> None:
-    done = run(*arguments, "--json", cwd=recorded)
-    json.loads(done.stdout)
-    assert done.returncode in {0, 1}
+def test_all_that_reads_takes_json(recorded: Path) -> None:
+    for arguments in READS:
+        done = run(*arguments, "--json", cwd=recorded)
+        assert is_json(done.stdout), arguments
+        assert done.returncode in {0, 1}, arguments
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def test_a_command_that_lists_takes_json_before_its_verb_too(recorded: Path) -> None:

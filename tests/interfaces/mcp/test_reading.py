@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.amount import amount
 from tests.builders import answer as answered
 from tests.builders import call as called
 from tests.builders import prompt, result
@@ -131,7 +132,7 @@ def test_every_page_of_a_big_archive_is_within_the_clients_limits(repository: Pa
     ]
     keep(prompt(1, text[:50_000]), *(entry for pair in calls for entry in pair))
     manager = UnifiedStateManager(repository)
-    for number in range(40):
+    for number in range(amount(40, 20)):
         manager.add_constraint(f"{number} {text[:900]}", text[:900], blocking=True)
     manager.add_evidence("output", text, "make")
     manager.save_state(highlights=[text[:99_000]] * 5)

@@ -145,7 +145,9 @@ def test_an_interrupt_ends_it_well_at_any_moment(told: Path, tmp_path: Path, hom
     browser.chmod(0o755)
     interrupt = "os.kill(os.getpid(), signal.SIGINT)"
     timer = "signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT)), signal.setitimer(0, {})"
-    while_it_starts = [f"opens_browser=False, say=lambda _: ({timer.format(n / 200 + 0.001)})" for n in range(20)]
+    while_it_starts = [
+        f"opens_browser=False, say=lambda _: ({timer.format(n / 200 + 0.001)})" for n in range(0, 20, amount(1, 4))
+    ]
     for options in (
         f"opens_browser=False, say=lambda _: {interrupt}",
         "opens_browser=True, say=print",
