@@ -15,7 +15,7 @@ from hypothesis import settings
 
 from tests.amount import QUICK, amount
 from tests.citus_server import CITUS, shared_citus
-from tests.groups import mark
+from tests.groups import comes_first, mark
 from tests.memory_disk import memory_disk
 from tests.passwd import need_own_passwd, set_home
 from tests.postgres_kinds import BUNDLED, programs_of
@@ -63,6 +63,12 @@ def postgres(request: pytest.FixtureRequest) -> PostgresServer:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark a test by its folder."""
     mark(item)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long ones first; otherwise the order stays the random one."""
+    items.sort(key=lambda item: not comes_first(item))
 
 
 @pytest.fixture(scope="session")

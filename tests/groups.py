@@ -46,6 +46,14 @@ SLOW = {
     "search/vectors/models/test_minilm.py",
     "search/vectors/test_nearest_vectors.py",
 }
+# These wait for more than ten seconds.
+WAITING = {
+    "acceptance/test_hung_writer.py",
+    "acceptance/test_no_hang.py",
+    "acceptance/test_refusing_server.py",
+    "team/postgres/test_citus.py",
+    "team/postgres/test_hostile_member.py",
+}
 
 
 def markers_of(place: str) -> list[str]:
@@ -53,6 +61,11 @@ def markers_of(place: str) -> list[str]:
     folders = [folder for folder in MARKERS if place == folder or place.startswith(f"{folder}/")]
     found = [MARKERS[max(folders, key=len)]] if folders else []
     return [*found, "slow"] if place in SLOW else found
+
+
+def comes_first(item: pytest.Item) -> bool:
+    """Whether a test begins early, so that at the end no worker is left alone with it."""
+    return item.path.relative_to(_TESTS).as_posix() in SLOW | WAITING
 
 
 def mark(item: pytest.Item) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.amount import some
+
 from .conftest import Prepared
 from .namespaces import in_folder, mounted
 from .product import PATIENCE, PROGRAM, Project, told_in_one_line
@@ -58,7 +60,7 @@ def refs(project: Project, *arguments: str) -> list[str]:
     return [hit["ref"] for hit in project.ask("search", *arguments) if "**" in hit["snippet"]]
 
 
-@pytest.mark.parametrize("query", SYNTAX)
+@pytest.mark.parametrize("query", some(SYNTAX, 18))
 def test_no_query_is_ever_read_as_syntax(known: Project, query: str) -> None:
     done = known.run("search", "--json", "--", query)
     assert (done.code, done.err.count("\n")) == (0, 0 if json.loads(done.out) else 1), done

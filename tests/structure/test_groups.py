@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.groups import MARKERS, SLOW, markers_of
+from tests.groups import MARKERS, SLOW, WAITING, markers_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +22,7 @@ def would_run(target: str, tmp_path: Path) -> str:
 
 
 def test_every_place_that_has_a_marker_exists() -> None:
-    assert [place for place in [*MARKERS, *SLOW] if not (ROOT / "tests" / place).exists()] == []
+    assert [place for place in [*MARKERS, *SLOW, *WAITING] if not (ROOT / "tests" / place).exists()] == []
 
 
 def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path) -> None:
@@ -47,6 +48,15 @@ def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path
 )
 def test_a_test_is_marked_by_the_folder_it_is_in(place: str, markers: set[str]) -> None:
     assert set(markers_of(place)) == markers
+
+
+def test_the_long_ones_come_first() -> None:
+    files = ["tests/lib/test_fence.py", "tests/restore/test_preview.py", "tests/lib/test_text.py"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", *files]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = [line.partition("::")[0] for line in shown.splitlines() if "::" in line]
+    assert set(names) == set(files)
+    assert names[: names.count(files[1])] == [files[1]] * names.count(files[1])
 
 
 def test_demo_installs_what_the_product_needs_and_test_the_rest(tmp_path: Path) -> None:
