@@ -99,6 +99,10 @@ class HookRun(Run):
             from unified_state.interfaces.hooks.note_quiet import note_quiet
 
             note_quiet(call)
+        if self._went_on and self.problem is None:
+            from unified_state.interfaces.hooks.note_status import note_status
+
+            note_status(call)
         return ""
 
     def _keeps_prompt(self, event: HookEvent, place: Place, settings: Settings) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 
-from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular, set_alarm, system
+from unified_state.lib.stdlib import SMALL_FILE, LateError, dump_json, parse_json, read_object, read_regular, system
 from unified_state.memory.secrets.rules.quick_look import may_need_masking
 from unified_state.memory.spool.hook_files import (
     is_overdue,
@@ -28,12 +28,7 @@ _EVENT, _END = "UserPromptSubmit", "Stop"
 _KIND = "prompt"  # of the archive's steps; their module loads more than all of this
 _WHOLE_HOOK = {"agent_id", "timestamp", "cursor_version"}  # a subagent's prompt, another host's
 _SECONDS = 5.0
-_CHUNK = 1 << 16
 _MOST_KEPT, _LONGEST_KEPT = 12, 86_400_000  # prompts and milliseconds; other processes failed to archive them
-
-
-class _LateError(BaseException):
-    """The client's input did not come to an end."""
 
 
 def main() -> None:
@@ -41,37 +36,17 @@ def main() -> None:
     started = time.monotonic()
     begin = bytearray()
     try:
-        event = _given(begin)
+        event = read_object(begin, SMALL_FILE, _SECONDS)
         if event is not None and (folder := _keep(event, started)):
             _try_to_archive(folder, event)
             system._exit(0)  # noqa: SLF001  # as `os` has it; everything is closed
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, _LateError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, LateError):
         pass  # the whole hook does it, or reports what is wrong
     from unified_state.interfaces.hook import main as run_hook
     from unified_state.interfaces.tool_hook import give_back
 
     give_back(bytes(begin))
     run_hook()
-
-
-def _given(begin: bytearray) -> dict[str, Any] | None:
-    """Return the client's input, or None if it is no object or has no end yet. `begin` gets what was read."""
-    set_alarm(_SECONDS, _stop)
-    while chunk := system.read(0, _CHUNK):
-        begin += chunk
-        if len(begin) > SMALL_FILE:
-            return None
-        if begin[-9:].rstrip().endswith(b"}"):
-            try:
-                event = parse_json(begin.decode("utf-8", "replace"))
-            except (ValueError, RecursionError):
-                continue  # the end of an inner object
-            return event if isinstance(event, dict) else None
-    return None
-
-
-def _stop() -> None:
-    raise _LateError
 
 
 def _keep(event: dict[str, Any], started: float) -> str:
@@ -99,7 +74,7 @@ def _try_to_archive(folder: str, event: dict[str, Any]) -> None:
     """Archive if many prompts wait. Where no process can be made the next prompt tries again: this one is kept."""
     try:
         _archive_if_many(folder, event)
-    except (OSError, ValueError, _LateError):
+    except (OSError, ValueError, LateError):
         return
 
 

@@ -10,7 +10,7 @@ import sys
 
 from unified_state.context.window.rules.status_text import MOST_BYTES
 from unified_state.context.window.status_note import draw, noted_line
-from unified_state.lib.stdlib import parse_json, set_alarm, system
+from unified_state.lib.stdlib import LateError, parse_json, read_object, set_alarm, system
 from unified_state.memory.spool.session_way import usual_data_dir
 
 TYPE_CHECKING = False
@@ -23,66 +23,60 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
 
 _STDIN_SECONDS = 2.0
-_CHUNK = 1 << 16
-
-
-class _LateError(BaseException):
-    """The client's input did not come to an end."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the status line for `[DATA_DIR] [REPLACED]` of the process's arguments, and exit the process."""
     data_dir, replaced, *_ = [*(sys.argv[1:] if arguments is None else arguments), "", ""]
     begin = bytearray()
-    if replaced or not print_noted(data_dir or usual_data_dir(), begin):
+    if not print_noted(data_dir or usual_data_dir(), begin, replaced):
         from unified_state.settings import default_data_dir
 
         run(data_dir or default_data_dir(), calls_other=True, replaced=replaced, begin=bytes(begin))
     system._exit(0)  # noqa: SLF001  # as `os` has it; skips the interpreter's teardown of 2 ms; everything is closed
 
 
-def print_noted(data_dir: str, begin: bytearray) -> bool:
-    """Print the status line by the session's note, and return whether it could. `begin` gets what was read of stdin."""
+def print_noted(data_dir: str, begin: bytearray, replaced: str = "") -> bool:
+    """Print the status line by the session's note, and return whether it could. `begin` gets what was read of stdin.
+
+    Above it is the user's own status line, if ours replaced one.
+    """
     try:
-        event = None if system.isatty(0) else _given(begin)
-        line = "" if event is None else noted_line(data_dir, event)
+        event = _given(begin)
+        line = "" if event is None else noted_line(data_dir, event, has_other=bool(replaced))
         if line:
-            _write(f"{line}\n".encode("utf-8", "replace"))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, _LateError):
+            lines = (_other_lines(replaced, bytes(begin)), line) if replaced else (line,)
+            _write("".join(f"{shown}\n" for shown in lines if shown).encode("utf-8", "replace"))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, LateError):
         return False  # there is no note, or it is damaged: the archive is opened
     return bool(line)
 
 
 def _given(begin: bytearray) -> dict[str, Any] | None:
-    """Return the client's input, or None if it is no object or has no end yet."""
-    set_alarm(_STDIN_SECONDS, _stop)
     try:
-        while chunk := system.read(0, _CHUNK):
-            begin += chunk
-            if len(begin) > MOST_BYTES:
-                return None
-            if begin[-9:].rstrip().endswith(b"}"):
-                try:
-                    event = parse_json(begin.decode("utf-8", "replace"))
-                except (ValueError, RecursionError):
-                    continue  # the end of an inner object
-                return event if isinstance(event, dict) else None
+        return None if system.isatty(0) else read_object(begin, MOST_BYTES, _STDIN_SECONDS)
     finally:
         set_alarm(0, _ignore)
-    return None
+
+
+def _ignore() -> None:
+    """Do nothing: the input was read."""
+
+
+def _other_lines(replaced: str, stdin: bytes) -> str:
+    """Return the lines of the status line that ours replaced, of which `replaced` is the JSON."""
+    value = parse_json(replaced)
+    command = value.get("command") if isinstance(value, dict) else None
+    if not isinstance(command, str) or not command or "\0" in command:
+        return ""  # as `other_command` has it, which loads too much
+    from unified_state.context.window.other_status_line import OtherStatusLine  # most users have no other
+
+    return OtherStatusLine(command, stdin, system.environ).lines()
 
 
 def _write(output: bytes) -> None:
     while output:
         output = output[system.write(1, output) :]
-
-
-def _stop() -> None:
-    raise _LateError
-
-
-def _ignore() -> None:
-    """Do nothing: the input was read."""
 
 
 def run(data_dir: str, *, calls_other: bool = False, replaced: str = "", begin: bytes = b"") -> None:
@@ -103,9 +97,10 @@ def run(data_dir: str, *, calls_other: bool = False, replaced: str = "", begin: 
         raw = b"" if sys.stdin.isatty() else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS, begin)
         environ, given = environment(), parse_status(raw, now)
         place = locate(given.cwd if os.path.isdir(given.cwd) else os.getcwd(), data_dir, create=False)
-        writer = _writer(given, place, data_dir, environ) if calls_other and not replaced else None
+        writer = _writer(given, place, data_dir, environ, has_other=bool(replaced)) if calls_other else None
         other_lines = _start_other(raw, replaced, place, environ) if calls_other else str
-        own = _own_line(given, place, data_dir, environ, now, writer if other_lines is str else None)
+        has_note = bool(replaced) or other_lines is str  # a note does not name a command of other settings
+        own = _own_line(given, place, data_dir, environ, now, writer if has_note else None)
     except Exception as error:  # noqa: BLE001  # a bug is reported, and the other lines are still shown
         own = _logged(error, data_dir, now)
     output = "\n".join(filter(None, (other_lines(), own)))
@@ -128,12 +123,14 @@ def _logged(error: Exception, data_dir: str, now: int) -> str:
     return f"unified-state: {problem}; `unified-state doctor` tells more"
 
 
-def _writer(given: StatusInput, place: Place, data_dir: str, environ: Mapping[str, str]) -> NoteWriter:
+def _writer(
+    given: StatusInput, place: Place, data_dir: str, environ: Mapping[str, str], *, has_other: bool
+) -> NoteWriter:
     from unified_state.agents.install.status_line_entry import status_line_files
     from unified_state.context.window.write_status_note import NoteWriter
 
     files = status_line_files(place.repository.worktree, environ)
-    return NoteWriter(place, given.cwd, data_dir, given.session_id, files)
+    return NoteWriter(place, given.cwd, data_dir, given.session_id, files, has_other=has_other)
 
 
 def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:
@@ -143,7 +140,7 @@ def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, 
     command = other_command(replaced, place.repository.worktree, environ)
     if not command:
         return str
-    from unified_state.agents.install.status_line_entry import OtherStatusLine  # most users have no other
+    from unified_state.context.window.other_status_line import OtherStatusLine  # most users have no other
 
     return OtherStatusLine(command, raw, environ).lines
 

@@ -3,14 +3,15 @@
 When `finish` returns, every program has ended or was killed, and was reaped. Outputs are not buffered: each piece goes
 to its reader.
 
-Programs start through `os.posix_spawn`, since importing `subprocess` alone costs a hook more than git takes. On
-Windows, which has no posix_spawn, `subprocess` is used.
+Programs start through `posix_spawn`, since importing `subprocess` alone costs a hook more than git takes. On Windows,
+which has no posix_spawn, `subprocess` is used. `os` is loaded only to find a program: the status line does without it.
 """
 
 from __future__ import annotations
 
-import os
 import time
+
+from unified_state.lib.stdlib import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,12 +34,15 @@ def absolute_folders(environ: Mapping[str, str]) -> str:
 
     Those refer to the current folder, which may be a stranger's repository.
     """
+    import os
+
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(filter(os.path.isabs, folders)) or os.devnull  # an empty PATH would mean the current folder
 
 
 _PIECE = 1 << 16
 _COMPLAINT_LIMIT = 1 << 12
+_NOTHING = "/dev/null"
 _SIGKILL = 9  # the number of SIGKILL; importing `signal` loads `enum`: 3 ms
 _LAST_CHANCE = 0.05  # seconds to read the output of a program that ended in time, after one that did not
 _PATIENCE = 1.0  # seconds for a killed program to end; one that hangs in the kernel (a dead network disk) may not
@@ -49,6 +53,8 @@ def find_program(name: str, environ: Mapping[str, str], outside: str = "") -> st
 
     Programs in the folder `outside` are skipped, unless that folder also contains the user's home.
     """
+    import os
+
     name = f"{name}.exe" if os.name == "nt" else name
     avoided = os.path.join(os.path.realpath(outside), "") if outside else ""
     if avoided and os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(avoided):
@@ -92,7 +98,7 @@ class Program:
 
 
 class SpawnedProcesses:
-    """Programs started with `os.posix_spawn`, each in its own process group, so that its children are killed with
+    """Programs started with `posix_spawn`, each in its own process group, so that its children are killed with
     it.
     """
 
@@ -108,23 +114,23 @@ class SpawnedProcesses:
 
     def _start(self, program: Program, environment: Mapping[str, str]) -> None:
         actions: list[tuple[int, int, str, int, int] | tuple[int, int, int]] = [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+            (system.POSIX_SPAWN_OPEN, 0, _NOTHING, system.O_RDONLY, 0)
             if program.stdin is None
-            else (os.POSIX_SPAWN_DUP2, program.stdin, 0)
+            else (system.POSIX_SPAWN_DUP2, program.stdin, 0)
         ]
         pipes = []
         try:
             for stream, reader in ((1, program.output), (2, program.complaint)):
-                ours, theirs = os.pipe()
+                ours, theirs = system.pipe()
                 self._readers[ours] = (program, reader)
                 pipes.append(theirs)
-                actions.append((os.POSIX_SPAWN_DUP2, theirs, stream))
+                actions.append((system.POSIX_SPAWN_DUP2, theirs, stream))
             arguments = program.arguments
-            pid = os.posix_spawn(arguments[0], arguments, environment, file_actions=actions, setpgroup=0)
+            pid = system.posix_spawn(arguments[0], arguments, environment, file_actions=actions, setpgroup=0)
             self._running[pid] = program
         finally:
             for theirs in pipes:
-                os.close(theirs)
+                system.close(theirs)
 
     def finish(self, end: float) -> None:
         """Read until all programs have ended, at most until `end`, and kill the others."""
@@ -146,21 +152,21 @@ class SpawnedProcesses:
             poller.register(descriptor)
         while self._readers and (left := end - time.monotonic()) > 0:
             for descriptor, _ in poller.poll(left * 1000):
-                if piece := os.read(descriptor, _PIECE):
+                if piece := system.read(descriptor, _PIECE):
                     self._readers[descriptor][1].feed(piece)
                 else:
                     poller.unregister(descriptor)
-                    os.close(descriptor)
+                    system.close(descriptor)
                     del self._readers[descriptor]
 
     def _stop(self) -> None:
         while self._readers:
-            os.close(self._readers.popitem()[0])
+            system.close(self._readers.popitem()[0])
         for pid in self._running:
             try:
-                os.killpg(pid, _SIGKILL)
+                system.killpg(pid, _SIGKILL)
             except OSError:  # it left its group, or (on macOS) has just ended
-                os.kill(pid, _SIGKILL)
+                system.kill(pid, _SIGKILL)
         while self._running:
             _wait(self._running.popitem()[0], time.monotonic() + _PATIENCE)
 
@@ -168,16 +174,16 @@ class SpawnedProcesses:
 def _wait(pid: int, end: float) -> int | None:
     """Return the exit code of a child; None if it still runs at `end`."""
     while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
+        ended, status = system.waitpid(pid, system.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status)
+            return system.waitstatus_to_exitcode(status)
         if time.monotonic() >= end:
             return None
         time.sleep(0.0005)
 
 
 class PopenedProcesses:
-    """Programs started with `subprocess`, for systems without `os.posix_spawn`."""
+    """Programs started with `subprocess`, for systems without `posix_spawn`."""
 
     def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
         from subprocess import DEVNULL, PIPE, Popen
@@ -216,5 +222,5 @@ class PopenedProcesses:
 
 
 start_programs: Callable[[Sequence[Program], Mapping[str, str]], Processes] = (
-    SpawnedProcesses if hasattr(os, "posix_spawn") else PopenedProcesses
+    SpawnedProcesses if hasattr(system, "posix_spawn") else PopenedProcesses
 )

@@ -7,7 +7,6 @@ it even if our own files are lost.
 from __future__ import annotations
 
 import os
-import time
 
 from unified_state.agents.install.claude_settings import config_folder, parsed_settings, settings_in
 from unified_state.agents.install.hook_table import command_words
@@ -19,15 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from unified_state.lib.processes import Processes, Program
-
 MODULE = "unified_state.interfaces.statusline"
 _KEY = "statusLine"
 _WORDS = 6  # arguments of our command: interpreter, -I, -S, -c, code, data folder
-_SECONDS = 3.0  # timeout of the user's status line
-_MOST_BYTES = 1 << 14  # limit of its output
-_PIPE_BYTES = 1 << 16  # capacity of a pipe; the input of a status line is never longer
-_SHELL = "/bin/sh" if os.name == "posix" else "sh"
 
 
 def with_status_line(text: str, data_dir: str) -> str:
@@ -104,39 +97,3 @@ def status_line_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str
 def _command(value: Any) -> str:
     command = value.get("command") if isinstance(value, dict) else None
     return command if isinstance(command, str) and "\0" not in command else ""
-
-
-class OtherStatusLine:
-    """The user's own status line, run next to ours with the same input. Its failure does not affect ours."""
-
-    def __init__(self, command: str, stdin: bytes, environ: Mapping[str, str]) -> None:
-        from unified_state.lib.processes import Excerpt, Program  # only if the user has a status line
-
-        self._output = Excerpt(_MOST_BYTES)
-        self._program = Program("status line", [_SHELL, "-c", command], self._output)
-        self._processes = _start(self._program, stdin, environ)
-        self._end = time.monotonic() + _SECONDS
-
-    def lines(self) -> str:
-        """Return the output of the command, or "" if it failed or timed out."""
-        if self._processes is not None:
-            self._processes.finish(self._end)
-        return self._output.content.decode("utf-8", "replace").rstrip() if self._program.exit_code == 0 else ""
-
-
-def _start(program: Program, stdin: bytes, environ: Mapping[str, str]) -> Processes | None:
-    """Start the program with all of its input in a pipe. Return None if that fails."""
-    from unified_state.lib.processes import start_programs
-
-    ours, theirs = os.pipe()
-    try:
-        try:
-            os.write(theirs, stdin[:_PIPE_BYTES])
-        finally:
-            os.close(theirs)
-        program.stdin = ours
-        return start_programs([program], environ)
-    except OSError:
-        return None
-    finally:
-        os.close(ours)

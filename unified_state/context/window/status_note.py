@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-FORMAT = 1
+FORMAT = 2
 USAGE_FOLDER = "usage"  # beside the archive: the client's last figures of each session
 _VARIABLES = (
     "CLAUDE_CONFIG_DIR",
@@ -52,13 +52,18 @@ def draw(glance: Glance, variable: Callable[[str, str], str]) -> str:
     return status_line(glance, width, colour=not variable("NO_COLOR", "") and variable("TERM", "") != "dumb")
 
 
-def noted_line(data_dir: str, event: dict[str, Any]) -> str:
+def noted_line(data_dir: str, event: dict[str, Any], *, has_other: bool = False) -> str:
     """Return the status line by the session's note, or "" if the archive must be opened, or something else is not as
-    usual. Raises OSError, or ValueError, TypeError, KeyError or AttributeError for a damaged note.
+    usual.
+
+    `has_other` is as for the note's writer. Raises OSError, or ValueError, TypeError, KeyError or AttributeError for a
+    damaged note.
     """
     path = note_path(data_dir, event["session_id"])
     note = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")) if path else {}
     if not note or note["format"] != FORMAT or note["variables"] != client_variables():
+        return ""
+    if note["has_other"] != has_other:
         return ""
     way, now = note["way"], int(time.time() * 1000)
     folder, figures = str(way["folder"]), window_figures(event.get("context_window"))

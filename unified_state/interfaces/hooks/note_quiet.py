@@ -35,7 +35,7 @@ def note_quiet(call: HookCall) -> None:
     event, place = call.event, call.workspace.place
     if not event.session_id or event.agent_id or call.workspace.journal is not None:
         return
-    stamp = _settled_stamp(place.archive_path)
+    stamp = settled_stamp(place.archive_path)
     with Archive(place.archive_path, seconds=_SECONDS) as archive:
         names = _names_if_quiet(archive, event.session_id)
     if names is not None and stamp is not None and stamp == archive_stamp(place.archive_path):
@@ -64,7 +64,7 @@ def _finds_the_same(call: HookCall) -> bool:
     return is_same and load_hook_settings(place.repository.worktree, cache, data_dir, call.environ).enabled
 
 
-def _settled_stamp(path: str) -> list[int] | None:
+def settled_stamp(path: str) -> list[int] | None:
     """Return the stamp of an archive, once a later commit would have another time."""
     stamp = archive_stamp(path)
     if stamp is not None:
