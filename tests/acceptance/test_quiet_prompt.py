@@ -301,6 +301,28 @@ def test_a_prompt_that_names_a_failed_attempt_is_told_of_it(client: Client) -> N
     assert "too slow" in client.asks("Rewrite lexer.py by hand.")
 
 
+@pytest.fixture
+def tried(client: Client) -> Client:
+    """A session that knows nothing of a failed attempt, in an archive in which words can be rare."""
+    client.project.run("attempt", "add", "Parsing with Tokenizers of 解析器", "--outcome", "too slow")
+    client.asks("Go on.")  # told as news
+    for number in range(30):
+        client.write("assistant", [{"type": "text", "text": f"Part {number} of the parsing is done."}])
+    client.stops()
+    return client
+
+
+@pytest.mark.parametrize("prompt", ["Speed up our TOKENIZERS.", "重写解析吧"])
+def test_a_prompt_that_shares_a_rare_word_with_a_failed_attempt_is_told_of_it(tried: Client, prompt: str) -> None:
+    assert not opens_archive(tried, "Improve the parsing, please.")  # a word of many steps
+    tried.write("user", "Improve the parsing, please.")
+    tried.stops()
+    assert "too slow" in tried.asks(prompt)
+    tried.stops()
+    assert opens_archive(tried, prompt)
+    assert tried.asks(prompt) == ""  # once
+
+
 def test_a_secret_in_such_a_prompt_is_never_written(client: Client) -> None:
     assert not opens_archive(client, f"Use {TOKEN} and <private>my name</private> for the upload.")
     (kept,) = (text for text in client.kept if text.startswith("Use "))

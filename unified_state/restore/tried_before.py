@@ -1,4 +1,4 @@
-"""Add failed attempts to a prompt that names their file or command.
+"""Add failed attempts to a prompt that names their file or command, or shares a rare word with them.
 
 Only attempts that this conversation does not contain are added: those of other sessions, and those from before a
 compaction. Each is added once.
@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.identifiers import mentioned_files
-from unified_state.lib.text import unpack
+from unified_state.lib.query import CHATTER, query_words, words_of
+from unified_state.lib.text import is_cjk, unpack
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import latest_compaction
+from unified_state.memory.archive.full_text import count_having, count_steps
 from unified_state.memory.ledger.item_table import newest_items
 from unified_state.memory.ledger.rules.item_lines import item_line
 from unified_state.model.item import ATTEMPT
@@ -20,19 +22,28 @@ from unified_state.restore.fenced_text import fence_and_remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.item import LedgerItem
 
 _LOOKED_AT, _TOLD = 20, 3  # attempts
 _LINE_CHARACTERS = 400
 _SHORTEST_COMMAND = 6  # a prompt contains a shorter one by chance
+_SHORTEST_WORD, _CJK_PAIR = 4, 2  # characters
+_RARE, _RARE_SHARE = 12, 10  # a rare word is in so many steps at most, and in one of so many
+_MOST_WORDS = 200  # of all attempts, the newest first; counting one takes up to 0.5 ms
 _HEAD = "[FAILED ATTEMPTS] on what this prompt names"
 
 
 def tried_before(archive: Archive, session: int, session_id: str, prompt: str, now: int) -> str:
     """Return the fenced text for a prompt and record it, or return "" if no attempt failed."""
-    named = {os.path.basename(path) for path in mentioned_files(prompt)}
-    attempts = [item for item in newest_items(archive, ATTEMPT, _LOOKED_AT) if _is_named(item, named, prompt)]
+    named, asked = {os.path.basename(path) for path in mentioned_files(prompt)}, set(words_of(prompt))
+    items = newest_items(archive, ATTEMPT, _LOOKED_AT)
+    rare = _rare_words(archive, [word for word in _words_of_attempts(items) if word in asked])
+    attempts = [
+        item for item in items if _is_named(item, named, prompt) or not rare.isdisjoint(_words_of_attempts([item]))
+    ]
     unknown = [item for item in attempts if not _is_known(archive, session, session_id, item)]
     if not unknown:
         return ""
@@ -40,13 +51,28 @@ def tried_before(archive: Archive, session: int, session_id: str, prompt: str, n
     return fence_and_remember(archive, session, TRIED, text, now)
 
 
-def names_of_attempts(archive: Archive) -> list[str]:
-    """Return the names of files and the commands, one of which a prompt contains if it names a failed attempt."""
-    names = set()
-    for item in newest_items(archive, ATTEMPT, _LOOKED_AT):
+def names_of_attempts(archive: Archive) -> tuple[list[str], list[str]]:
+    """Return the names of files and the commands of failed attempts, and their rare words in small letters. A prompt
+    that contains none of them gets no attempt.
+    """
+    names, items = set(), newest_items(archive, ATTEMPT, _LOOKED_AT)
+    for item in items:
         command = item.body.get("command") or ""
         names |= {*map(os.path.basename, item.files), *([command] if len(command) >= _SHORTEST_COMMAND else ())}
-    return sorted(filter(None, names))
+    return sorted(filter(None, names)), sorted(_rare_words(archive, _words_of_attempts(items)))
+
+
+def _words_of_attempts(items: Sequence[LedgerItem]) -> list[str]:
+    """Return the words that may tell what was tried."""
+    words = (word for item in items for word in query_words(item.body["attempt"]) if word not in CHATTER)
+    long = (word for word in words if len(word) >= (_CJK_PAIR if is_cjk(word[0]) else _SHORTEST_WORD))
+    return [word for word in dict.fromkeys(long) if not word.isdigit()][:_MOST_WORDS]
+
+
+def _rare_words(archive: Archive, words: Sequence[str]) -> set[str]:
+    steps = count_steps(archive) if words else 0
+    having = count_having(archive, words, steps)
+    return {word for word in words if having[word] <= min(_RARE, steps // _RARE_SHARE)}
 
 
 def _is_named(item: LedgerItem, named: set[str], prompt: str) -> bool:

@@ -39,7 +39,7 @@ def note_quiet(call: HookCall) -> None:
     with Archive(place.archive_path, seconds=_SECONDS) as archive:
         names = _names_if_quiet(archive, event.session_id)
     if names is not None and stamp is not None and stamp == archive_stamp(place.archive_path):
-        write_mark(place, event.session_id, stamp, names)
+        write_mark(place, event.session_id, stamp, *names)
         _write_way(call)
 
 
@@ -73,8 +73,10 @@ def settled_stamp(path: str) -> list[int] | None:
     return archive_stamp(path)
 
 
-def _names_if_quiet(archive: Archive, session_id: str) -> list[str] | None:
-    """Return the names that a prompt must not contain to stay without an addition; None if it may get another one."""
+def _names_if_quiet(archive: Archive, session_id: str) -> tuple[list[str], list[str]] | None:
+    """Return the names and words that a prompt must not contain to stay without an addition; None if it may get
+    another one.
+    """
     session = session_number(archive, session_id)
     if session is None:
         return None
@@ -86,4 +88,4 @@ def _names_if_quiet(archive: Archive, session_id: str) -> list[str] | None:
     has_news, has_attempts, has_line = waiting_for_prompt(archive, session)
     if has_news or has_line:
         return None
-    return names_of_attempts(archive) if has_attempts else []
+    return names_of_attempts(archive) if has_attempts else ([], [])

@@ -148,17 +148,19 @@ def _path(archive: InFolder, session_id: str) -> str:
     return os.path.join(_folder(archive), file_name(session_id) + _ENDING)
 
 
-def write_mark(place: Place, session_id: str, stamp: list[int], names: list[str]) -> None:
-    """Write the mark of a session whose next prompt gets no addition, unless it contains one of the names."""
+def write_mark(place: Place, session_id: str, stamp: list[int], names: list[str], words: list[str]) -> None:
+    """Write the mark of a session whose next prompt gets no addition, unless it contains one of the names or, in small
+    letters, of the words.
+    """
     path = mark_path(place.folder, session_id)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     if len(os.listdir(os.path.dirname(path))) > _MOST_MARKS:
         drop_marks(place)  # other sessions write theirs again
-    write_note(path, dump_json([stamp, names]).encode("utf-8", "surrogatepass"))
+    write_note(path, dump_json([stamp, names, words]).encode("utf-8", "surrogatepass"))
 
 
 def drop_marks(archive: InFolder) -> None:
-    """Remove the marks of all sessions, which name files and commands of failed attempts."""
+    """Remove the marks of all sessions, which have names and words of failed attempts."""
     folder = os.path.join(archive.folder, QUIET_FOLDER)
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         try:

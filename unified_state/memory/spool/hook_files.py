@@ -32,11 +32,14 @@ def file_name(session_id: str) -> str:
 
 def may_add_to(folder: str, archive_path: str, session_id: str, prompt: str) -> bool:
     """Return False only if nothing is to be added to a prompt: the session has a mark, no process committed to the
-    archive since, and the prompt contains none of the mark's names.
+    archive since, and the prompt contains none of the mark's names, and none of its words in any case.
     """
     try:
-        stamp, names = parse_json(read_regular(mark_path(folder, session_id), SMALL_FILE).decode())
-        return stamp is None or stamp != archive_stamp(archive_path) or any(name in prompt for name in names)
+        stamp, names, words = parse_json(read_regular(mark_path(folder, session_id), SMALL_FILE).decode())
+        if stamp is None or stamp != archive_stamp(archive_path):
+            return True
+        small = prompt.lower() if words else ""
+        return any(name in prompt for name in names) or any(word in small for word in words)
     except (OSError, ValueError, TypeError):
         return True
 
