@@ -37,6 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--damages", type=int, default=amount(300, 100), help="how many damaged bytes to try (the whole run: 10000)"
     )
+    kills = "how many processes to kill between prompt and restore (the whole run: 1000)"
+    parser.addoption("--kills", type=int, default=amount(100, 10), help=kills)
 
 
 def pytest_configure(config: pytest.Config) -> None:

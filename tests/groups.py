@@ -34,6 +34,7 @@ MARKERS = {
 SLOW = {
     "acceptance/test_forgetting_at_scale.py",
     "acceptance/test_killed.py",
+    "acceptance/test_killed_turns.py",
     "acceptance/test_killed_upkeep.py",
     "acceptance/test_long_lines.py",
     "acceptance/test_rules_come_back.py",

@@ -1,0 +1,59 @@
+"""A client's session as the hooks see it: prompts, turns and a transcript that the client writes."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from .product import Project
+
+SESSION = "0b1f8d3c-5a52-4f0e-9a39-6f2c1f1f2a11"
+
+
+class Client:
+    """A client's session: it writes prompts and answers to a transcript and calls the hooks of each turn."""
+
+    def __init__(self, project: Project, session_id: str = SESSION) -> None:
+        self.project, self.session_id = project, session_id
+        self.path = project.home / f"{session_id}.jsonl"
+        self._newest: str | None = None  # of the transcript's entries
+
+    def hook(self, event: str, part: str = "", /, **fields: object) -> str:
+        done = self.project.hook(event, part, session_id=self.session_id, transcript_path=str(self.path), **fields)
+        assert (done.code, self.project.log()) == (0, "")
+        return done.out
+
+    def asks(self, text: str, *, is_written: bool = True) -> str:
+        """Type a prompt; what the hook adds to it."""
+        added = self.hook("UserPromptSubmit", prompt=text)
+        if is_written:
+            self.write("user", text)
+        return added
+
+    def stops(self, text: str = "Done.") -> None:
+        self.write("assistant", [{"type": "text", "text": text}])
+        self.hook("Stop", last_assistant_message=text)
+
+    def write(self, kind: str, content: object, **fields: object) -> None:
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        own, parent = str(uuid4()), None if fields.get("subtype") == "compact_boundary" else self._newest
+        self._newest = own
+        entry = {
+            "type": kind, "uuid": own, "parentUuid": parent, "sessionId": self.session_id, "timestamp": at,
+            "message": {"role": kind, "content": content}, **fields,
+        }  # fmt: skip
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    @property
+    def kept(self) -> list[str]:
+        """The messages of the session that wait for the transcript."""
+        taken = self.project.data.glob(f"repositories/*/pending/{self.session_id}.json")
+        spool = sorted(self.project.data.glob(f"repositories/*/pending/{self.session_id}@*.prompt"))
+        found = [message for path in taken for message in json.loads(path.read_text(encoding="utf-8"))]
+        return [text for _, text, _ in [*found, *(json.loads(path.read_text(encoding="utf-8")) for path in spool)]]
+
+    @property
+    def archived(self) -> list[str]:
+        return [step["text"] for step in self.project.export(self.session_id) if step["kind"] == "prompt"]
