@@ -56,7 +56,7 @@ other-hosts: $(VENV)/other-hosts/installed
 	$(RUN)/python -m pytest tests/other_hosts -n auto -q
 
 bench: $(VENV)/installed
-	$(RUN)/python benchmarks/latency.py
+	$(RUN)/python benchmarks/latency.py $(OPTIONS)
 	$(RUN)/python benchmarks/ingestion.py
 	$(RUN)/python -m benchmarks.noting
 	$(RUN)/python -m benchmarks.plugin

@@ -1,6 +1,6 @@
 """What a hook and a command cost, as whole processes, beside a bare node in the same run.
 
-    python benchmarks/latency.py [--rounds N] [--quick]
+    python benchmarks/latency.py [--rounds N] [--quick] [--beside EVENT=COMMAND]…
 
 Targets: UserPromptSubmit at most .6 x node -e 0 after a turn and 1.2 x with a turn that no Stop archived, whatever the
 transcript has grown to;
@@ -9,6 +9,9 @@ at most 4 x in a small repository, 6 x in one of 50,000 files; `search`, `show`,
 at most 1.5 x in the shell, `decision add` 5 ms in the API. The status line at most 1.2 x a bare Python.
 
 The commands are started as `install` leaves them, and run in a repository with 50,000 archived steps.
+
+`--beside` adds another memory program's hook to the first table, for example UserPromptSubmit='/usr/bin/NAME hook'. It
+gets the same event on stdin, and runs with your own home, where its data is.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +73,51 @@ def prompts(world: World, sizes: list[int]) -> list[Contender]:
             world.contender(name, "UserPromptSubmit", transcript, prepare=growing(transcript), prompt="go on")
         )
     return contenders
+
+
+def beside(world: World, given: list[str]) -> list[Contender]:
+    """Hooks of other memory programs, each given as EVENT=COMMAND."""
+    return [_of_another(world, *text.split("=", 1)) for text in given]
+
+
+def _of_another(world: World, event: str, command: str) -> Contender:
+    fields = {"UserPromptSubmit": {"prompt": "go on"}, "SessionStart": {"source": "compact"}}
+    _, stdin = world.hook(event, world.folder / "500.jsonl", **fields.get(event, {}))
+    name = f"{event} of another program: {command}"
+    return Contender(name, shlex.split(command), lambda: stdin, environment=clean_environment())
+
+
+def told_prompts(world: World) -> list[Contender]:
+    """Prompts that open the archive after a turn: one with a rare word of a failed attempt that is told already, and
+    the first ones after a compaction.
+    """
+    transcript = world.folder / "told.jsonl"
+    write_transcript(transcript, 500, transcript.stem)
+    world.run("import", str(transcript))
+    world.run("attempt", "add", "A tokenizer by hand", "--outcome", "too slow")
+    world.run_hook("SessionStart", transcript, "brief", source="resume")
+    end_turn = _ending_turns(world, transcript)
+
+    def compact() -> None:
+        end_turn()
+        world.run_hook("PreCompact", transcript, trigger="auto")
+        boundary = {"type": "system", "subtype": "compact_boundary", "uuid": str(uuid.uuid4())}
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        with transcript.open("a", encoding="utf-8") as file:
+            file.write(line({**boundary, "timestamp": at, "compactMetadata": {"trigger": "auto"}}))
+        world.run_hook("SessionStart", transcript, "brief", source="compact")
+
+    rows = [("with a rare word of a failed attempt", end_turn), ("the first after a compaction", compact)]
+    return [
+        world.contender(
+            f"UserPromptSubmit, {name}",
+            "UserPromptSubmit",
+            transcript,
+            prepare=prepare,
+            prompt="Speed up the tokenizer.",
+        )
+        for name, prepare in rows
+    ]
 
 
 def quiet_prompts(world: World, sizes: list[int]) -> list[Contender]:
@@ -185,22 +234,36 @@ def commands(world: World, steps: int) -> list[Contender]:
     ]
 
 
-def status_lines(world: World, transcript: Path) -> list[Contender]:
-    """The status line of a session that is archived, as `install` would write it, alone and with another beside it."""
-    usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
-    given = {"session_id": transcript.stem, "cwd": str(world.project), "context_window": usage}
-    stdin = json.dumps(given).encode()
-    world.run_hook("Stop", transcript, last_assistant_message="done")
+def status_lines(folder: Path) -> list[Contender]:
+    """The status line of a session that is archived, as `install` would write it, alone and with another beside it,
+    also directly after a turn. Each has a world of its own, since a commit of one would slow the others.
+    """
     settings = {"status line": "{}", "status line with another": '{"statusLine": {"command": "cat"}}'}
-    return [
-        Contender(
-            name,
-            shlex.split(json.loads(with_status_line(text, default_data_dir()))["statusLine"]["command"]),
-            lambda: stdin,
-            environment=world.environment,
-        )
-        for name, text in settings.items()
-    ]
+    rows = []
+    for number, (name, text) in enumerate(settings.items()):
+        for when in ("", ", the first after a turn"):
+            world = World(folder / f"line-{number}{len(when)}")
+            transcript = world.folder / "line.jsonl"
+            write_transcript(transcript, 500, transcript.stem)
+            world.archive(transcript)
+            end_turn = _ending_turns(world, transcript)
+            end_turn()
+            command = shlex.split(json.loads(with_status_line(text, default_data_dir()))["statusLine"]["command"])
+            stdin = _status(world, transcript)
+            prepare = end_turn if when else _do_nothing
+            rows.append(Contender(f"{name}{when}", command, stdin, prepare, world.environment))
+    return rows
+
+
+def _status(world: World, transcript: Path) -> Callable[[], bytes]:
+    """What the client gives a session's status line."""
+    usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
+    given = json.dumps({"session_id": transcript.stem, "cwd": str(world.project), "context_window": usage}).encode()
+    return lambda: given
+
+
+def _do_nothing() -> None:
+    """Prepare nothing."""
 
 
 def api(world: World, rounds: int) -> None:
@@ -221,6 +284,7 @@ def main() -> None:
     parser = described(__doc__)
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--quick", action="store_true", help="smaller transcripts and repositories")
+    parser.add_argument("--beside", action="append", default=[], metavar="EVENT=COMMAND", help="another program's hook")
     options = parser.parse_args()
     sizes, turns, files = ([500, 5_000], 5_000, 5_000) if options.quick else ([500, 5_000, 50_000], 50_000, 50_000)
     with tempfile.TemporaryDirectory() as name:
@@ -229,7 +293,16 @@ def main() -> None:
         )
         bare = Contender("python -I -S -c 0", [sys.executable, "-I", "-S", "-c", "0"], environment=clean_environment())
         compare(
-            [node(), bare, *prompts(small, sizes), *quiet_prompts(small, sizes), *restores(long, turns)], options.rounds
+            [
+                node(),
+                bare,
+                *prompts(small, sizes),
+                *quiet_prompts(small, sizes),
+                *told_prompts(World(Path(name) / "told")),
+                *restores(long, turns),
+                *beside(small, options.beside),
+            ],
+            options.rounds,
         )
         print()
         transcript = small.folder / "500.jsonl"
@@ -239,7 +312,7 @@ def main() -> None:
         ]
         compare([node(), *pre_compact, *commands(World(Path(name) / "commands"), turns)], options.rounds)
         print()
-        compare([bare, *status_lines(small, transcript)], options.rounds)
+        compare([bare, *status_lines(Path(name))], options.rounds)
         api(small, 50)
         print()
         compare([node(), *subagents(small, 50)], options.rounds)  # last: it leaves many items behind
