@@ -13,7 +13,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -73,7 +72,7 @@ def replay(world: World, entries: Sequence[Entry], session_id: str, stop_every: 
         if not prompt or prompts % stop_every == 1 % stop_every:
             world.run_hook("Stop", transcript, last_assistant_message=_last_words(turn))
     world.run_hook("SessionEnd", transcript, reason="other")
-    time.sleep(0.1)
+    world.run_hook("PreCompact", transcript, trigger="manual")  # has a minute: on a busy machine others leave a rest
     command = [PROGRAM, "export", "--session", session_id]
     done = subprocess.run(command, cwd=world.project, env=world.environment, check=True, capture_output=True)
     return Replayed(done.stdout, prompts, kept)

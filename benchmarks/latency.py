@@ -87,16 +87,29 @@ def _of_another(world: World, event: str, command: str) -> Contender:
     return Contender(name, shlex.split(command), lambda: stdin, environment=clean_environment())
 
 
-def told_prompts(world: World) -> list[Contender]:
-    """Prompts that open the archive after a turn: one with a rare word of a failed attempt that is told already, and
-    the first ones after a compaction.
+def told_prompts(folder: Path) -> list[Contender]:
+    """Prompts that open the archive after a turn, each in a world of its own: one with a rare word of a failed attempt
+    that is told already, and the first one after a compaction.
     """
-    transcript = world.folder / "told.jsonl"
-    write_transcript(transcript, 500, transcript.stem)
-    world.run("import", str(transcript))
-    world.run("attempt", "add", "A tokenizer by hand", "--outcome", "too slow")
-    world.run_hook("SessionStart", transcript, "brief", source="resume")
-    end_turn = _ending_turns(world, transcript)
+    event, rows = "UserPromptSubmit", []
+    for name, compacts in (("a rare word of a failed attempt", False), ("the first after a compaction", True)):
+        world = World(folder / name)
+        transcript = world.folder / "told.jsonl"
+        write_transcript(transcript, 500, transcript.stem)
+        world.run("import", str(transcript))
+        world.run("attempt", "add", "A tokenizer by hand", "--outcome", "too slow")
+        world.run_hook("SessionStart", transcript, "brief", source="resume")
+        prepare = _ending_turns(world, transcript)
+        if compacts:
+            prepare = _compacting(world, transcript, prepare)
+        rows.append(
+            world.contender(f"{event}, {name}", event, transcript, prepare=prepare, prompt="Speed up the tokenizer.")
+        )
+    return rows
+
+
+def _compacting(world: World, transcript: Path, end_turn: Callable[[], None]) -> Callable[[], None]:
+    """Ends a turn and compacts the conversation behind it each time it is called."""
 
     def compact() -> None:
         end_turn()
@@ -107,17 +120,7 @@ def told_prompts(world: World) -> list[Contender]:
             file.write(line({**boundary, "timestamp": at, "compactMetadata": {"trigger": "auto"}}))
         world.run_hook("SessionStart", transcript, "brief", source="compact")
 
-    rows = [("with a rare word of a failed attempt", end_turn), ("the first after a compaction", compact)]
-    return [
-        world.contender(
-            f"UserPromptSubmit, {name}",
-            "UserPromptSubmit",
-            transcript,
-            prepare=prepare,
-            prompt="Speed up the tokenizer.",
-        )
-        for name, prepare in rows
-    ]
+    return compact
 
 
 def quiet_prompts(world: World, sizes: list[int]) -> list[Contender]:
@@ -298,7 +301,7 @@ def main() -> None:
                 bare,
                 *prompts(small, sizes),
                 *quiet_prompts(small, sizes),
-                *told_prompts(World(Path(name) / "told")),
+                *told_prompts(Path(name)),
                 *restores(long, turns),
                 *beside(small, options.beside),
             ],

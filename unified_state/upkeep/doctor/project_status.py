@@ -11,25 +11,34 @@ from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
 from unified_state.memory.journal.journal import HISTORY
-from unified_state.memory.ledger.check_validity import later_items
+from unified_state.memory.repository.find_repository import read_head
 from unified_state.memory.repository.health import health_line
+from unified_state.model.item import CONSTRAINT
 from unified_state.team.server_states import ServerState, server_states
-from unified_state.team.team_server import server_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.find_repository import Repository
     from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
 
+_ALL_STEPS_AND_TURNS = "SELECT (SELECT count(*) FROM step), (SELECT count(*) FROM turn)"
 # Empty rows of forgotten, pruned or damaged steps do not count, nor turns that have no others. All rows are read for
-# them once, in their order, and nothing is kept of those that are not empty.
+# them once, in their order, and nothing is kept of those that are not empty. Most archives have none.
+_HAS_EMPTY_ROWS = """
+SELECT EXISTS (SELECT 1 FROM pruned) OR EXISTS (SELECT 1 FROM tombstone WHERE what = 'step')
+    OR EXISTS (SELECT 1 FROM step WHERE uuid = ?)
+"""
 _STEPS_AND_TURNS = """
 WITH gone AS (SELECT turn, count(*) AS steps FROM step NOT INDEXED WHERE kind IS NULL GROUP BY +turn)
 SELECT (SELECT count(*) FROM step) - coalesce(sum(steps), 0), (SELECT count(*) FROM turn)
     - coalesce(sum(steps = (SELECT count(*) FROM step WHERE step.turn = gone.turn)), 0) FROM gone
+"""
+_HAS_OTHER_COMMITS = """
+SELECT EXISTS (SELECT 1 FROM item WHERE status = 'active' AND kind != ? AND commit_id != ?)
 """
 
 
@@ -73,10 +82,10 @@ def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> S
 def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
     """Return the status that an archive and its place tell."""
     place = workspace.place
-    problem = server_problem(workspace.settings, environ)
     hidden = place.archive_path if workspace.journal is not None and os.path.exists(place.archive_path) else None
 
-    steps, turns = archive.row(_STEPS_AND_TURNS)
+    (has_empty,) = archive.row(_HAS_EMPTY_ROWS, STAND_IN)
+    steps, turns = archive.row(_STEPS_AND_TURNS if has_empty else _ALL_STEPS_AND_TURNS)
     return Status(
         repository=place.id or "",
         worktree=place.repository.worktree,
@@ -97,10 +106,28 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         vectors=vector_counts(archive),
         copied_from=place.copied_from,
         servers=tuple(server_states(archive)),
-        server_problem=None if problem is None else str(problem),
+        server_problem=_server_problem(workspace, environ),
         archive_not_shown=hidden,
-        later=later_items(archive, place.repository),
+        later=_later_items(archive, place.repository),
     )
+
+
+def _server_problem(workspace: Workspace, environ: Mapping[str, str]) -> str | None:
+    if not workspace.settings.postgres_enabled:
+        return None
+    from unified_state.team.team_server import server_problem  # few have a server
+
+    problem = server_problem(workspace.settings, environ)
+    return None if problem is None else str(problem)
+
+
+def _later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
+    """Return the items that `later_items` finds. It is loaded if any item is of another commit."""
+    if not archive.row(_HAS_OTHER_COMMITS, CONSTRAINT, read_head(repository)[0])[0]:
+        return ()
+    from unified_state.memory.ledger.check_validity import later_items
+
+    return later_items(archive, repository)
 
 
 def read_saved_at(archive: Archive, place: Place) -> str | None:

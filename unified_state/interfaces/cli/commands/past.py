@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from unified_state.interfaces.cli.command_context import Command, argument, flag
 from unified_state.lib.record import camel_case, disk_value
 from unified_state.lib.text import cut, one_line
@@ -170,6 +168,8 @@ def _writer(group: Group) -> str:
 
 def _blame_short(found: Blame) -> str:
     """Return one line for all lines asked for: the turn that wrote most of them."""
+    from collections import Counter  # `status` and `show` load this module too
+
     count = Counter[str | None]()
     for group in found.groups:
         count[group.turn] += group.last - group.first + 1

@@ -7,7 +7,6 @@ import sys
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, argument, flag, option
-from unified_state.interfaces.cli.commands.past import show_state_at
 from unified_state.interfaces.cli.terminal import is_person
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
@@ -197,6 +196,8 @@ def _load(context: Context, arguments: Values) -> None:
     from unified_state.restore.preview import startup_text
 
     if arguments.at is not None:
+        from unified_state.interfaces.cli.commands.past import show_state_at
+
         return show_state_at(context, arguments.at)
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
