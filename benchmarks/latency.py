@@ -97,13 +97,13 @@ def told_prompts(folder: Path) -> list[Contender]:
         transcript = world.folder / "told.jsonl"
         write_transcript(transcript, 500, transcript.stem)
         world.run("import", str(transcript))
-        world.run("attempt", "add", "A tokenizer by hand", "--outcome", "too slow")
+        world.run("attempt", "add", "A kestrel by hand", "--outcome", "too slow")
         world.run_hook("SessionStart", transcript, "brief", source="resume")
         prepare = _ending_turns(world, transcript)
         if compacts:
             prepare = _compacting(world, transcript, prepare)
         rows.append(
-            world.contender(f"{event}, {name}", event, transcript, prepare=prepare, prompt="Speed up the tokenizer.")
+            world.contender(f"{event}, {name}", event, transcript, prepare=prepare, prompt="Speed up the kestrel.")
         )
     return rows
 

@@ -34,18 +34,20 @@ class Run:
         self.client.hook("SessionStart", "brief", source="startup")
 
     def turn(self, number: int) -> None:
-        """One turn, of whose processes one is killed."""
-        kind = self.random.choice(list(LIVES))
-        self._ask(f"Prompt {number:05} of the client.", is_struck=kind == "prompt")
+        """One turn, of whose processes some are killed."""
+        self._ask(f"Prompt {number:05} of the client.", is_struck=self._happens(0.6))
         self.client.write("assistant", [{"type": "text", "text": f"Answer {number:05}."}])
-        if kind == "search":
-            self._strike(kind, (*PROGRAM, "search", f"Prompt {number:05}"), b"")
-        if kind == "stop":
-            self._strike_hook(kind, "Stop", last_assistant_message=f"Answer {number:05}.")
-        if self.random.random() < 0.7:
+        if self._happens(0.3):
+            self._strike("search", (*PROGRAM, "search", f"Prompt {number:05}"), b"")
+        if self._happens(0.5):
+            self._strike_hook("stop", "Stop", last_assistant_message=f"Answer {number:05}.")
+        if self._happens(0.5):
             self.client.hook("Stop", last_assistant_message=f"Answer {number:05}.")
-        if kind in ("summary", "restore"):
-            self._compact(number, kind)
+        if self._happens(0.15):
+            self._compact(number)
+
+    def _happens(self, share: float) -> bool:
+        return self.random.random() < share
 
     def _ask(self, text: str, *, is_struck: bool) -> None:
         ended = 0
@@ -54,25 +56,25 @@ class Run:
         else:
             self.client.asks(text, is_written=False)
         self.kept += any(self.project.data.glob(f"repositories/*/pending/{self.client.session_id}@*.prompt"))
-        if self.random.random() < 0.9:
+        if self._happens(0.9):
             self.client.write("user", text)
             self.written.append(text)
         else:
             (self.unsure if ended else self.unwritten).add(text)
 
-    def _compact(self, number: int, kind: str) -> None:
+    def _compact(self, number: int) -> None:
         """Compact, change the state behind the summary in half of all cases, and restore."""
         self.client.hook("PreCompact", trigger="manual")
         self._set_title(f"title-{number:05}")
         given = {"agent_type": "", "agent_id": "compact", "last_assistant_message": SUMMARY}
-        if kind == "summary":
-            self._strike_hook(kind, "SubagentStop", **given)
+        if self._happens(0.7):
+            self._strike_hook("summary", "SubagentStop", **given)
         else:
             self.client.hook("SubagentStop", **given)
-        if self.random.random() < 0.5:
+        if self._happens(0.5):
             self._set_title(f"title-{number:05}-changed")
-        if kind == "restore":
-            self._strike_hook(kind, "SessionStart", "brief", source="compact")
+        for part in ("brief", "working_set"):
+            self._strike_hook("restore", "SessionStart", part, source="compact")
         told = self.client.hook("SessionStart", "brief", source="compact")
         assert f"{self.title} " in told.replace("\\n", " ")
         assert told.count("title-") == told.count(self.title)
