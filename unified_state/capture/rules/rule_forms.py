@@ -229,7 +229,7 @@ def _is_decided(clause: str) -> bool:
         return words[1 + clause.startswith(("we will ", "we shall "))] not in UNDECIDED
     if clause.startswith(("we're ", "we are ")) and words[1].endswith("ing"):
         return words[1] not in DOING
-    for beginning in CHOOSING:
+    for beginning in CHOOSING if clause.startswith(CHOOSING) else ():
         if clause.startswith(beginning):
             rest = clause[len(beginning) :].split()
             is_act = bool(rest) and beginning in {"let's do ", "lets do "} and rest[0].strip(",") in NOT_CHOOSING

@@ -22,6 +22,7 @@ class Phrases:
         others: tuple[str, ...],
     ) -> None:
         self.openers, self.beginnings, self.inside = openers, beginnings, inside
+        self.opening = tuple(word.strip() for word in openers)
         self.decided, self.others = decided, others
 
 
@@ -123,7 +124,7 @@ _FIRST_SYLLABLE, _LAST_SYLLABLE = "\u3040", "\u30ff"
 
 def foreign_form_of(sentence: str) -> str:
     """Return what a lower-case sentence in another language than English is: RULE, DECIDED or ""."""
-    if any(map(is_cjk, sentence)):
+    if not sentence.isascii() and any(map(is_cjk, sentence)):
         is_japanese = any(_FIRST_SYLLABLE <= sign <= _LAST_SYLLABLE for sign in sentence)
         return _form(sentence, _JAPANESE if is_japanese else _CHINESE)
     forms = (_form(sentence, phrases) for phrases in _LATIN)
@@ -134,13 +135,17 @@ def _form(sentence: str, phrases: Phrases) -> str:
     if any(mark in sentence for mark in phrases.others) or sentence.endswith(("?", "？")):
         return ""
     bare = sentence.strip(" .!。！")
-    while opener := next((word for word in phrases.openers if bare.startswith((word, f"{word.strip()},"))), ""):
+    while bare.startswith(phrases.opening) and (opener := _opener(bare, phrases)):
         bare = bare[len(opener) :].lstrip(" ,:")
     said = f" {bare} "
     if bare.startswith(phrases.decided) or (not phrases.beginnings and any(mark in said for mark in phrases.decided)):
         return DECIDED
     is_rule = bare.startswith(phrases.beginnings) or any(mark in said for mark in phrases.inside)
     return RULE if is_rule else ""
+
+
+def _opener(bare: str, phrases: Phrases) -> str:
+    return next((word for word in phrases.openers if bare.startswith((word, f"{word.strip()},"))), "")
 
 
 def _is_german_prohibition(sentence: str) -> bool:

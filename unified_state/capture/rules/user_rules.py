@@ -131,5 +131,6 @@ def _in_line(line: str) -> Iterator[str]:
         ends = [place for mark in _ENDS if (place := rest.find(mark)) >= 0]
         end = min(ends, default=len(rest) - 1) + 1
         sentence, rest = rest[:end].strip(), rest[end:].strip()
-        if len(sentence) + sum(map(is_cjk, sentence)) >= _SHORTEST and len(sentence) <= _LONGEST:
+        signs = 0 if sentence.isascii() else sum(map(is_cjk, sentence))
+        if len(sentence) + signs >= _SHORTEST and len(sentence) <= _LONGEST:
             yield sentence
