@@ -37,6 +37,7 @@ _SECONDS = {"SessionStart": 2.0, "Stop": 20.0, "SubagentStop": 20.0, "PreCompact
 # Seconds to merge journals that were written while the archive was unusable. A prompt does not wait for that.
 _MERGE_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCompact": 30.0}
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
+_NOTING = ("SessionStart", "Stop")
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 BLOCKED = 2
 
@@ -95,15 +96,23 @@ class HookRun(Run):
         output = self.handle(call)
         if output or call.message:
             self.tell(self.answer(output, call))
-        if self.event_name == "Stop" and self.problem is None:
-            from unified_state.interfaces.hooks.note_quiet import note_quiet
-
-            note_quiet(call)
+        if self.event_name in _NOTING and self.problem is None:
+            self._note(call)
         if self._went_on and self.problem is None:
             from unified_state.interfaces.hooks.note_status import note_status
 
             note_status(call)
         return ""
+
+    def _note(self, call: HookCall) -> None:
+        """Note what lets the session's next hooks end early."""
+        if self.event_name == "Stop":
+            from unified_state.interfaces.hooks.note_quiet import note_quiet
+
+            note_quiet(call)
+        from unified_state.interfaces.hooks.note_way import note_way
+
+        note_way(call)
 
     def _keeps_prompt(self, event: HookEvent, place: Place, settings: Settings) -> bool:
         """Store a prompt without its secrets, and return True, if nothing is to be added to it."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 import time
 
-from unified_state.lib.stdlib import SMALL_FILE, LateError, dump_json, parse_json, read_object, read_regular, system
+from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
+from unified_state.lib.stdlib import SMALL_FILE, LateError, dump_json, parse_json, read_regular, system
 from unified_state.memory.secrets.rules.quick_look import may_need_masking
 from unified_state.memory.spool.hook_files import (
     is_overdue,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _EVENT, _END = "UserPromptSubmit", "Stop"
 _KIND = "prompt"  # of the archive's steps; their module loads more than all of this
 _WHOLE_HOOK = {"agent_id", "timestamp", "cursor_version"}  # a subagent's prompt, another host's
-_SECONDS = 5.0
 _MOST_KEPT, _LONGEST_KEPT = 12, 86_400_000  # prompts and milliseconds; other processes failed to archive them
 
 
@@ -36,11 +36,11 @@ def main() -> None:
     started = time.monotonic()
     begin = bytearray()
     try:
-        event = read_object(begin, SMALL_FILE, _SECONDS)
+        event = given_event(begin)
         if event is not None and (folder := _keep(event, started)):
             _try_to_archive(folder, event)
             system._exit(0)  # noqa: SLF001  # as `os` has it; everything is closed
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, LateError):
+    except NOT_FOR_QUICK_HOOKS:
         pass  # the whole hook does it, or reports what is wrong
     from unified_state.interfaces.hook import main as run_hook
     from unified_state.interfaces.tool_hook import give_back

@@ -18,8 +18,7 @@ from ast import literal_eval
 from unified_state.agents.install.hook_table import (
     HOOK_MODULE,
     LAUNCHER,
-    PROMPT_EVENT,
-    PROMPT_HOOK_MODULE,
+    QUICK_HOOKS,
     WORDS,
     called_root,
     hook_interpreter,
@@ -89,8 +88,10 @@ def _code(root: str) -> str:
         "word = sys.argv[1] if len(sys.argv) > 1 else ''",
     ]
     for module, word in WORDS.items():
-        lines += [f"if word == {word!r}:", "    del sys.argv[1]", f"    from {module} import main", "    main()"]
-    lines += [f"if word == {PROMPT_EVENT!r}:", f"    from {PROMPT_HOOK_MODULE} import main", "    main()"]
+        called = QUICK_HOOKS.get(word, module)
+        lines += [f"if word == {word!r}:", "    del sys.argv[1]", f"    from {called} import main", "    main()"]
+    for event in (word for word in QUICK_HOOKS if word not in WORDS.values()):
+        lines += [f"if word == {event!r}:", f"    from {QUICK_HOOKS[event]} import main", "    main()"]
     return "\n".join([*lines, f"from {HOOK_MODULE} import main", "main()", ""])
 
 

@@ -65,8 +65,12 @@ TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
 REMINDER_HOOK_MODULE = f"{HOOK_MODULE}_reminder"
 _MODULES = (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE, REMINDER_HOOK_MODULE)
-PROMPT_HOOK_MODULE = "unified_state.interfaces.hook_prompt"  # the launcher alone calls it
-PROMPT_EVENT = "UserPromptSubmit"
+# What the launcher alone calls in place of these modules, by its first argument: quick hooks, which leave to the whole
+# hook what they do not do themselves.
+QUICK_HOOKS = {
+    "check-rules": "unified_state.interfaces.hook_rules",
+    "UserPromptSubmit": "unified_state.interfaces.hook_prompt",
+}
 LAUNCHER = "unified-state-hook"
 # The launcher's first argument, where that is no event.
 WORDS = {TOOL_HOOK_MODULE: "check-rules", OUTPUT_HOOK_MODULE: "shorten", REMINDER_HOOK_MODULE: "remind"}

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from itertools import islice
 
-from unified_state.constraints.rules.globs import glob_matches, has_wildcard, lies_within, path_matches
+from unified_state.constraints.rules.globs import glob_matches, lies_within, path_matches
+from unified_state.constraints.rules.quick_match import CHANGING_TOOLS, MCP, names_a_program
 from unified_state.lib.record import Record
 from unified_state.model.constraint import ASK, MODES, Breach
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from unified_state.lib.shell.shell_line import SimpleCommand
     from unified_state.model.constraint import Enforced
 
-_CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
-_MCP = "mcp__"
 # Words in the name of an MCP server's tool that changes files; those that read change none, whatever else they say.
 _CHANGING = {
     *(
@@ -55,7 +54,6 @@ _ORIGINS = {"from", "oldpath", "source", "sourcepath", "src"}
 _MOST_PATHS = 200  # of one call
 _MOST_COMMANDS = 5_000  # in one line
 _MOST_FILES = 500  # of one line, compared with the patterns of one constraint
-_QUOTING = str.maketrans("", "", "'\"\\\n\r")
 
 
 class Forms(Record):
@@ -72,7 +70,7 @@ class Judge:
         self._tool = tool
         command = given.get("command")
         self._line = command if isinstance(command, str) else None
-        self._words = _words_of(tool) if tool.startswith(_MCP) else frozenset()
+        self._words = _words_of(tool) if tool.startswith(MCP) else frozenset()
         fields = _PATH_FIELDS if self._words.isdisjoint(_MOVING) else _PATH_FIELDS | _ORIGINS
         self._paths = list(islice(_paths_in(given, fields), _MOST_PATHS))
         self._locate = locate
@@ -99,10 +97,10 @@ class Judge:
     def _changes_files(self) -> bool:
         """Return whether the tool changes the files that its fields name."""
         is_other = not self._words.isdisjoint(_CHANGING) and self._words.isdisjoint(_READING)
-        return self._tool in _CHANGING_TOOLS or is_other
+        return self._tool in CHANGING_TOOLS or is_other
 
     def _breach_by_line(self, constraint: Enforced, line: str) -> Breach | None:
-        if constraint.commands and not _names_a_program(constraint.commands, line):
+        if constraint.commands and not names_a_program(constraint.commands, line):
             return None
         from unified_state.lib.shell.shell_line import UnreadableError  # most calls need only the cheap check
 
@@ -180,15 +178,6 @@ def _paths_in(given: Mapping[str, Any], fields: Collection[str]) -> Iterator[str
                 yield from _paths_in({key: inner for key, inner in one.items() if isinstance(inner, str)}, fields)
             elif is_path and isinstance(one, str) and one:
                 yield one.removeprefix("file://")
-
-
-def _names_a_program(patterns: Sequence[str], line: str) -> bool:
-    """Return whether a line may run a program of the patterns. The check is cheap, and False is always correct."""
-    if "$'" in line and "\\" in line:
-        return True  # a name may be written in escapes
-    bare = line.translate(_QUOTING)
-    names = [pattern.split()[0].rsplit("/", 1)[-1] for pattern in patterns]
-    return any(has_wildcard(name) or name in bare for name in names)
 
 
 def _pattern(text: str) -> Invocation:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 from unified_state.interfaces.hooks.user_prompt_submit import TURNS_TOO_LATE
-from unified_state.lib.files import make_room, write_note
-from unified_state.lib.stdlib import dump_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.pending_messages import write_mark
 from unified_state.memory.archive.sessions import session_number, turns_since, waiting_for_prompt
-from unified_state.memory.repository.place import locate, way_now
 from unified_state.memory.spool.hook_files import archive_stamp
-from unified_state.memory.spool.session_way import way_path
 from unified_state.restore.tried_before import names_of_attempts
-from unified_state.settings import load_hook_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,28 +34,6 @@ def note_quiet(call: HookCall) -> None:
         names = _names_if_quiet(archive, event.session_id)
     if names is not None and stamp is not None and stamp == archive_stamp(place.archive_path):
         write_mark(place, event.session_id, stamp, *names)
-        _write_way(call)
-
-
-def _write_way(call: HookCall) -> None:
-    """Write the session's way, for a prompt from the same folder."""
-    path = way_path(call.settings.data_dir, call.event.session_id)
-    way = way_now(call.workspace.place, call.event.cwd, call.settings.data_dir) if path else None
-    if way is None:
-        return
-    if not _finds_the_same(call):  # this hook began to work before the files were looked at
-        return
-    if not os.path.exists(path):
-        make_room(os.path.dirname(path))
-    write_note(path, dump_json(way).encode("utf-8", "surrogatepass"))
-
-
-def _finds_the_same(call: HookCall) -> bool:
-    """Return whether a hook that begins now finds the same archive, and is not disabled."""
-    place, data_dir = locate(call.event.cwd, call.settings.data_dir, create=False), call.settings.data_dir
-    cache = os.path.join(place.folder, "settings.json")
-    is_same = place.is_settled and place.folder == call.workspace.place.folder
-    return is_same and load_hook_settings(place.repository.worktree, cache, data_dir, call.environ).enabled
 
 
 def settled_stamp(path: str) -> list[int] | None:

@@ -1,0 +1,64 @@
+"""Whether a constraint may match a tool call, without reading its shell line. False is always correct.
+
+Most calls match nothing. So the hook before tool calls asks this first, and loads the judge (`judge_call`) for the
+rest.
+"""
+
+from __future__ import annotations
+
+from unified_state.constraints.rules.globs import glob_matches, has_wildcard
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
+MCP = "mcp__"
+# All programs whose files `changed_files` finds.
+CHANGING_PROGRAMS = {
+    "apply_patch", "awk", "bzip2", "chgrp", "chmod", "chown", "cp", "curl", "dd", "docker", "find", "gawk", "git",
+    "gunzip", "gzip", "install", "ln", "mkdir", "mv", "patch", "perl", "pg_dump", "podman", "rm", "rmdir", "rsync",
+    "ruby", "scp", "sed", "shred", "sort", "tar", "tee", "touch", "truncate", "unlink", "unzip", "wget", "xz",
+    "zstd",
+}  # fmt: skip
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./=:,@%+|&;")
+_LONGEST = 4_000  # characters of a line that is looked at
+_QUOTING = str.maketrans("", "", "'\"\\\n\r")
+_APART = str.maketrans("./=:,@%+|&;", " " * 11)
+
+
+def may_match(constraint: Mapping[str, Any], tool: str, given: Mapping[str, Any]) -> bool:
+    """Return whether a constraint, as the table has it, may match a call of a tool."""
+    tools, commands = constraint.get("tools", ()), constraint.get("commands", ())
+    if tools and not any(glob_matches(pattern, tool) for pattern in tools):
+        return False
+    if not commands and not constraint.get("paths", ()):
+        return True
+    line = given.get("command")
+    if isinstance(line, str):
+        return names_a_program(commands, line) if commands else bool(tools) or may_change_files(line)
+    return not commands and (bool(tools) or tool in CHANGING_TOOLS or tool.startswith(MCP))
+
+
+def names_a_program(patterns: Sequence[str], line: str) -> bool:
+    """Return whether a line may run a program of the patterns."""
+    if "$'" in line and "\\" in line:
+        return True  # a name may be written in escapes
+    bare = line.translate(_QUOTING)
+    names = [pattern.split()[0].rsplit("/", 1)[-1] for pattern in patterns]
+    return any(has_wildcard(name) or name in bare for name in names)
+
+
+def may_change_files(line: str) -> bool:
+    """Return whether a line may change a file that the judge finds: it has more than plain words, or names a program
+    that changes files.
+    """
+    if len(line) > _LONGEST or not _PLAIN.issuperset(line):
+        return True
+    return not CHANGING_PROGRAMS.isdisjoint(line.lower().translate(_APART).split())
+
+
+def may_run_us(line: object) -> bool:
+    """Return whether a line may run our program."""
+    return isinstance(line, str) and "unified" in line.translate(_QUOTING)

@@ -1,0 +1,74 @@
+"""The hook before tool calls as the launcher calls it: it ends at once if no enforced constraint may match the call.
+
+It finds the archive by the session's way (see `session_way`), and reads the table. Every other call gets the whole
+check, and so does a table that is missing or damaged. Invariant: it answers nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from zlib import crc32
+
+from unified_state.constraints.rules.quick_match import may_match, may_run_us
+from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
+from unified_state.lib.stdlib import SMALL_FILE, parse_json, read_regular, system
+from unified_state.memory.spool.hook_files import RUNS_FOLDER
+from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, variable, way_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_TABLE = "enforced.json"  # as `constraint_table` has it, which loads more
+_EVENT = "PreToolUse"
+_MODES = ("warn", "ask", "deny")
+
+
+def main() -> None:
+    """Run the hook `[DATA_DIR]` of the process's arguments, and exit the process."""
+    begin = bytearray()
+    try:
+        event = given_event(begin)
+        if event is not None and _is_free(event):
+            system._exit(0)  # noqa: SLF001  # as `os` has it; everything is closed
+    except NOT_FOR_QUICK_HOOKS:
+        pass  # the whole check does it, or reports what is wrong
+    from unified_state.interfaces.hook_tool_use import main as check
+    from unified_state.interfaces.tool_hook import give_back
+
+    give_back(bytes(begin))
+    check()
+
+
+def _is_free(event: dict[str, Any]) -> bool:
+    """Return whether no constraint may match a call. A recorded problem of an earlier run is removed then."""
+    path = way_path(sys.argv[1] if len(sys.argv) > 1 else usual_data_dir(), event["session_id"])
+    way = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")) if path else {}
+    if not way or not is_as_it_was(way, variable("CLAUDE_PROJECT_DIR") or event["cwd"]):
+        return False
+    folder, tool, given = str(way["folder"]), event["tool_name"], event["tool_input"]
+    if not isinstance(given, dict) or may_run_us(given.get("command")):
+        return False
+    for constraint in _constraints(folder):
+        if constraint["mode"] not in _MODES or may_match(constraint, tool, given):
+            return False
+    _remove_trace(f"{folder}/{RUNS_FOLDER}/{_EVENT}")
+    return True
+
+
+def _remove_trace(path: str) -> None:
+    try:
+        system.unlink(path)
+    except FileNotFoundError:
+        return  # there is rarely one
+
+
+def _constraints(folder: str) -> list[dict[str, Any]]:
+    """Return the table's constraints. Raises ValueError for a damaged table, as the whole check finds it."""
+    checksum, _, content = read_regular(f"{folder}/{_TABLE}", SMALL_FILE).partition(b"\n")
+    if checksum != f"{crc32(content):08x}".encode():
+        message = "the table is damaged"
+        raise ValueError(message)
+    fields = parse_json(content.decode())
+    found: list[dict[str, Any]] = fields["constraints"]
+    return found if isinstance(fields["stamp"], str) else [{"mode": ""}]
