@@ -407,3 +407,55 @@ def test_the_hook_that_reminds_loads_neither_sqlite_nor_anything_that_costs_mill
     assert ("Keep the lock" in done.stdout) == (given == {"file_path": "src/a.py"})
     loaded = {name.split(".")[0] for name in done.stderr.split(",")}
     assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
+
+
+QUICK_HOOK = """
+import sys, posix
+sys.path.append(sys.argv.pop(1))
+module = sys.argv.pop(1)
+end = posix._exit
+def note(status):
+    posix.write(2, ",".join(sys.modules).encode()); end(status)
+posix._exit = note
+__import__(module, fromlist=["main"]).main()
+"""
+
+
+@pytest.mark.usefixtures("no_settings")
+def test_a_tool_call_that_no_rule_may_match_loads_next_to_nothing(repository: Path, transcript: Path) -> None:
+    UnifiedStateManager(repository).add_constraint("Never push", "the team", scope={"commands": ["git push"]})
+    modules_of_hook(repository, transcript, "SessionStart", "brief", source="startup")
+    loaded = _loaded_by_quick_hook(
+        repository, transcript, "hook_rules", tool_name="Read", tool_input={"file_path": "a"}
+    )
+    assert "unified_state.constraints.rules.quick_match" in loaded
+    assert "unified_state.constraints.rules.judge_call" not in loaded
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "select"}) == set()
+
+
+@pytest.mark.usefixtures("no_settings")
+def test_a_restore_that_is_ready_is_printed_by_a_process_that_loads_next_to_nothing(
+    repository: Path, transcript: Path
+) -> None:
+    modules_of_hook(repository, transcript, "SessionStart", "brief", source="startup")
+    modules_of_hook(repository, transcript, "PreCompact", trigger="auto")
+    modules_of_hook(repository, transcript, "SubagentStop", agent_type="", last_assistant_message="We went on.")
+    arguments = ("hook_start", "SessionStart", "working_set")
+    loaded = _loaded_by_quick_hook(repository, transcript, *arguments, source="compact")
+    assert "unified_state.memory.spool.ready_file" in loaded
+    assert "unified_state.interfaces.hook" not in loaded
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "zlib", "select"}) == set()
+
+
+def _loaded_by_quick_hook(
+    repository: Path, transcript: Path, module: str, *arguments: str, **fields: object
+) -> set[str]:
+    given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), **fields}
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", QUICK_HOOK, str(ROOT), f"unified_state.interfaces.{module}", *arguments],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.split(","))

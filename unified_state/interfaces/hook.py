@@ -21,6 +21,7 @@ from unified_state.settings import environment, load_hook_settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
@@ -42,15 +43,17 @@ EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact",
 BLOCKED = 2
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process."""
+def main(arguments: Sequence[str] | None = None, printed: Mapping[str, Any] | None = None) -> None:
+    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process. `printed` is a restore
+    that the client got already.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     limit_time(arguments[0] if arguments else "")
-    status = run(arguments[0] if arguments else "", *arguments[1:3])
+    status = run(arguments[0] if arguments else "", *arguments[1:3], printed=printed)
     os._exit(status)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
-def run(event_name: str, part: str = "", data_dir: str = "") -> int:
+def run(event_name: str, part: str = "", data_dir: str = "", *, printed: Mapping[str, Any] | None = None) -> int:
     """Handle one event and return the exit status."""
     if event_name == "PreToolUse":
         from unified_state.interfaces.hook_tool_use import (
@@ -62,7 +65,9 @@ def run(event_name: str, part: str = "", data_dir: str = "") -> int:
         from unified_state.interfaces.hook_tool_output import run as look_at_output  # likewise
 
         return look_at_output(part, data_dir)
-    return _OwnRun(event_name, part, data_dir).run()
+    hook = _OwnRun(event_name, part, data_dir)
+    hook.printed = printed
+    return hook.run()
 
 
 class HookRun(Run):
@@ -72,6 +77,7 @@ class HookRun(Run):
     """
 
     keeps_prompts = False
+    printed: Mapping[str, Any] | None = None
 
     def __init__(self, event_name: str, part: str, data_dir: str, environ: Mapping[str, str] | None = None) -> None:
         super().__init__(event_name, data_dir, f"{event_name}.{part}" if part else event_name)
@@ -192,6 +198,7 @@ class HookRun(Run):
             part=self.part,
             environ=self.environ,
             let_client_go_on=lambda: self.let_client_go_on(event),
+            printed=self.printed,
         )
 
     def _settled(self, folder: str, event: HookEvent) -> Place:

@@ -21,12 +21,20 @@ from unified_state.restore.fenced_text import fence, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypedDict
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.find_repository import Repository
     from unified_state.memory.repository.place import Place
     from unified_state.settings import Settings
+
+    class Ready(TypedDict):
+        """A restore in its fences, the line for the user, the compaction."""
+
+        compaction: int
+        texts: dict[str, str]
+        line: str
+
 
 _READY = "ready restore"  # the name of the value in the archive
 # What a restore says changes with one of these: the compaction, the session's newest step, the notes, the last save,
@@ -42,8 +50,8 @@ _ROWS = (
 
 def make_ready(
     archive: Archive, place: Place, settings: Settings, session: int, now: int, *, is_enforced: bool
-) -> None:
-    """Compose the restore of a session after its compaction, and record it."""
+) -> Ready:
+    """Compose the restore of a session after its compaction, record it, and return it."""
     from unified_state.restore.compose_restore import gather, restored_text, with_enforcement
     from unified_state.restore.note_survival import keep_told
 
@@ -58,6 +66,8 @@ def make_ready(
     with archive.transaction(durable=False):
         line = keep_told(archive, known, texts[BRIEF])
         archive.set_meta(_READY, dump_json({"compaction": known.compaction, "state": state, **nonces, "line": line}))
+    fences = {part: fence(part, nonces[part], text) if text else "" for part, text in texts.items()}
+    return {"compaction": known.compaction or 0, "texts": fences, "line": line}
 
 
 def ready_restore(

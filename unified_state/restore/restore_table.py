@@ -24,9 +24,10 @@ class News(Record):
     was_active: bool
 
 
-def know_news(archive: Archive, session: int) -> None:
-    """Mark all news up to now as known to the session. Call it in a transaction."""
-    archive.run("UPDATE session SET news = (SELECT coalesce(max(id), 0) FROM news) WHERE id = ?", session)
+def know_news(archive: Archive, session: int, until: int | None = None) -> None:
+    """Mark all news up to a number, or up to now, as known to the session. Call it in a transaction."""
+    newest = last_news(archive) if until is None else until
+    archive.run("UPDATE session SET news = ? WHERE id = ?", newest, session)
 
 
 def take_news(archive: Archive, session: int) -> list[News]:

@@ -33,6 +33,13 @@ def tell_waiting(archive: Archive, session: int) -> str:
     return rules_line(len(rules), main_text(rules[0])) if rules else items_line(len(waiting))
 
 
+def is_to_be_told(archive: Archive, session: int) -> bool:
+    """Return whether something waits of which a session was not told."""
+    return bool(archive.value("SELECT 1 FROM item WHERE status = ? LIMIT 1", PROPOSED)) and session not in _told(
+        archive
+    )
+
+
 def rules_line(count: int, newest: str) -> str:
     """Return `1 rule of yours waits for confirmation: "Never push" (unified-state inbox)`."""
     named = f'"{cut(harmless(newest), _CHARACTERS)}" (unified-state inbox)'

@@ -70,6 +70,7 @@ _MODULES = (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE, REMINDER_HOOK_MOD
 QUICK_HOOKS = {
     "check-rules": "unified_state.interfaces.hook_rules",
     "UserPromptSubmit": "unified_state.interfaces.hook_prompt",
+    "SessionStart": "unified_state.interfaces.hook_start",
 }
 LAUNCHER = "unified-state-hook"
 # The launcher's first argument, where that is no event.

@@ -17,6 +17,7 @@ from unified_state.model.hook_event import HOST_MARK
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
@@ -38,6 +39,7 @@ class HookCall:
         part: str,
         environ: Mapping[str, str],
         let_client_go_on: Callable[[], None],
+        printed: Mapping[str, Any] | None = None,
     ) -> None:
         self.event = event
         self.workspace = workspace
@@ -48,6 +50,7 @@ class HookCall:
         pid = environ.get("CLAUDE_PID", "")
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.let_client_go_on = let_client_go_on
+        self.printed = printed  # the restore that the client got already
         self.message = ""  # one line for the user, in addition to the context for the model
 
     @property
@@ -101,7 +104,7 @@ class HookCall:
             if knows_news:
                 from unified_state.restore.restore_table import know_news
 
-                know_news(archive, session)
+                know_news(archive, session, self.printed["news"] if self.printed else None)
             path = self.event.transcript_path
             if path and read_cursor(archive, path) is None:
                 move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))

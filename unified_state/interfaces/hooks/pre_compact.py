@@ -57,10 +57,19 @@ def on_summary(call: HookCall, archive: Archive) -> str:
     _keep(call, archive, text, SUBAGENT_STOP)
     session = session_number(archive, call.event.session_id)
     if text and session is not None:
-        from unified_state.restore.ready_restore import make_ready  # SubagentStop alone comes before the restore
-
-        make_ready(archive, call.workspace.place, call.settings, session, call.now, is_enforced=call.is_enforced)
+        _make_ready(call, archive, session)
     return ""
+
+
+def _make_ready(call: HookCall, archive: Archive, session: int) -> None:
+    """Compose the restore, which the next event asks for."""
+    from unified_state.interfaces.hooks.keep_ready import keep_ready, look_before  # SubagentStop alone comes before it
+    from unified_state.restore.ready_restore import make_ready
+
+    before = look_before(call, archive)
+    place, settings = call.workspace.place, call.settings
+    ready = make_ready(archive, place, settings, session, call.now, is_enforced=call.is_enforced)
+    keep_ready(call, archive, before, session, ready)
 
 
 def on_post_compact(call: HookCall, archive: Archive) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
+from unified_state.capture.survival_table import tell_once
 from unified_state.constraints.constraint_table import ever_enforced, has_hook
 from unified_state.lib.files import remove_old_leftovers
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
@@ -56,6 +57,9 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     if reason == "compact" and not _is_known(archive, session, call.part):
         with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)
+    if call.printed is not None:
+        _note_printed(call, archive)
+        return ""
     ready = _ready(call, archive, session) if reason == "compact" and health is None else None
     if ready is not None:
         _tell_waiting(call, archive, session)
@@ -78,6 +82,13 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     return text
 
 
+def _note_printed(call: HookCall, archive: Archive) -> None:
+    """Record that the user read the line of a restore that was printed before."""
+    if call.printed and call.printed["line"]:
+        with archive.transaction(durable=False):
+            tell_once(archive, call.printed["compaction"], call.now)
+
+
 def _tell_waiting(call: HookCall, archive: Archive, session: int) -> None:
     """Add the line on what waits for the user to their message, once in a session."""
     if call.part == BRIEF and archive.value("SELECT 1 FROM item WHERE status = 'proposed' LIMIT 1"):
@@ -93,7 +104,7 @@ def _is_whole_clear(call: HookCall, reason: Reason) -> bool:
 
 def _tidy(call: HookCall, archive: Archive) -> str | None:
     """Remove what killed processes left, archive the rest, and return the health of the archive."""
-    health = _health(call, archive)
+    health = find_health(call, archive)
     for folder in (call.workspace.place.folder, os.path.join(call.workspace.place.key_folder, CHECKOUTS)):
         remove_old_leftovers(folder, call.now)
     call.capture(archive)
@@ -149,7 +160,7 @@ def _reset_pressure(call: HookCall) -> None:
     keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
 
 
-def _health(call: HookCall, archive: Archive) -> str | None:
+def find_health(call: HookCall, archive: Archive) -> str | None:
     """Return the health of the archive for a person, one problem on each line, or None.
 
     It also updates the enforcement of constraints and the record of this checkout.
