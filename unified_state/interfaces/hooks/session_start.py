@@ -58,8 +58,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         with archive.transaction(durable=False):
             begin_compaction(archive, session, call.now)
     if call.printed is not None:
-        _note_printed(call, archive)
-        return ""
+        return _note_printed(call, archive)
     ready = _ready(call, archive, session) if reason == "compact" and health is None else None
     if ready is not None:
         _tell_waiting(call, archive, session)
@@ -82,11 +81,12 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     return text
 
 
-def _note_printed(call: HookCall, archive: Archive) -> None:
-    """Record that the user read the line of a restore that was printed before."""
+def _note_printed(call: HookCall, archive: Archive) -> str:
+    """Record that the user read the line of a restore that was printed before, and print nothing."""
     if call.printed and call.printed["line"]:
         with archive.transaction(durable=False):
             tell_once(archive, call.printed["compaction"], call.now)
+    return ""
 
 
 def _tell_waiting(call: HookCall, archive: Archive, session: int) -> None:
