@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.side_by_side import Contender, clean_environment
+from unified_state.agents.install.hook_launcher import write_launcher
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
@@ -43,7 +44,7 @@ class World:
 
     def hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> tuple[list[str], bytes]:
         """The command line of a hook, and its stdin."""
-        (group,) = hook_groups(default_data_dir())[event]
+        (group,) = hook_groups(default_data_dir(), write_launcher())[event]
         handler = next(h for h in group["hooks"] if not part or h["args"][-1] == part)
         given = {"session_id": transcript.stem, "transcript_path": str(transcript), "cwd": str(self.project)}
         stdin = json.dumps({**given, "hook_event_name": event, **fields}).encode()

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 
-from unified_state.interfaces import hook_start
 from unified_state.interfaces.hooks.session_start import find_health
 from unified_state.lib.files import make_room, write_note
+from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import dump_json
 from unified_state.memory.archive.sessions import read_cursor
 from unified_state.memory.repository.find_repository import read_head
@@ -64,7 +64,7 @@ def _looked_at(place: Place) -> tuple[str, ...]:
     git_dir, common_dir = repository.git_dir or "", repository.common_dir or ""
     branch = f"refs/heads/{read_head(repository)[1]}"
     return (
-        hook_start.__file__,
+        os.path.join(PACKAGE_ROOT, "unified_state", "lib", "package.py"),  # another version
         *(os.path.join(git_dir, name) for name in ("HEAD", "index")),
         *(os.path.join(common_dir, name) for name in (branch, "packed-refs", "reftable/tables.list")),
         *(os.path.join(place.folder, name) for name in (REMINDERS_ON, "enforced.json", "json")),

@@ -54,9 +54,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     handed_over = _handed_over(call, archive) if reason == "startup" and call.part == BRIEF else None
     source = handed_over[0] if handed_over else source
     session = call.register(archive, predecessor, knows_news=call.part == BRIEF)
-    if reason == "compact" and not _is_known(archive, session, call.part):
-        with archive.transaction(durable=False):
-            begin_compaction(archive, session, call.now)
+    if reason == "compact":
+        _begin_compaction(call, archive, session)
     if call.printed is not None:
         return _note_printed(call, archive)
     ready = _ready(call, archive, session) if reason == "compact" and health is None else None
@@ -79,6 +78,13 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     )
     _tell_waiting(call, archive, session)
     return text
+
+
+def _begin_compaction(call: HookCall, archive: Archive, session: int) -> None:
+    """Record a compaction that no hook recorded before."""
+    if not _is_known(archive, session, call.part):
+        with archive.transaction(durable=False):
+            begin_compaction(archive, session, call.now)
 
 
 def _note_printed(call: HookCall, archive: Archive) -> str:
