@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.interfaces.hooks.session_start import find_health
+from unified_state.interfaces.hooks.find_health import find_health
 from unified_state.lib.files import make_room, write_note
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import dump_json

@@ -6,12 +6,11 @@ import os
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.capture.survival_table import tell_once
-from unified_state.constraints.constraint_table import ever_enforced, has_hook
+from unified_state.interfaces.hooks.find_health import find_health
 from unified_state.lib.files import remove_old_leftovers
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import (
     cleared_by,
-    count_sessions,
     end_session,
     newest_conversation,
     newest_other_session,
@@ -20,9 +19,7 @@ from unified_state.memory.archive.sessions import (
 )
 from unified_state.memory.archive.steps import last_entry_at
 from unified_state.memory.repository.find_repository import CHECKOUTS
-from unified_state.memory.repository.health import health_line
-from unified_state.memory.repository.place import has_other_archives, has_reminders
-from unified_state.memory.repository.rejoin import remember
+from unified_state.memory.repository.place import has_reminders
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.restore.ready_restore import drop_ready, ready_restore
 
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.known import Known, Reason
 
-_FIRST_SESSIONS = 3  # of an archive: they are shown other archives that may be meant
 _ANSWER_SLACK = 3_000  # tolerance in milliseconds for a late hook
 _HALF_A_SECOND = 500  # in milliseconds; the client counts whole seconds
 
@@ -73,9 +69,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
         with_turns=handed_over is not None or _is_whole_clear(call, reason),
     )
-    text = _composed(
-        call, archive, session, known.replace(health=health, handed_over=handed_over[1] if handed_over else "")
-    )
+    known = known.replace(health=health, handed_over=handed_over[1] if handed_over else "")
+    text = _composed(call, archive, session, known)
     _tell_waiting(call, archive, session)
     return text
 
@@ -164,37 +159,6 @@ def _reset_pressure(call: HookCall) -> None:
     from unified_state.context.window.pressure_file import keep_pressure
 
     keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
-
-
-def find_health(call: HookCall, archive: Archive) -> str | None:
-    """Return the health of the archive for a person, one problem on each line, or None.
-
-    It also updates the enforcement of constraints and the record of this checkout.
-    """
-    place = call.workspace.place
-    if call.workspace.health is not None:
-        return call.workspace.health
-    remember(place, anew=True)
-    lines = [_unjoined_line(call, archive)]
-    if ever_enforced(archive, place.folder) or has_hook(place):
-        from unified_state.constraints.compile_constraints import (
-            check_in_place,  # other repositories have nothing to check
-        )
-
-        lines.append(check_in_place(archive, call.workspace))
-    return "\n".join(filter(None, [*lines, health_line(place.folder, call.now)])) or None
-
-
-def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
-    """Return a line for the first sessions of a new archive if another archive may be meant."""
-    place, data_dir = call.workspace.place, call.settings.data_dir
-    if not has_other_archives(place, data_dir):
-        return None
-    if count_sessions(archive) >= _FIRST_SESSIONS:
-        return None
-    from unified_state.memory.workspace.link import unjoined_line  # few sessions have another archive as a candidate
-
-    return unjoined_line(place, data_dir)
 
 
 def _is_known(archive: Archive, session: int, part: str) -> bool:
