@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -154,6 +155,9 @@ def test_the_detached_process_does_the_rest_of_the_start(session: Session) -> No
         archive.execute("UPDATE session SET seen_at = 1, news = -1")
     session.summarized()
     session.start("brief")
+    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": str(uuid4()), "sessionId": session.session_id}
+    with session.path.open("a", encoding="utf-8") as file:  # the client writes it before the detached process begins
+        file.write(json.dumps({**boundary, "timestamp": "2030-01-01T00:00:00Z", "compactMetadata": {}}) + "\n")
     session.settled()
     assert read_pressure(folder, session.session_id) == 0
     with closing(sqlite3.connect(session.project.archive)) as archive:
@@ -164,7 +168,8 @@ def test_the_detached_process_does_the_rest_of_the_start(session: Session) -> No
         ((restores, told),) = archive.execute(
             "SELECT (SELECT count(compaction) FROM restore), (SELECT count(told_at) FROM survival)"
         )
-    assert (restores, told) == (2, 1)  # nothing was composed twice
+        ((compactions,),) = archive.execute("SELECT count(*) FROM compaction")
+    assert (restores, told, compactions) == (2, 1, 1)  # nothing was composed or begun twice
 
 
 def test_a_step_that_no_hook_archived_has_the_whole_hook_look(session: Session) -> None:

@@ -50,10 +50,10 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     handed_over = _handed_over(call, archive) if reason == "startup" and call.part == BRIEF else None
     source = handed_over[0] if handed_over else source
     session = call.register(archive, predecessor, knows_news=call.part == BRIEF)
+    if call.printed is not None:  # by now the transcript may have the compaction's boundary
+        return _note_printed(call, archive)
     if reason == "compact":
         _begin_compaction(call, archive, session)
-    if call.printed is not None:
-        return _note_printed(call, archive)
     ready = _ready(call, archive, session) if reason == "compact" and health is None else None
     if ready is not None:
         _tell_waiting(call, archive, session)
