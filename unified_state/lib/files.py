@@ -13,7 +13,6 @@ from unified_state.errors import StorageError, UnifiedStateError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Any
 
 PRIVATE = 0o600
@@ -216,9 +215,7 @@ class FileLock:
                 message, "check the permissions of the folder and whether its file system knows locks"
             ) from error
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if isinstance(self._held, int):
             os.close(self._held)
         elif self._held is not None:

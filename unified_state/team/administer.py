@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from unified_state.errors import MissingExtraError, SettingError, UnifiedStateError, UsageError
-from unified_state.lib.package import extra_line
+from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.model.check import Check, bad
-from unified_state.settings import user_file
-from unified_state.team.team_server import is_own_environment, member_name
+from unified_state.team.postgres import check_extra
+from unified_state.team.team_server import check_enabled, is_own_environment, member_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +18,10 @@ _LOCAL = "application_name=unified-state"  # nothing named: over this machine's 
 
 
 def administered_server(dsn: str | None, settings: Settings, environ: Mapping[str, str]) -> Server:
-    """Return the server of an argument, of the settings, or of this machine. Raises SettingError, UsageError and
+    """Return the server of an argument, of the settings, or of this machine. Raises UsageError and
     MissingExtraError.
     """
-    _check_extra()
+    check_extra()
     from unified_state.team.postgres.server_dsn import find_server, has_password
 
     if dsn is not None and has_password(dsn):
@@ -54,23 +53,13 @@ def share_earlier(settings: Settings, environ: Mapping[str, str], *, whether: bo
 
 def _own_server(settings: Settings, environ: Mapping[str, str]) -> tuple[Server, str]:
     """Return the server in the user's settings, and the user's name there."""
-    if not settings.postgres_enabled:
-        message = "no server is configured"
-        raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
-    _check_extra()
+    check_enabled(settings)
+    check_extra()
     from unified_state.team.postgres.server_dsn import find_server
 
     trusts = is_own_environment(environ)
     server = find_server(_started(settings.postgres_dsn), environ, trusts_environment=trusts)
     return server, member_name(settings)
-
-
-def _check_extra() -> None:
-    try:
-        import psycopg_pool  # noqa: F401  # the extra's last module
-    except ImportError:
-        message = "history on PostgreSQL needs the extra `postgres`"
-        raise MissingExtraError(message, extra_line("postgres")) from None
 
 
 def _started(dsn: str) -> str:

@@ -10,11 +10,11 @@ import os
 import stat
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
-from unified_state.errors import MissingExtraError, NotFoundError, SettingError, UnifiedStateError
-from unified_state.lib.package import extra_line
+from unified_state.errors import NotFoundError, SettingError, UnifiedStateError
 from unified_state.memory.repository.rules.project_name import shared_name
 from unified_state.memory.workspace.link import remote_of
 from unified_state.settings import user_file
+from unified_state.team.postgres import check_extra
 from unified_state.team.start_sync import own_environment
 
 TYPE_CHECKING = False
@@ -45,9 +45,7 @@ def team_server(
     """
     from unified_state.team.sync_server import Server  # `status` and `doctor` ask for no server, and do without
 
-    if not (settings := workspace.settings).postgres_enabled:
-        message = "no server is configured"
-        raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
+    check_enabled(settings := workspace.settings)
     project = _project(workspace)
     organisation, member = settings.postgres_organisation, member_name(settings)
     trusts = is_own_environment(environ) if is_own is None else is_own
@@ -69,6 +67,13 @@ def team_server(
     who = f"{organisation}/{project} as {member}"
     name = f"{who} on {_place(settings.postgres_dsn, environ, trusts_environment=trusts)}"
     return Server(name, open_store, f"{organisation}/{project}", who)
+
+
+def check_enabled(settings: Settings) -> None:
+    """Raise SettingError if the user's settings name no server."""
+    if not settings.postgres_enabled:
+        message = "no server is configured"
+        raise SettingError(message, f"set postgres_enabled and postgres_dsn in {user_file()}")
 
 
 def _project(workspace: Workspace) -> str:
@@ -118,13 +123,11 @@ def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) ->
     """Return the place of the server, without a password."""
     from unified_state.team.local_server import EMBEDDED
 
+    check_extra()
     if dsn.startswith(EMBEDDED):
         return dsn
-    try:
-        from unified_state.team.postgres.server_dsn import find_server
-    except ImportError as error:
-        message = "history on PostgreSQL needs the extra `postgres`"
-        raise MissingExtraError(message, extra_line("postgres")) from error
+    from unified_state.team.postgres.server_dsn import find_server
+
     return str(find_server(dsn, environ, trusts_environment=trusts_environment))
 
 

@@ -107,42 +107,33 @@ def hook_groups(data_dir: str, launcher: str = "") -> HookGroups:
     """
     parts = {event: PARTS if event == "SessionStart" else ("",) for event in TIMEOUTS}
     command = _hook_words(HOOK_MODULE, launcher)
-    return {
-        event: [
-            {
-                "hooks": [
-                    _handler(command, [event, part], data_dir, TIMEOUTS[event], _DEEDS[f"{event} {part}".rstrip()])
-                    for part in parts[event]
-                ]
-            }
-        ]
-        for event in TIMEOUTS
-    }
+
+    def handler(event: str, part: str) -> dict[str, Any]:
+        return _handler(command, [event, part], data_dir, TIMEOUTS[event], _DEEDS[f"{event} {part}".rstrip()])
+
+    return {event: [{"hooks": [handler(event, part) for part in parts[event]]}] for event in TIMEOUTS}
 
 
 def tool_hook_group(data_dir: str, launcher: str = "") -> dict[str, Any]:
     """Return the entry of the hook before tool calls. It is installed only while a constraint is enforced."""
-    return {
-        "hooks": [_handler(_hook_words(TOOL_HOOK_MODULE, launcher), [], data_dir, TOOL_TIMEOUT, _DEEDS["check-rules"])]
-    }
+    return {"hooks": [_tool_handler(TOOL_HOOK_MODULE, [], data_dir, launcher)]}
 
 
 def reminder_hook_group(matcher: str, data_dir: str, launcher: str = "") -> dict[str, Any]:
     """Return the entry of the hook that reminds before the calls of some tools. It is installed only if there is
     something to tell.
     """
-    handler = _handler(_hook_words(REMINDER_HOOK_MODULE, launcher), [], data_dir, TOOL_TIMEOUT, _DEEDS["remind"])
-    return {"matcher": matcher, "hooks": [handler]}
+    return {"matcher": matcher, "hooks": [_tool_handler(REMINDER_HOOK_MODULE, [], data_dir, launcher)]}
 
 
 def output_hook_group(level: str, data_dir: str, launcher: str = "") -> dict[str, Any]:
     """Return the entry of the hook after tool calls. It is installed only if long outputs are shortened."""
-    return {
-        "matcher": LONG_OUTPUTS,
-        "hooks": [
-            _handler(_hook_words(OUTPUT_HOOK_MODULE, launcher), [level], data_dir, TOOL_TIMEOUT, _DEEDS["shorten"])
-        ],
-    }
+    return {"matcher": LONG_OUTPUTS, "hooks": [_tool_handler(OUTPUT_HOOK_MODULE, [level], data_dir, launcher)]}
+
+
+def _tool_handler(module: str, words: list[str], data_dir: str, launcher: str) -> dict[str, Any]:
+    """Return the handler of a hook before or after tool calls."""
+    return _handler(_hook_words(module, launcher), words, data_dir, TOOL_TIMEOUT, _DEEDS[WORDS[module]])
 
 
 def plugin_hooks() -> dict[str, Any]:
@@ -239,15 +230,17 @@ def launchers_interpreter(path: str) -> str:
 
 def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]]:
     """Return our handlers in a client's settings, for one event or for all."""
+    entries = [entry for entry in _entries(settings, event) if isinstance(entry, dict)]
+    lists = [entry["hooks"] for entry in entries if isinstance(entry.get("hooks"), list)]
+    return [handler for handlers in lists for handler in handlers if is_our_handler(handler)]
+
+
+def _entries(settings: Any, event: str | None) -> list[Any]:
+    """Return the entries of hooks in a client's settings, for one event or for all."""
     hooks = settings.get("hooks") if isinstance(settings, dict) else None
-    groups = [
-        group
-        for name, entries in (hooks.items() if isinstance(hooks, dict) else ())
-        if event in (None, name) and isinstance(entries, list)
-        for group in entries
-        if isinstance(group, dict) and isinstance(group.get("hooks"), list)
-    ]
-    return [handler for group in groups for handler in group["hooks"] if is_our_handler(handler)]
+    named = hooks.items() if isinstance(hooks, dict) else ()
+    lists = [entries for name, entries in named if event in (None, name) and isinstance(entries, list)]
+    return [entry for entries in lists for entry in entries]
 
 
 def handles(settings: Any, event: str) -> bool:
@@ -274,9 +267,7 @@ def calls_only(group: Any, module: str) -> bool:
 
 def reminder_matcher(settings: Any) -> str:
     """Return the matcher of the tools before which these settings remind, or "" if they do not."""
-    hooks = settings.get("hooks") if isinstance(settings, dict) else None
-    groups = hooks.get(TOOL_EVENT) if isinstance(hooks, dict) else None
-    found = [group for group in groups if calls_only(group, REMINDER_HOOK_MODULE)] if isinstance(groups, list) else []
+    found = [entry for entry in _entries(settings, TOOL_EVENT) if calls_only(entry, REMINDER_HOOK_MODULE)]
     return str(found[0].get("matcher") or "") if found else ""
 
 

@@ -13,7 +13,7 @@ from unified_state.context.window.rules.context_phase import compaction_limit, o
 from unified_state.context.window.rules.status_text import Glance
 from unified_state.context.window.status_note import noted_glance
 from unified_state.errors import UnifiedStateError
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.stdlib import parse_object
 from unified_state.lib.text import unpack
 from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.memory.archive.archive import Archive
@@ -82,7 +82,7 @@ def _recorded(archive: Archive, state_path: str) -> dict[str, Any]:
     counts = {
         "items": archive.row("SELECT count(*) FROM item WHERE status = 'active'")[0],
         "waiting": archive.row("SELECT count(*) FROM item WHERE status = 'proposed'")[0],
-        "blocking": sum(_is_blocking(unpack(body)) for (body,) in users),
+        "blocking": sum(bool((parse_object(unpack(body)) or {}).get("blocking")) for (body,) in users),
     }
     return {"counts": counts, "saved_at": to_milliseconds(saved[0]) if saved else None, "window": None}
 
@@ -97,13 +97,6 @@ def _ahead(
     thresholds = settings.context_warning, settings.context_optimise
     seen = outlook(points, limit.tokens, before.phase, thresholds)
     return {"window": reading.window, "stale": before.stale, **seen}
-
-
-def _is_blocking(body: str) -> bool:
-    try:
-        return bool(parse_json(body).get("blocking"))
-    except (ValueError, AttributeError):
-        return False  # damaged file
 
 
 def _problem(folder: str, now: int) -> str | None:

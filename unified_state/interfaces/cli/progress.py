@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from threading import Timer
-    from types import TracebackType
     from typing import Any
 
 _MOMENT = 0.5  # seconds
@@ -60,9 +59,7 @@ class progress_bar:  # noqa: N801  # used like the functions of contextlib, whos
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done)
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self._timer is None:
             return
         self._timer.cancel()

@@ -51,14 +51,12 @@ def print_to_person(text: str, style: Style | None, address: str = "") -> None:
     shown = text if style is None else painted(text, style, sys.stdout)
     if address and shows_codes(sys.stdout):
         shown = "\n".join(_linked(line, address) for line in shown.split("\n"))
-    if not (_is_long(text) and _page(shown)):
-        sys.stdout.write(shown + "\n")
+    if _is_long(text):
+        from unified_state.interfaces.cli.pager import page
 
-
-def _page(text: str) -> bool:
-    from unified_state.interfaces.cli.pager import page
-
-    return page(text)
+        if page(shown):
+            return
+    sys.stdout.write(shown + "\n")
 
 
 def _is_long(text: str) -> bool:

@@ -44,7 +44,8 @@ from unified_state.restore.preview import hand_over
 from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
-from unified_state.team.recall_team import explain_of_team, is_team_ref, recall_of_team
+from unified_state.team.rules.foreign_items import is_team_ref
+from unified_state.team.search_team import explain_of_team, recall_of_team
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

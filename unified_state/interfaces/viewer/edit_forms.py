@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from unified_state.interfaces.viewer.open_projects import Project
     from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.item import Entry
 
     Fields = Mapping[str, str]
 
@@ -36,15 +37,17 @@ def change_item(project: Project, verb: str, fields: Fields) -> str:
     if verb == "undo":
         undone = undo_newest(workspace)
         return f"{project.base}/{undone.items[0].alias}" if len(undone.items) == 1 else f"{project.base}/state"
-    if verb not in _VERBS:
+    if verb not in {"edit", *_VERBS}:
         message = f"there is no change {verb[:20]!r}"
         raise UsageError(message, "go back to the page of the item")
     ref = fields.get("ref", "")
     workspace.use(lambda archive: find_item(archive, ref))
-    return f"{project.base}/{_VERBS[verb](workspace, ref, fields) or ref}"
+    now = _edited(workspace, ref, fields) if verb == "edit" else _VERBS[verb](workspace, ref, fields).id
+    return f"{project.base}/{now or ref}"
 
 
-def _edit(workspace: Workspace, ref: str, fields: Fields) -> str:
+def _edited(workspace: Workspace, ref: str, fields: Fields) -> str:
+    """Change the fields of a form that differ, and return the id of the item that holds now."""
     item = workspace.use(lambda archive: find_item(archive, ref))
     names = {MAIN_FIELDS[item.kind], *item.body} & fields.keys()
     changes = {name: fields[name].replace("\r\n", "\n").rstrip("\n") for name in names}
@@ -52,36 +55,14 @@ def _edit(workspace: Workspace, ref: str, fields: Fields) -> str:
     return edit_item(workspace, ref, changed).id if changed else ref
 
 
-def _drop(workspace: Workspace, ref: str, fields: Fields) -> str:
-    return drop_item(workspace, ref, fields.get("why", "")).id
-
-
-def _close(workspace: Workspace, ref: str, fields: Fields) -> str:
-    return close_item(workspace, ref, fields.get("text", "")).id
-
-
-def _reopen(workspace: Workspace, ref: str, _fields: Fields) -> str:
-    return reopen_item(workspace, ref).id
-
-
-def _lift(workspace: Workspace, ref: str, _fields: Fields) -> str:
-    return lift_constraint(workspace, ref).id
-
-
-def _accept(workspace: Workspace, ref: str, _fields: Fields) -> str:
-    return decide_proposals(workspace, [ref], accepted=True)[0].id
-
-
-def _reject(workspace: Workspace, ref: str, fields: Fields) -> str:
-    return decide_proposals(workspace, [ref], accepted=False, why=fields.get("why", ""))[0].id
-
-
-_VERBS: dict[str, Callable[[Workspace, str, Fields], str]] = {
-    "accept": _accept,
-    "close": _close,
-    "drop": _drop,
-    "edit": _edit,
-    "lift": _lift,
-    "reject": _reject,
-    "reopen": _reopen,
+# What each verb does with an item. It returns the item that holds now.
+_VERBS: dict[str, Callable[[Workspace, str, Fields], Entry]] = {
+    "accept": lambda workspace, ref, _: decide_proposals(workspace, [ref], accepted=True)[0],
+    "close": lambda workspace, ref, fields: close_item(workspace, ref, fields.get("text", "")),
+    "drop": lambda workspace, ref, fields: drop_item(workspace, ref, fields.get("why", "")),
+    "lift": lambda workspace, ref, _: lift_constraint(workspace, ref),
+    "reject": lambda workspace, ref, fields: decide_proposals(
+        workspace, [ref], accepted=False, why=fields.get("why", "")
+    )[0],
+    "reopen": lambda workspace, ref, _: reopen_item(workspace, ref),
 }

@@ -43,7 +43,6 @@ from unified_state.model.history_records import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import TracebackType
     from typing import Any, Self
 
     from unified_state.model.history_records import HistoryQuery, HistoryRecord
@@ -160,7 +159,5 @@ class SqliteStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()

@@ -10,7 +10,6 @@ from typing import Protocol, runtime_checkable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from types import TracebackType
     from typing import Self
 
     from unified_state.model.history_records import (
@@ -91,9 +90,7 @@ class HistoryStore(Protocol):
     def __enter__(self) -> Self:
         """Return the store."""
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Close the store."""
 
 

@@ -17,7 +17,6 @@ from unified_state.lib.stdlib import dump_json, open_regular, parse_object
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from types import TracebackType
     from typing import Any, Self
 
 HISTORY, EVENTS = "history.jsonl", "events.jsonl"
@@ -52,9 +51,7 @@ class Journal:
         self._depth += 1
         return self
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._depth -= 1
         if self._depth == 0:
             self._lock.__exit__(None, None, None)

@@ -331,12 +331,13 @@ def _from_2_to_3(state: Json) -> Json:
         migrated["workItem"] = work_item
     if state.get("trigger") == "auto":
         migrated["trigger"] = "precompact"
-    if not state.get("decisions") and (decisions := _key_decisions(state)):
+    if not state.get("decisions") and (decisions := key_decisions(state)):
         migrated["decisions"] = decisions
     return {**migrated, "version": STATE_VERSION}
 
 
-def _key_decisions(state: Json) -> list[Json]:
+def key_decisions(state: Json) -> list[Json]:
+    """Return the key decisions in the summaries of a state as decisions. Version 1 has no others."""
     summaries = state.get("summaries")
     texts = summaries.get("keyDecisions") if isinstance(summaries, dict) else None
     decisions = [text for text in texts if isinstance(text, str) and text.strip()] if isinstance(texts, list) else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.errors import NewerVersionError, StorageError
 from unified_state.model.check import Check, bad, good
 from unified_state.team.postgres.connections import Connections, failures
-from unified_state.team.postgres.migrate_server import OLDEST, how_to_get_vectors, schema_version
+from unified_state.team.postgres.migrate_server import OLDEST, how_to_get_vectors, own_role, schema_version
 from unified_state.team.postgres.postgres_values import to_text
 from unified_state.team.postgres.schema.server_migrations import SCHEMA_VERSION
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from unified_state.team.postgres.server_dsn import Server
 
 _INIT = "an administrator runs `unified-state server init`"
-_USER = "SELECT rolsuper OR rolbypassrls, current_user::text FROM pg_roles WHERE rolname = current_user"
 _MAY = """
 SELECT has_database_privilege(current_database(), 'TEMPORARY'), to_regnamespace('unified_state') IS NOT NULL,
     coalesce(has_schema_privilege(to_regnamespace('unified_state')::oid, 'USAGE'), false)
@@ -62,7 +61,7 @@ def share_earlier_items(server: Server, organisation: str, member: str, *, wheth
 def _check(connection: Connection[Any], server: Server, organisation: str, member: str) -> Iterator[Check]:
     yield _reached(connection, server)
     yield _encoding(connection)
-    passes, user = connection.execute(_USER).fetchone() or (False, "")
+    passes, user = own_role(connection)
     if passes:
         message = f"{user!r} is a superuser, and bypasses row security: unified-state refuses it"
         yield bad("user", message, "put a member's own role into postgres_dsn")

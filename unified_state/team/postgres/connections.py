@@ -191,10 +191,7 @@ class Asker:
         self._place = str(server)
         with connection.transaction():
             self.ask(connection)
-            row = connection.execute("SELECT unified_state.project(), unified_state.author()").fetchone()
-            if row is None or None in row:
-                row = self._make_place(connection, server)
-            self.project, self.author = row
+            self.project, self.author = _numbers(connection) or self._make_place(connection, server)
             (self.has_vectors, self.is_distributed) = connection.execute(_HAS).fetchone() or (False, False)
 
     def _make_place(self, connection: Connection[Any], server: Server) -> tuple[int, int]:
@@ -202,15 +199,12 @@ class Asker:
             connection.execute("SELECT unified_state.enter()")
         except InsufficientPrivilege:
             message = f"{server}: {self.member!r} is no member of {self.organisation!r}, or another role's"
-            raise StorageError(
-                message,
-                _ADMITTING,
-            ) from None
-        row = connection.execute("SELECT unified_state.project(), unified_state.author()").fetchone()
-        if row is None or None in row:
+            raise StorageError(message, _ADMITTING) from None
+        numbers = _numbers(connection)
+        if numbers is None:
             message = f"{server} has nothing of this project yet, and {self.member!r} may only read"
             raise StorageError(message, "a member who may write opens it first")
-        return (row[0], row[1])
+        return numbers
 
     def ask(self, connection: Connection[Any]) -> list[int]:
         """Set the asker in this transaction. Return the authors whose history is readable."""
@@ -232,8 +226,11 @@ class Asker:
                 connection.execute(take, self.given(many=min(many - begun, _MOST_NAME)))
         except InsufficientPrivilege as error:
             message = f"{self._place}: {self.member!r} may only read: {error.diag.message_primary}"
-            raise StorageError(
-                message,
-                _ADMITTING,
-            ) from None
+            raise StorageError(message, _ADMITTING) from None
         return int(before)
+
+
+def _numbers(connection: Connection[Any]) -> tuple[int, int] | None:
+    """Return the numbers of the asker's project and of the asker, or None unless both exist."""
+    row = connection.execute("SELECT unified_state.project(), unified_state.author()").fetchone()
+    return None if row is None or None in row else (row[0], row[1])

@@ -32,6 +32,7 @@ _LOCK = "LOCK TABLE unified_state.version IN SHARE ROW EXCLUSIVE MODE"
 _CAREFULLY = "SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL lock_timeout = '1min'"
 
 
+_SELF = "SELECT rolsuper OR rolbypassrls, current_user::text FROM pg_roles WHERE rolname = current_user"
 _WANTING = """
 SELECT to_regclass('unified_state.step_vector') IS NULL AND pg_has_role(nspowner, 'USAGE')
     AND EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')
@@ -153,12 +154,16 @@ def _check_encoding(connection: Connection[Any], server: Server) -> None:
 
 def _check_role(connection: Connection[Any], server: Server) -> None:
     """Raise StorageError for a role that bypasses row security."""
-    (passes,) = connection.execute(
-        "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
-    ).fetchone() or (False,)
+    passes, user = own_role(connection)
     if passes:
-        message = f"{server}: the user {connection.info.user!r} is a superuser, and bypasses row security"
+        message = f"{server}: the user {user!r} is a superuser, and bypasses row security"
         raise StorageError(message, "connect as an ordinary role that owns the database")
+
+
+def own_role(connection: Connection[Any]) -> tuple[bool, str]:
+    """Return whether this user bypasses row security, as superusers do, and the user's name."""
+    row = connection.execute(_SELF).fetchone()
+    return (bool(row[0]), str(row[1])) if row else (False, "")
 
 
 def server_identity(connection: Connection[Any]) -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TypeVar
 
-from unified_state.errors import MissingExtraError
-from unified_state.lib.package import extra_line
 from unified_state.model.history_records import (
     Counts,
     StoredCompaction,
@@ -18,6 +16,7 @@ from unified_state.model.history_records import (
     StoredSession,
     Tombstone,
 )
+from unified_state.team.postgres import check_extra
 from unified_state.team.postgres.append_steps import append
 from unified_state.team.postgres.connections import OWN, Connections, failures
 from unified_state.team.postgres.hybrid_search import search
@@ -43,7 +42,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from types import TracebackType
     from typing import Any, Self
 
     from psycopg import Connection
@@ -220,9 +218,7 @@ class PostgresStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 
@@ -320,11 +316,7 @@ def open_postgres(
 
     Raises MissingExtraError, SettingError, StorageError, NewerVersionError. Their texts contain no password.
     """
-    try:
-        import psycopg_pool  # noqa: F401  # the extra's last module
-    except ImportError:
-        message = "history on PostgreSQL needs the extra `postgres`"
-        raise MissingExtraError(message, extra_line("postgres")) from None
+    check_extra()
     from unified_state.team.local_server import EMBEDDED, start_embedded
     from unified_state.team.postgres.connections import Asker
     from unified_state.team.postgres.server_dsn import find_server

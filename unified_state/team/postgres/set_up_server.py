@@ -16,7 +16,7 @@ from psycopg.sql import SQL, Identifier, Literal
 from unified_state.errors import StorageError
 from unified_state.lib.record import Record
 from unified_state.team.postgres.connections import failures
-from unified_state.team.postgres.migrate_server import how_to_get_vectors, migrate, schema_version
+from unified_state.team.postgres.migrate_server import how_to_get_vectors, migrate, own_role, schema_version
 from unified_state.team.postgres.schema.server_migrations import SCHEMA_VERSION
 
 TYPE_CHECKING = False
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 OWNER = "unified_state"
 _ELSEWHERE = "postgres"  # the database that every server has
-_SELF = "SELECT rolsuper OR rolbypassrls, current_user::text FROM pg_roles WHERE rolname = current_user"
 _SCHEMA_OWNER = "SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = 'unified_state'"
 _ROLE = "SELECT rolsuper OR rolbypassrls, rolcanlogin FROM pg_roles WHERE rolname = %s"
 _MAY_NOT = "connect as an administrator, who may create databases and roles: --dsn postgresql://ADMINISTRATOR@HOST/…"
@@ -142,11 +141,11 @@ def _own(connection: Connection[Any], server: Server, owner: str) -> str:
     security.
     """
     found = connection.execute(_SCHEMA_OWNER).fetchone()
-    passes, own_name = connection.execute(_SELF).fetchone() or (False, "")
+    passes, own_name = own_role(connection)
     if found is not None:
         return str(found[0])
     if not passes:
-        return str(own_name)
+        return own_name
     _make_role(connection, server, owner, "NOLOGIN")
     database = Identifier(server.parameters["dbname"])
     connection.execute(SQL("GRANT ALL ON DATABASE {} TO {}").format(database, Identifier(owner)))

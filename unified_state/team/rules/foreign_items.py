@@ -30,6 +30,11 @@ def team_ref(text: str) -> tuple[str, int] | None:
     return (letter, int(digits)) if digits.isdigit() and len(digits) <= _MOST_DIGITS else None
 
 
+def is_team_ref(text: str) -> bool:
+    """Return whether a ref names something on the team's server."""
+    return team_ref(text) is not None
+
+
 def step_ref(number: int) -> str:
     """Return the ref of a step."""
     return f"team:{STEP}{number}"

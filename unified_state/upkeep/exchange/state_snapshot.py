@@ -17,6 +17,7 @@ from unified_state.lib.stdlib import open_regular, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.state_file.read_entries import SETTLED, alias_number, read_entries
+from unified_state.memory.state_file.state_file import key_decisions
 from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
@@ -48,7 +49,8 @@ def read_snapshot(path: str) -> Iterator[HistoryRecord]:
     uuid = f"{PROGRAM}:{sha256(raw).hexdigest()}"
     yield StoredSession(session, started_at=at, seen_at=at)
     yield StoredStep(uuid, 0, ATTACHMENT, at, raw.decode("utf-8-sig", "replace"), starts_turn=True, session_id=session)
-    entries = list(read_entries(_with_key_decisions(state), max(at, modified)))
+    decisions = state.get("decisions") or key_decisions(state)
+    entries = list(read_entries({**state, "decisions": decisions}, max(at, modified)))
     for block, entry in enumerate(entries, 1):
         yield StoredStep(uuid, block, NOTICE, at, entry.said[MAIN_FIELDS[entry.kind]], session_id=session)
     for entry in entries:
@@ -92,19 +94,6 @@ def _scope(path: str) -> str:
     if inner and name.startswith(f"{_NAME}."):
         return inner
     return os.path.basename(os.path.dirname(os.path.dirname(os.path.abspath(path)))) or _NAME
-
-
-def _with_key_decisions(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the state with decisions. Version 1 has none, so there the key decisions of its summaries are used."""
-    summaries = state.get("summaries")
-    texts = summaries.get("keyDecisions") if isinstance(summaries, dict) else None
-    if state.get("decisions") or not isinstance(texts, list):
-        return state
-    decisions = [
-        {"id": f"D{number}", "decision": text, "rationale": "not recorded", "timestamp": state.get("timestamp")}
-        for number, text in enumerate(texts, 1)
-    ]
-    return {**state, "decisions": decisions}
 
 
 def _item(entry: StateEntry, session: str, source_uuid: str) -> StoredItem:

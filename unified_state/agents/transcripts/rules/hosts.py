@@ -34,11 +34,11 @@ class Host(Record):
 
     name: str
     title: str
-    tried: str
     project_file: str
     user_file: str
     events: dict[str, str]
     context_events: tuple[str, ...]
+    tried: str = ""
     layout: str = GROUPS
     emitter: str = NESTED
     timeout_unit: int = 1
@@ -64,6 +64,19 @@ _AFTER_TOOLS = {**_CLAUDES, "PostToolUse": "UserPromptSubmit"}  # the next chanc
 _PROMPTS = ("SessionStart", "UserPromptSubmit")
 _TOOLS = ("SessionStart", "PostToolUse")
 
+# The project file of VS Code is in a folder that Copilot CLI reads too, so one file serves both.
+_COPILOT = Host(
+    name="copilot",
+    title="GitHub Copilot CLI",
+    project_file=".github/hooks/unified-state.json",
+    user_file=".copilot/hooks/unified-state.json",
+    events=_AFTER_TOOLS,
+    context_events=_TOOLS,
+    layout=SHELL_LINES,
+    emitter=FLAT_AND_NESTED,
+    own_file=True,
+    shell_variable="COPILOT_CLI",
+)
 _HOSTS = (
     Host(
         name="codex",
@@ -76,9 +89,8 @@ _HOSTS = (
         context_events=_PROMPTS,
         says_compact=True,
         transcript="codex",
-        options={
-            "additionalContextLimit": 10_000
-        },  # in tokens; of more than 2,500 the host shows the model both ends only
+        # In tokens. Of more than 2,500 the host shows the model both ends only.
+        options={"additionalContextLimit": 10_000},
         shell_variable="CODEX_THREAD_ID",
         session_variable="CODEX_THREAD_ID",
         next_step="Codex runs new hooks only once you trust them: it asks when it starts, and `/hooks` shows them",
@@ -121,7 +133,6 @@ _HOSTS = (
     Host(
         name="qwen",
         title="Qwen Code",
-        tried="",
         project_file=".qwen/settings.json",
         user_file=".qwen/settings.json",
         events=_CLAUDES,
@@ -133,42 +144,17 @@ _HOSTS = (
     Host(
         name="droid",
         title="Factory Droid",
-        tried="",
         project_file=".factory/settings.json",
         user_file=".factory/settings.json",
         events=_CLAUDES,
         context_events=_PROMPTS,
         says_compact=True,
     ),
-    Host(
-        name="copilot",
-        title="GitHub Copilot CLI",
-        tried="",
-        project_file=".github/hooks/unified-state.json",
-        user_file=".copilot/hooks/unified-state.json",
-        events=_AFTER_TOOLS,
-        context_events=_TOOLS,
-        layout=SHELL_LINES,
-        emitter=FLAT_AND_NESTED,
-        own_file=True,
-        shell_variable="COPILOT_CLI",
-    ),
-    Host(
-        name="vscode",
-        title="VS Code",
-        tried="",
-        project_file=".github/hooks/unified-state.json",  # Copilot CLI also reads this folder, so one file serves both
-        user_file=".copilot/hooks/unified-state.json",
-        events=_AFTER_TOOLS,
-        context_events=_TOOLS,
-        layout=SHELL_LINES,
-        emitter=FLAT_AND_NESTED,
-        own_file=True,
-    ),
+    _COPILOT,
+    _COPILOT.replace(name="vscode", title="VS Code", shell_variable=""),
     Host(
         name="cursor",
         title="Cursor",
-        tried="",
         project_file=".cursor/hooks.json",
         user_file=".cursor/hooks.json",
         events={

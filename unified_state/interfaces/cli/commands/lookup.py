@@ -120,6 +120,7 @@ def _team_line(hit: TeamHit) -> str:
 def _show(context: Context, arguments: Values) -> None:
     from unified_state.search.find import recall_and_note
     from unified_state.search.recall_ref import Part, part_of
+    from unified_state.team.rules.foreign_items import is_team_ref
 
     if arguments.at is not None:
         return _show_at(context, arguments)
@@ -134,8 +135,8 @@ def _show(context: Context, arguments: Values) -> None:
             message = "--lines and --grep choose of the content of a step"
             raise UsageError(message, "leave them out, or --source")
         return _show_source(context, arguments.ref)
-    if _is_team_ref(arguments.ref):
-        from unified_state.team.recall_team import recall_of_team
+    if is_team_ref(arguments.ref):
+        from unified_state.team.search_team import recall_of_team
 
         found = recall_of_team(_team(context), arguments.ref)
         found = found if part is None else part_of(found, part)
@@ -149,12 +150,6 @@ def _show_at(context: Context, arguments: Values) -> None:
         message = "--at shows the whole state at a point"
         raise UsageError(message, "leave the rest out; `unified-state history REF` tells what became of one item")
     return show_state_at(context, arguments.at)
-
-
-def _is_team_ref(ref: str) -> bool:
-    from unified_state.team.rules.foreign_items import team_ref
-
-    return team_ref(ref) is not None
 
 
 def _team(context: Context) -> Server:
@@ -229,8 +224,10 @@ def _show_source(context: Context, ref: str) -> None:
 
 
 def _explained(context: Context, ref: str) -> dict[str, Any]:
-    if _is_team_ref(ref):
-        from unified_state.team.recall_team import explain_of_team
+    from unified_state.team.rules.foreign_items import is_team_ref
+
+    if is_team_ref(ref):
+        from unified_state.team.search_team import explain_of_team
 
         return explain_of_team(_team(context), ref)
     from unified_state.memory.ledger.explain_item import explain
