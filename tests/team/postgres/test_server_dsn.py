@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import suppress
 
 import pytest
@@ -179,3 +181,18 @@ def test_where_a_server_is_can_be_told() -> None:
     assert str(server) == "database 'history' at db.example, port 5433"
     assert isinstance(server, Server)
     assert "hunter2" in make_conninfo(**server.parameters)
+
+
+@pytest.mark.parametrize("dsn", ["postgresql://ada@db.example/history", "embedded:"])
+def test_a_process_without_the_last_module_of_the_extra_is_told_what_to_install(dsn: str) -> None:
+    code = f"""
+import sys
+sys.modules["psycopg_pool"] = None
+from unified_state.settings import Settings
+from unified_state.team.team_server import server_problem
+settings = Settings()
+settings.postgres_enabled, settings.postgres_dsn = True, {dsn!r}
+print(server_problem(settings, {{}}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "needs the extra `postgres`" in done.stdout

@@ -9,9 +9,10 @@ import os
 import sys
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
-from unified_state.errors import NothingArchivedError
+from unified_state.errors import MissingExtraError, NothingArchivedError
 from unified_state.interfaces.cli.plain_parser import SUPPRESS
 from unified_state.lib.fence import visible, visible_json
+from unified_state.lib.package import extra_line
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
 from unified_state.model.constraint import INFERRED, USER_SAID
@@ -189,18 +190,6 @@ class Context:
             else:
                 sys.stdout.write(shown + "\n")
 
-    def show_checks(self, checks: Sequence[Check]) -> int:
-        """Print the results of checks, and return the exit code. A hint is for a check that found something."""
-        width = max(len(check.name) for check in checks)
-        hints = ["" if check.ok else check.hint for check in checks]
-        lines = [
-            f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}" + (f" -> {hint}" if hint else "")
-            for check, hint in zip(checks, hints, strict=True)
-        ]
-        told = [{**check.as_dict(), "hint": hint} for check, hint in zip(checks, hints, strict=True)]
-        self.show(told, "\n".join(lines), style="verdicts")
-        return 0 if all(check.ok for check in checks) else 1
-
     def viewer_address(self) -> str:
         """Return the address of the viewer that runs for this folder, or "". It has no token."""
         from unified_state.interfaces.viewer.running_viewer import running_address
@@ -232,11 +221,30 @@ class Context:
         sys.stderr.write(f"unified-state: {visible(well_formed(line))}\n")
 
 
+def show_checks(context: Context, checks: Sequence[Check]) -> int:
+    """Print the results of checks, and return the exit code. A hint is for a check that found something."""
+    width = max(len(check.name) for check in checks)
+    hints = ["" if check.ok else check.hint for check in checks]
+    lines = [
+        f"{'ok ' if check.ok else 'BAD'} {check.name:{width}}  {check.message}" + (f" -> {hint}" if hint else "")
+        for check, hint in zip(checks, hints, strict=True)
+    ]
+    told = [{**check.as_dict(), "hint": hint} for check, hint in zip(checks, hints, strict=True)]
+    context.show(told, "\n".join(lines), style="verdicts")
+    return 0 if all(check.ok for check in checks) else 1
+
+
 def own_on_server(workspace: Workspace) -> Server:
     """Return the store of the user's own history on the server."""
     from unified_state.team.team_server import team_server
 
     return team_server(workspace, environment(), own_only=True)
+
+
+def viewer_is_missing(error: ImportError) -> MissingExtraError:
+    """Return the error for an environment without all packages of the viewer."""
+    message = f"{sys.executable} has not all packages of the viewer ({error.name} is missing)"
+    return MissingExtraError(message, extra_line("viewer"))
 
 
 def origin_of(environ: Any) -> str:

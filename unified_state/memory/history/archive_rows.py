@@ -14,13 +14,14 @@ from unified_state.model.history_records import (
     STEP,
     StoredCompaction,
     StoredItem,
+    StoredLink,
     StoredSession,
     StoredStep,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -153,6 +154,12 @@ def read_compactions(archive: Archive) -> list[StoredCompaction]:
         StoredCompaction(**{**fields, "summary": None if fields["summary"] is None else unpack(fields["summary"])})
         for fields in found
     ]
+
+
+def read_links(archive: Archive) -> Iterator[StoredLink]:
+    """Return the links between items, in the order in which they were made."""
+    rows = archive.rows("SELECT from_uuid, to_uuid, relation, at FROM item_link ORDER BY at, relation DESC, 1, 2")
+    return (StoredLink(*row) for row in rows)
 
 
 def _fields(packed: str | bytes | None) -> dict[str, Any]:

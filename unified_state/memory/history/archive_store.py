@@ -25,6 +25,7 @@ from unified_state.memory.history.archive_changes import (
 from unified_state.memory.history.archive_rows import (
     as_stored,
     read_compactions,
+    read_links,
     read_page,
     read_sessions,
     read_steps,
@@ -108,10 +109,7 @@ class SqliteStore:
 
     def links(self) -> Iterator[StoredLink]:
         """Return all links between items."""
-        rows = self._archive.rows(
-            "SELECT from_uuid, to_uuid, relation, at FROM item_link ORDER BY at, relation DESC, 1, 2"
-        )
-        return (StoredLink(*row) for row in rows)
+        return read_links(self._archive)
 
     def compactions(self) -> Iterator[StoredCompaction]:
         """Return all compactions that have a boundary, in the order in which they were first seen."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 from unified_state.lib.record import Record
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, selected_items
 from unified_state.upkeep.audit.look_at_files import look_at_files, memory_files
-from unified_state.upkeep.audit.look_at_items import related, without_use
+from unified_state.upkeep.audit.look_at_items import related, stale_results, without_use
 from unified_state.upkeep.audit.look_at_projects import of_other_projects
-from unified_state.upkeep.audit.look_at_results import stale_results
 from unified_state.upkeep.audit.look_at_tree import gone_from_tree
 from unified_state.upkeep.audit.rules.mend import KINDS, SECRET, Finding
 from unified_state.upkeep.forget.scan_secrets import scan

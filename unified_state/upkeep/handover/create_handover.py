@@ -16,12 +16,11 @@ from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.sessions import session_id_of, session_number
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
-from unified_state.memory.history.archive_rows import as_stored, read_sessions, read_steps
+from unified_state.memory.history.archive_rows import as_stored, read_links, read_sessions, read_steps
 from unified_state.memory.history.history_file import write_history
 from unified_state.memory.ledger.explain_item import place_of
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, stated_items
 from unified_state.memory.repository.find_repository import read_head
-from unified_state.model.history_records import StoredLink
 from unified_state.model.hook_event import Moment
 from unified_state.model.step import THINKING, TOOL_CALL, TOOL_RESULT
 from unified_state.restore.preview import preview_restore
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.history_records import HistoryRecord
+    from unified_state.model.history_records import HistoryRecord, StoredLink
     from unified_state.model.item import LedgerItem
 
 HUMAN = "human"
@@ -147,5 +146,4 @@ def _chosen(archive: Archive, turn: int, sources: set[int]) -> Iterator[int]:
 
 def _links(archive: Archive, items: Iterable[LedgerItem]) -> Iterator[StoredLink]:
     told = {item.uuid for item in items}
-    rows = archive.rows("SELECT from_uuid, to_uuid, relation, at FROM item_link ORDER BY at, relation DESC, 1, 2")
-    return (StoredLink(*row) for row in rows if told.issuperset(row[:2]))
+    return (link for link in read_links(archive) if told.issuperset((link.from_uuid, link.to_uuid)))

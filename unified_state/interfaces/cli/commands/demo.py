@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.errors import MissingExtraError
-from unified_state.interfaces.cli.command_context import Command, option
+from unified_state.interfaces.cli.command_context import Command, option, viewer_is_missing
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import write_atomically
-from unified_state.lib.package import extra_line, package_path
+from unified_state.lib.package import package_path
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.times import current_time, to_text
@@ -122,8 +121,7 @@ class _Demo:
         try:
             from unified_state.interfaces.viewer.export_page import export_page
         except ImportError as error:
-            message = f"{sys.executable} has not all packages of the viewer ({error.name} is missing)"
-            raise MissingExtraError(message, extra_line("viewer")) from error
+            raise viewer_is_missing(error) from error
         from unified_state.interfaces.viewer.open_projects import open_projects
 
         self._arrive()

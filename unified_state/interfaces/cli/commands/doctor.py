@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.interfaces.cli.command_context import Command, argument, flag
+from unified_state.interfaces.cli.command_context import Command, argument, flag, show_checks
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
@@ -29,7 +29,7 @@ def _doctor(context: Context, arguments: Values) -> int:
     with progress_bar("checking"):
         here, now = context.here(create=False), current_time()
         checks = diagnose(*here, environment(), now, reads_all=arguments.full)
-    return context.show_checks(checks)
+    return show_checks(context, checks)
 
 
 def _audit(context: Context, _arguments: Values) -> int:

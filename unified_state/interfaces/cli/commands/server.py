@@ -7,7 +7,16 @@ import sys
 import time
 
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError, UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option, origin_of
+from unified_state.interfaces.cli.command_context import (
+    Command,
+    argument,
+    count,
+    either,
+    flag,
+    option,
+    origin_of,
+    show_checks,
+)
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.interfaces.cli.terminal import is_person
 from unified_state.lib.stdlib import SMALL_FILE, read_regular
@@ -128,7 +137,7 @@ def _toml(text: str) -> str:
 def _check(context: Context, _arguments: Values) -> int:
     from unified_state.team.administer import check_own_server
 
-    return context.show_checks(list(check_own_server(load_settings(None, environment()), environment())))
+    return show_checks(context, list(check_own_server(load_settings(None, environment()), environment())))
 
 
 def _share(context: Context, arguments: Values) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from unified_state.errors import MissingExtraError, UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option
+from unified_state.errors import UsageError
+from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option, viewer_is_missing
 from unified_state.lib.files import write_atomically
-from unified_state.lib.package import extra_line
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.gate import may_confirm
 
@@ -30,8 +29,7 @@ def _view(context: Context, arguments: Values) -> None:
         show = _export if arguments.export else _in_terminal if arguments.terminal else _serve
         show(context, arguments, projects)
     except ImportError as error:
-        message = f"{sys.executable} has not all packages of the viewer ({error.name} is missing)"
-        raise MissingExtraError(message, extra_line("viewer")) from error
+        raise viewer_is_missing(error) from error
 
 
 def _serve(context: Context, arguments: Values, projects: dict[str, Project]) -> None:
