@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from .product import Done, Project
-from .test_quiet_prompt import Client
+from .session_client import Client
 
 ROOT = str(Path(__file__).parents[2])
 CODE = """
