@@ -104,11 +104,6 @@ def is_single_cjk(word: str) -> bool:
     return len(word) == 1 and is_cjk(word)
 
 
-def is_accent(sign: str) -> bool:
-    """Return whether a character is a combining accent."""
-    return _FIRST_ACCENT <= sign <= _LAST_ACCENT
-
-
 def region(text: str, words: Sequence[str], size: int) -> str:
     """Return the text, or the part of a long text with the best of the words. Earlier words have more weight."""
     if len(text) <= size:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import MINUTE, NOW, uuid_of
 from tests.indexed import begin_forms_at
-from unified_state.lib.query import query_words
+from unified_state.lib.query import query_words, words_of
 from unified_state.lib.text import index_text, is_cjk, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import (
@@ -301,12 +301,15 @@ def test_shares_of_words_are_told_from_either_table(archive: Archive, older: int
 
 
 @BOTH
-@given(query=st.text(st.characters(codec="utf-8") | st.sampled_from("aé½数\u0301 ")))
+@example(query="0\u03320")  # an accent to Python, none to SQLite
+@given(query=st.text(st.characters(codec="utf-8") | st.sampled_from("aé½数\u0301\u0332 ")))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 def test_no_query_is_refused_by_either_table(archive: Archive, older: int, query: str) -> None:
     if not count_steps(archive):
         fill_both(archive, older, *TEXTS)
     matches(archive, query)
+    if words_of(query):
+        matches(archive, "profile", Filters(file=query))
 
 
 def test_a_word_that_the_index_splits_is_found(archive: Archive) -> None:

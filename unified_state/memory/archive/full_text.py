@@ -12,7 +12,7 @@ from heapq import nlargest
 from itertools import chain, islice, zip_longest
 from math import log, prod
 
-from unified_state.lib.query import CHATTER, fts_query, is_accent, is_single_cjk, names_file, query_words, words_of
+from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import connect
 from unified_state.memory.archive.index.step_index import numbers_of, tables
@@ -65,7 +65,7 @@ def count_having(archive: Archive, words: Sequence[str], steps: int, forms: Form
     asked = tables(archive)
     counted = {}
     for word in words:
-        query = _any_of([word], forms)
+        query = any_of([word], forms)
         found = sum(
             archive.row(f"SELECT count(*) FROM {table} WHERE {table} MATCH ? AND rowid > ?", query, first)[0]
             for table in asked
@@ -140,7 +140,7 @@ class _Ranker:
 
     def has_any(self, word: str) -> bool:
         """Return whether any step has a word."""
-        query = _any_of([word], self._forms)
+        query = any_of([word], self._forms)
         select = "SELECT 1 FROM {0} WHERE {0} MATCH ? LIMIT 1"
         return any(self._archive.row(select.format(table), query) is not None for table in self._tables)
 
@@ -174,16 +174,16 @@ class _Ranker:
         base = self._all_of(together)
         found = dict.fromkeys(self._having(table, base, newest), self._sum(together)) if base else {}
         for word in others:
-            query, worth = _any_of([word], self._forms), self._rarity[word]
+            query, worth = any_of([word], self._forms), self._rarity[word]
             for number in self._having(table, f"{base} AND ({query})" if base else query, newest):
                 found[number] = found.get(number, 0.0) + worth
-        return self._passing(table, found, base or _any_of(others, self._forms), newest)
+        return self._passing(table, found, base or any_of(others, self._forms), newest)
 
     def _sum(self, words: list[str]) -> float:
         return sum(self._rarity[word] for word in words)
 
     def _all_of(self, words: list[str]) -> str:
-        return " AND ".join(f"({_any_of([word], self._forms)})" for word in words)
+        return " AND ".join(f"({any_of([word], self._forms)})" for word in words)
 
     def _having(self, table: str, query: str, newest: int, most: int = -1) -> list[int]:
         """Return the steps that match an expression, at most the newest `most`."""
@@ -202,7 +202,7 @@ class _Ranker:
         if self.filters == Filters() or not found:
             return found
         if self.filters.file is not None:
-            query = f"({query}) AND ({fts_query([' '.join(words_of(self.filters.file))])})"
+            query = f"({query}) AND ({any_of([' '.join(words_of(self.filters.file))])})"
         conditions, values = _conditions(self.filters)
         join = f"JOIN step ON step.id = {table}.rowid JOIN turn ON turn.id = step.turn" if conditions else ""
         where = "".join(f" AND {condition}" for condition in conditions)
@@ -334,28 +334,28 @@ def word_shares(
         for place, word in enumerate(having):
             # A plus keeps SQLite from asking the index anew for each number.
             rows = archive.execute(
-                f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND +rowid IN {among}", (_any_of([word], forms),)
+                f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND +rowid IN {among}", (any_of([word], forms),)
             )
             for number in chain.from_iterable(rows):
                 shares[number][place] = 1 / norms[number]
     return shares
 
 
-def _any_of(words: Sequence[str], forms: Forms | None) -> str:
+def any_of(words: Sequence[str], forms: Forms | None = None) -> str:
     """Return an expression for any of the words, each as the words into which the index splits it."""
     return fts_query([word if word.isascii() else _split(word) for word in words], forms)
 
 
 def _split(word: str) -> str:
-    """Return a word as words that the index does not split. SQLite may know fewer letters than Python."""
+    """Return a word as words that the index does not split. SQLite may know fewer letters and accents than Python."""
     connection = _tables()
     connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
-    connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", enumerate((word, *word)))
-    known = {number for (number,) in connection.execute("SELECT doc FROM terms_of_words WHERE doc > 0")}
-    (count,) = connection.execute("SELECT count(*) FROM terms_of_words WHERE doc = 0").fetchone()
-    if count <= 1:
+    texts = (word, *(f"a{sign}a" for sign in word))
+    connection.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", enumerate(texts))
+    split = {number for (number,) in connection.execute("SELECT doc FROM terms_of_words WHERE offset = 1")}
+    if 0 not in split:
         return word
-    signs = (sign if number in known or is_accent(sign) else " " for number, sign in enumerate(word, 1))
+    signs = (" " if number in split else sign for number, sign in enumerate(word, 1))
     return " ".join("".join(signs).split()) or word
 
 

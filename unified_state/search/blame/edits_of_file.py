@@ -6,8 +6,9 @@ import os
 import posixpath
 
 from unified_state.agents.transcripts.rules.call_effects import read_call
-from unified_state.lib.query import fts_query, words_of
+from unified_state.lib.query import words_of
 from unified_state.lib.text import unpack
+from unified_state.memory.archive.full_text import any_of
 from unified_state.memory.archive.index.step_index import tables
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
@@ -68,7 +69,7 @@ def _calls_naming(archive: Archive, name: str) -> Iterator[CallRow]:
             "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn "
             "AND result.tool_use_id = step.tool_use_id AND result.kind = ? AND result.is_error) "
             f"ORDER BY {table}.rowid DESC LIMIT ?",
-            (fts_query([" ".join(words)]), KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TOOL_RESULT], _MOST_CALLS),
+            (any_of([" ".join(words)]), KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TOOL_RESULT], _MOST_CALLS),
         )
 
 
