@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from unified_state.agents.transcripts.transcript_lines import Read
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.blocks.write_blocks import BlockWriter
     from unified_state.memory.secrets.masker import Masker
     from unified_state.model.hook_event import Moment
 
@@ -103,7 +104,8 @@ class Capture:
     """Archive the new steps of sessions and queue them for `capture.derive`.
 
     `derive` runs after each chunk, unless the capture `postpones` it to the next hook. `report` is called
-    with one line for each step that nothing can be derived from.
+    with one line for each step that nothing can be derived from. With `groups` the texts go into blocks at once, which
+    only an import does.
     """
 
     def __init__(
@@ -114,12 +116,14 @@ class Capture:
         *,
         postpones: bool = False,
         report: Callable[[str], None] | None = None,
+        groups: bool = False,
     ) -> None:
         self._archive = archive
         self._masker = masker
         self._moment = moment
         self._postpones = postpones
         self._report = report
+        self._groups = groups and not archive.has_journal
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
         """Capture a session: its transcript, its subagents' transcripts, and the separate files of long results."""
@@ -242,7 +246,7 @@ class Capture:
         """Return a step or fact without secrets, with its packed text."""
         if isinstance(found, Step):
             found = self._masker.step(found)
-            return found, pack(found.text)
+            return found, "" if self._groups else pack(found.text)
         texts = {name: value for name, value in found.as_dict().items() if isinstance(value, str)}
         found = found.replace(**{name: self._masker.id(text) for name, text in texts.items()})
         return found, pack(found.text) if isinstance(found, Summary) else ""
@@ -262,14 +266,24 @@ class Capture:
 
     def _write(self, prepared: list[Prepared], session: int, turn: int | None) -> StepWriter:
         """Write steps and facts, and queue the new steps. `turn` is the open turn. Call it in a transaction."""
-        writer = StepWriter(self._archive, session, turn)
+        blocks = self._blocks()
+        writer = StepWriter(self._archive, session, turn, blocks)
         for found, body in prepared:
             if not isinstance(found, Step):
                 keep_fact(self._archive, session, found, self._moment.now)
             elif writer.add(found, body):
                 queue_step(self._archive, session, writer.last)
         count_tool_calls(self._archive, session, writer.tool_calls)
+        if blocks is not None:
+            blocks.flush()
         return writer
+
+    def _blocks(self) -> BlockWriter | None:
+        if not self._groups:
+            return None
+        from unified_state.memory.archive.blocks.write_blocks import BlockWriter  # not loaded by hooks
+
+        return BlockWriter(self._archive)
 
     def _derive(self, session_id: str, path: str = "") -> None:
         """Derive from the queue of the session that holds the transcript at a path."""

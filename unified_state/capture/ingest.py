@@ -143,7 +143,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
 
 def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:
     moment = Moment(now, workspace.head)
-    capture = Capture(archive, workspace.masker, moment, report=workspace.report)
+    capture = Capture(archive, workspace.masker, moment, report=workspace.report, groups=True)
     known = session_number(archive, transcript.session_id)
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
     if known is not None and transcript.agent is None:

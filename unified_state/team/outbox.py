@@ -12,6 +12,7 @@ from struct import unpack
 
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json
+from unified_state.memory.archive.archive import BODY_SIZE
 from unified_state.memory.archive.schema.outbox_triggers import LINK_KEY, make_triggers, note_everything
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import uuid_text
@@ -142,7 +143,7 @@ class Outbox:
 
     def _noted(self, condition: str, most: int | None = None) -> list[Any]:
         rows = self._archive.rows(
-            "SELECT outbox.id, what, key, length(body) FROM outbox LEFT JOIN step ON what = 'step' AND step.id = key "
+            f"SELECT outbox.id, what, key, {BODY_SIZE} FROM outbox LEFT JOIN step ON what = 'step' AND step.id = key "
             f"WHERE server = ? AND {condition} "
             f"ORDER BY what = '{_LINK}', outbox.id LIMIT ?",  # a link follows both of its items
             self._server,
@@ -182,7 +183,7 @@ class Outbox:
             return None
         session, told, position = row
         steps = self._archive.rows(
-            "SELECT step, length(body) FROM step_copy JOIN step ON step.id = step "
+            f"SELECT step, {BODY_SIZE} FROM step_copy JOIN step ON step.id = step "
             "WHERE session = ? AND step > ? AND step <= ? ORDER BY step LIMIT ?",
             session,
             position,
@@ -196,7 +197,7 @@ class Outbox:
 
     def _new_steps(self) -> Batch | None:
         archive, reached = self._archive, self._reached()
-        steps = archive.rows("SELECT id, length(body) FROM step WHERE id > ? ORDER BY id LIMIT ?", reached, self._limit)
+        steps = archive.rows(f"SELECT id, {BODY_SIZE} FROM step WHERE id > ? ORDER BY id LIMIT ?", reached, self._limit)
         if not steps:
             return None
         last = _last_that_fits(steps)

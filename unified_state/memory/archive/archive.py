@@ -15,6 +15,16 @@ from unified_state.lib.text import escape_surrogates
 
 ARCHIVE_VERSION = 6  # the number of migrations
 OWNER = "repository"  # name of the value that identifies the archive's repository
+_BLOCK = "(SELECT {0} FROM text_block WHERE text_block.id = step.body >> 12)"
+# The packed text of a row of `step`, from its block where it is in one; and the bytes that it takes, about.
+BODY = (
+    f"CASE typeof(step.body) WHEN 'integer' THEN text_of(step.body, {_BLOCK.format('text_block.body')}) "
+    "ELSE step.body END"
+)
+BODY_SIZE = (
+    f"CASE typeof(step.body) WHEN 'integer' THEN {_BLOCK.format('length(text_block.body) / (text_block.last - text_block.first + 1)')} "
+    "ELSE length(CAST(step.body AS BLOB)) END"
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from unified_state.lib.stdlib import Connection
+    from unified_state.memory.archive.blocks.text_block import BlockReader
 
 _EMPTY = 1  # byte at most: SQLite treats a file of one byte as a new one
 _CORRUPT, _NOT_A_DATABASE = 11, 26
@@ -57,7 +68,9 @@ class Archive:
         try:
             if self._is_read_only:  # these three characters are special in the URI of a file
                 path = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-                return connect(f"file:{path}?mode=ro", timeout=seconds, isolation_level=None, uri=True)
+                connection = connect(f"file:{path}?mode=ro", timeout=seconds, isolation_level=None, uri=True)
+                connection.create_function("text_of", 2, _text_reader())
+                return connection
             _ensure_file(self.path)
             return connect_archive(self.path, seconds)
         except UnifiedStateError:
@@ -234,10 +247,25 @@ def connect_archive(path: str, seconds: float, version: int | None = None) -> Co
             migrate(connection, path, version)
         connection.execute("PRAGMA journal_mode = TRUNCATE")  # it may write: not to a newer version's archive
         connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten; the default differs
+        connection.create_function("text_of", 2, _text_reader())
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _text_reader() -> Callable[[int, bytes | None], str | bytes]:
+    """Return the SQL function that finds a text in its block. A hook reads old texts rarely."""
+    readers: list[BlockReader] = []
+
+    def text_of(name: int, block: bytes | None) -> str | bytes:
+        if not readers:
+            from unified_state.memory.archive.blocks.text_block import BlockReader
+
+            readers.append(BlockReader())
+        return readers[0].packed(name, block)
+
+    return text_of
 
 
 def _ensure_file(path: str) -> None:

@@ -13,6 +13,7 @@ from unified_state.lib.text import (
     unpack,
     without_line_numbers,
 )
+from unified_state.memory.archive.archive import BODY
 from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
@@ -114,7 +115,7 @@ def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: i
     """Return time and text of a session's steps of some kinds that were written since then, in its last turns."""
     numbers = [KIND_NUMBERS[kind] for kind in kinds]
     rows = archive.rows(
-        "SELECT step.at, body FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
+        f"SELECT step.at, {BODY} FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
         f"JOIN step ON step.turn = recent.id WHERE step.at >= ? AND kind IN ({', '.join('?' * len(numbers))}) "
         "ORDER BY step.id",
         session,
@@ -128,10 +129,9 @@ def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: i
 # The fields in a row of the table `step`, each in a column of its name; `agent` and `starts_turn` belong to the turn.
 STEP_FIELDS = tuple(name for name in Step.names if name not in {"agent", "starts_turn"})
 STEP_COLUMNS = ", ".join("body" if name == "text" else name for name in STEP_FIELDS)
-_SELECT_STEPS = (
-    f"SELECT step.id, turn.agent, step.{STEP_COLUMNS.replace(', ', ', step.')} "
-    "FROM step JOIN turn ON turn.id = step.turn WHERE kind NOT NULL AND "
-)
+_READ = ", ".join(BODY if name == "body" else f"step.{name}" for name in STEP_COLUMNS.split(", "))
+_SELECT, _FROM = f"SELECT step.id, turn.agent, {_READ}", "FROM step JOIN turn ON turn.id = step.turn"
+_SELECT_STEPS = f"{_SELECT} {_FROM} WHERE kind NOT NULL AND "
 
 
 # The position of a step in its transcript. An output archived before its entry follows the step before that entry.
@@ -200,10 +200,8 @@ class Placed(Record):
 def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, Placed]:
     """Return the existing steps with their sessions, by their numbers, in order."""
     rows = archive.rows(
-        _SELECT_STEPS.replace(" FROM", ", session.id, session_id FROM").replace(
-            "WHERE", "JOIN session ON session.id = turn.session WHERE"
-        )
-        + f"step.id IN ({', '.join(map(str, numbers))}) ORDER BY step.id"
+        f"{_SELECT}, session.id, session_id {_FROM} JOIN session ON session.id = turn.session "
+        f"WHERE kind NOT NULL AND step.id IN ({', '.join(map(str, numbers))}) ORDER BY step.id"
     )
     return {row[0]: Placed(_numbered_step(row[:-2])[1], row[-2], row[-1]) for row in rows}
 

@@ -8,6 +8,7 @@ changes nothing, so a retry after a killed hook can always start from the last c
 from __future__ import annotations
 
 from unified_state.lib.text import unpack
+from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.steps import (
     KIND_NUMBERS,
     STEP_COLUMNS,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.blocks.write_blocks import BlockWriter
 
 
 _INSERT = f"INSERT INTO step (id, turn, {STEP_COLUMNS}) VALUES (?, ?{', ?' * len(STEP_FIELDS)})"
@@ -33,11 +35,12 @@ _AT_ONCE = 500  # queued steps indexed with each write, for which a hook may wai
 
 class StepWriter:
     """Adds the steps of one session within one transaction. It tracks the open turn, the number of the last step, and
-    the number of new steps.
+    the number of new steps. With `blocks` the texts go into blocks, which the caller flushes.
     """
 
-    def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
+    def __init__(self, archive: Archive, session: int, turn: int | None, blocks: BlockWriter | None = None) -> None:
         self._archive = archive
+        self._blocks = blocks
         self._run = archive.execute
         self._session = session
         self.turn = turn
@@ -52,8 +55,8 @@ class StepWriter:
         self._forgotten = set(archive.column("SELECT key FROM tombstone WHERE what = 'step' AND waits"))
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
 
-    def add(self, step: Step, body: str | bytes) -> bool:
-        """Add one step with its packed text, and return whether it is new to the session.
+    def add(self, step: Step, body: str | bytes | int) -> bool:
+        """Add one step with its packed text, which blocks do not need, and return whether it is new to the session.
 
         A step that is already archived is only marked as shared with this session.
         """
@@ -70,6 +73,8 @@ class StepWriter:
         if step.kind == TOOL_RESULT and (met := self._meet(step, key)) is not None:
             return met
         number = self.last = self._next_step
+        if self._blocks is not None:
+            body = self._blocks.put(number, step.text)
         stored = {"uuid": key, "kind": KIND_NUMBERS[step.kind], "is_error": step.is_error or None, "text": body}
         values: dict[str, Any] = {**step.as_dict(), **stored}
         self._run(_INSERT, (number, self.turn, *map(values.__getitem__, STEP_FIELDS)))
@@ -87,7 +92,7 @@ class StepWriter:
         if step.tool_use_id not in self._awaited:
             return None
         number, shown = self._awaited[step.tool_use_id]
-        kind, body, turn = self._run("SELECT kind, body, turn FROM step WHERE id = ?", (number,)).fetchone()
+        kind, body, turn = self._run(f"SELECT kind, {BODY}, turn FROM step WHERE id = ?", (number,)).fetchone()
         archived = unpack(body)
         from unified_state.memory.archive.cut_outputs import whole_of  # only where outputs were shortened
 

@@ -8,6 +8,7 @@ import posixpath
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.lib.query import words_of
 from unified_state.lib.text import unpack
+from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.full_text import any_of
 from unified_state.memory.archive.index.step_index import tables
 from unified_state.memory.archive.steps import KIND_NUMBERS
@@ -63,7 +64,7 @@ def _calls_naming(archive: Archive, name: str) -> Iterator[CallRow]:
         return
     for table in tables(archive):
         yield from archive.execute(
-            "SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, step.body, session.root, "
+            f"SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, {BODY}, session.root, "
             f"session.worktree FROM {table} JOIN step ON step.id = {table}.rowid JOIN turn ON turn.id = step.turn "
             f"JOIN session ON session.id = turn.session WHERE {table} MATCH ? AND step.kind = ? "
             "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn "
@@ -75,7 +76,7 @@ def _calls_naming(archive: Archive, name: str) -> Iterator[CallRow]:
 
 def _created(archive: Archive, turn: int, tool_use_id: str | None) -> bool:
     """Return whether the result of a call says that its file is new."""
-    select = "SELECT body FROM step WHERE turn = ? AND tool_use_id = ? AND kind = ?"
+    select = f"SELECT {BODY} FROM step WHERE turn = ? AND tool_use_id = ? AND kind = ?"
     return unpack(archive.value(select, turn, tool_use_id, KIND_NUMBERS[TOOL_RESULT])).startswith(_CREATED)
 
 

@@ -13,6 +13,7 @@ from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import strings_of, unpack
+from unified_state.memory.archive.archive import BODY_SIZE
 from unified_state.memory.archive.small_steps import in_small_steps
 from unified_state.memory.archive.steps import uuid_key
 from unified_state.memory.archive.text_columns import forget_step
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 _DAY, _MEGABYTE = 86_400_000, 1_000_000
 _LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 1_000  # steps in one transaction, for which a hook may have to wait
 _ALL = float("inf")
-_SIZE = "length(CAST(step.body AS BLOB))"
 _EVIDENCE = "step.id IN (SELECT step FROM temp.evidence)"
 # Steps that the server in use does not have yet do not count as old.
 _SENT = "step.id <= coalesce((SELECT step FROM outbox_server ORDER BY began_at DESC LIMIT 1), step.id)"
@@ -121,7 +121,7 @@ def _choose(archive: Archive, choice: Choice) -> Pruned:
     if choice.most_bytes is None:
         return choose_steps(archive, choice.before)
     size = archive.size() - free_bytes(archive)
-    (content,) = archive.row(f"SELECT coalesce(sum({_SIZE}), 0) FROM step WHERE kind NOT NULL")
+    (content,) = archive.row(f"SELECT coalesce(sum({BODY_SIZE}), 0) FROM step WHERE kind NOT NULL")
     # With the content of a step goes its share of the index: the file shrinks in proportion.
     return choose_steps(archive, choice.before, max(0, content * (size - choice.most_bytes) // max(1, size)))
 
@@ -137,7 +137,7 @@ def choose_steps(archive: Archive, before: int, least_bytes: float = _ALL) -> Pr
     _note_evidence(archive)
     archive.run(
         "INSERT INTO temp.chosen SELECT id, size FROM (SELECT step.id AS id, "
-        f"{_SIZE} AS size, sum({_SIZE}) OVER (ORDER BY used IS NOT NULL, used, step.turn, step.id) AS so_far FROM step "
+        f"{BODY_SIZE} AS size, sum({BODY_SIZE}) OVER (ORDER BY used IS NOT NULL, used, step.turn, step.id) AS so_far FROM step "
         "LEFT JOIN (SELECT turn, max(level) AS used FROM access JOIN step AS asked ON asked.id = access.step "
         f"GROUP BY turn) AS use ON use.turn = step.turn WHERE {_OLD} AND NOT {_EVIDENCE}) WHERE so_far - size < ?2",
         before,

@@ -6,6 +6,7 @@ Other processes wait for the latter, about a second for 100 MB, so it only runs 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
+from unified_state.memory.archive.blocks.group_texts import group_left
 from unified_state.upkeep.forget.renew_index import renew_index
 
 TYPE_CHECKING = False
@@ -28,6 +29,7 @@ def vacuum(workspace: Workspace) -> Vacuumed:
         before = archive.size()
         if not archive.has_journal:
             renew_index(archive)
+            group_left(archive)
         archive.compact()
         return Vacuumed(before, archive.size())
 

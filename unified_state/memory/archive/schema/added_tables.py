@@ -1,4 +1,4 @@
-"""The tables and columns that migrations 3 to 5 add to the archive, by subject."""
+"""The tables and columns that migrations 3 to 6 add to the archive, by subject."""
 
 from __future__ import annotations
 
@@ -269,4 +269,18 @@ CREATE TRIGGER vector_deleted AFTER DELETE ON vector
     BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
 CREATE TRIGGER vector_changed AFTER UPDATE ON vector
     BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
+"""
+
+
+BLOCKS = """
+CREATE TABLE text_block (         -- texts of consecutive steps in one zlib stream; their bodies are numbers
+    id INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL,       -- step
+    last INTEGER NOT NULL,        -- step
+    body NOT NULL
+);
+CREATE TABLE ungrouped (          -- steps whose texts may be in no block
+    first INTEGER PRIMARY KEY,
+    last INTEGER                  -- NULL: all that follow
+);
 """

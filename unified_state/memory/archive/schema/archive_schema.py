@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unified_state.errors import DamagedArchiveError, NewerArchiveError
 from unified_state.memory.archive.schema.added_tables import (
+    BLOCKS,
     CAPTURE,
     CONTEXT,
     ENFORCEMENT,
@@ -176,7 +177,7 @@ MIGRATIONS = (
     SOURCES + CAPTURE + SURVIVAL + PROVENANCE + CONTEXT,
     NEWS + ENFORCEMENT + LEAN,
     PRUNED + TIERS + OUTBOX + VECTORS + UNINDEXED,
-    WORDS_ONCE,
+    WORDS_ONCE + BLOCKS,
 )
 _ABSURD_VERSION = 1000
 

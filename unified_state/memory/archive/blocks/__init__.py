@@ -1,0 +1,1 @@
+"""Texts of several steps in one compressed stream."""

@@ -1,0 +1,111 @@
+"""Groups the texts of older steps into blocks, and takes blocks apart.
+
+Hooks that somebody waits for write each text by itself. Later work groups them in small transactions, so a killed
+process loses one of them at most. The table `ungrouped` says where texts may be left, so nothing searches for them. A
+text that is forgotten or replaced first leaves its block: all texts of the block become bodies of their steps again.
+"""
+
+from __future__ import annotations
+
+from unified_state.lib.text import UNREADABLE, pack, unpack
+from unified_state.memory.archive.blocks.text_block import LONGEST_TEXT, PLAIN_BYTES, block_of, name_of, read_block
+from unified_state.memory.archive.blocks.write_blocks import BlockWriter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from unified_state.memory.archive.archive import Archive
+
+_NEWEST = 50  # steps that stay as they are: hooks read them most
+_RANGE = 2_000  # step numbers that one transaction looks at
+_BLOCKS = 4  # that one transaction writes, which takes about 10 ms
+_ENOUGH = PLAIN_BYTES // 5  # bytes of packed texts that likely fill a block
+_ALONE = "typeof(body) IN ('text', 'blob')"
+_NAME = "UPDATE step SET body = ? WHERE id = ?"
+_NAMED = "typeof(body) = 'integer' AND body BETWEEN ? AND ?"
+_AGAIN = (
+    "INSERT OR IGNORE INTO ungrouped SELECT ?1, ?2 "
+    "WHERE ?1 < coalesce((SELECT first FROM ungrouped WHERE last IS NULL), 0)"
+)
+
+
+def group_left(archive: Archive, has_time: Callable[[], bool] = lambda: True, most: int = -1) -> None:
+    """Group what is left in at most so many transactions, while there is time."""
+    while most and has_time() and is_any_ungrouped(archive) and group_some(archive):
+        most -= 1
+
+
+def is_any_ungrouped(archive: Archive) -> bool:
+    """Return whether there may be enough to group. Journals keep each text in its own line."""
+    if archive.has_journal:
+        return False
+    if archive.row("SELECT 1 FROM ungrouped WHERE last NOT NULL LIMIT 1"):
+        return True
+    begin, last = _open_end(archive)
+    if last - begin >= _RANGE:
+        return True
+    waiting = f"SELECT sum(length(CAST(body AS BLOB))) FROM step WHERE id BETWEEN ? AND ? AND {_ALONE}"
+    return (archive.value(f"{waiting} AND length(body) < ?", begin, last, LONGEST_TEXT) or 0) >= _ENOUGH
+
+
+def group_some(archive: Archive) -> bool:
+    """Group texts in one transaction. Return whether it came further."""
+    with archive.transaction():
+        row = archive.row("SELECT first, last FROM ungrouped WHERE last NOT NULL ORDER BY first LIMIT 1")
+        begin, last = row or _open_end(archive)
+        end = min(last, begin + _RANGE - 1)
+        left = _group(archive, begin, end, fills_up=row is not None and end == last)
+        if left == begin and end < last:  # so few texts must not hold up those behind them
+            left = end + 1
+        archive.run("DELETE FROM ungrouped WHERE first = ?", begin)
+        if row is None or left <= last:
+            archive.run("INSERT INTO ungrouped VALUES (?, ?)", left, None if row is None else last)
+    return bool(left > begin)
+
+
+def _open_end(archive: Archive) -> tuple[int, int]:
+    """Return the first step that no run has looked at, and the last one that may be grouped."""
+    begin = archive.value("SELECT first FROM ungrouped WHERE last IS NULL")
+    return begin or 1, (archive.value("SELECT max(id) FROM step") or 0) - _NEWEST
+
+
+def _group(archive: Archive, begin: int, end: int, *, fills_up: bool) -> int:
+    """Group the texts of a range of steps, and return the first step that is left.
+
+    Only at the end of a part that is not the newest, a block may be smaller than others.
+    """
+    writer, named, written = BlockWriter(archive), list[tuple[int, int]](), 0
+    alone = f"SELECT id FROM step WHERE id BETWEEN ? AND ? AND {_ALONE} AND length(CAST(body AS BLOB)) <= ?"
+    for number in archive.column(f"{alone} ORDER BY id", begin, end, LONGEST_TEXT):
+        text = unpack(archive.value("SELECT body FROM step WHERE id = ?", number))
+        name = writer.put(number, text) if text != UNREADABLE else ""
+        if isinstance(name, int):
+            named.append((name, number))
+        if named and writer.is_flushed:
+            archive.connection.executemany(_NAME, named)
+            named, written = [], written + 1
+            if written == _BLOCKS:
+                return number + 1
+    if fills_up and len(named) > 1:
+        writer.flush()
+        archive.connection.executemany(_NAME, named)
+    return end + 1 if fills_up or not named else named[0][1]
+
+
+def ungroup(archive: Archive, number: int) -> None:
+    """Take the block of a step apart, if it is in one. Call it in the transaction that changes the text."""
+    name = archive.value("SELECT body FROM step WHERE id = ?", number)
+    if not isinstance(name, int):
+        return
+    block = block_of(name)
+    first, last, stream = archive.row("SELECT first, last, body FROM text_block WHERE id = ?", block) or (0, 0, None)
+    texts, names = read_block(stream), (name_of(block, 0), name_of(block + 1, 0) - 1)
+    found = archive.rows(f"SELECT body, id FROM step WHERE id BETWEEN ? AND ? AND {_NAMED}", first, last, *names)
+    if not texts or len(found) != len(texts):  # damaged
+        found = archive.rows(f"SELECT body, id FROM step WHERE {_NAMED}", *names)
+    for place, step in ((one - names[0], step) for one, step in found):
+        text = texts[place].decode("utf-8", "surrogatepass") if place < len(texts) else UNREADABLE
+        archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), step)
+    archive.run("DELETE FROM text_block WHERE id = ?", block)
+    archive.run(_AGAIN, first, last)
