@@ -20,6 +20,7 @@ from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.settings import default_data_dir
 
 from .product import Project
+from .transcripts import Transcript
 
 OTHER = "9.8.7"
 ENABLED = {"enabledPlugins": {"unified-state@unified-state": True}}
@@ -263,6 +264,21 @@ def test_a_large_archive_is_read_to_its_end_where_the_user_asks_for_it(begun: Pr
     begun.archive.write_bytes(raw)
     assert archive_check(begun)["ok"] is True
     assert archive_check(begun, "--full")["ok"] is False
+
+
+def test_damaged_texts_of_several_steps_are_named_where_the_user_asks_for_it(begun: Project, tmp_path: Path) -> None:
+    written = Transcript("s", cwd=str(begun.folder))
+    for number in range(60):
+        written.turn(number, size=700)
+    assert begun.run("import", str(written.write(tmp_path / "s.jsonl"))).code == 0
+    assert archive_check(begun, "--full")["ok"] is True
+    with closing(sqlite3.connect(begun.archive)) as archive, archive:
+        first, last, block = archive.execute("SELECT first, last, body FROM text_block WHERE id = 2").fetchone()
+        archive.execute("UPDATE text_block SET body = ? WHERE id = 2", (block[:99] + b"\x00\xff" + block[101:],))
+    told = archive_check(begun, "--full")
+    assert (told["ok"], f"S{first} to S{last}" in told["message"]) == (False, True)
+    assert begun.run("show", f"S{last + 20}").code == 0
+    assert "[damaged in the archive]" in begun.run("show", f"S{first}").out
 
 
 def archive_check(project: Project, *options: str) -> dict[str, Any]:

@@ -133,6 +133,33 @@ def test_a_vacuum_that_is_struck_renews_the_index_with_the_next_one(
     _strike(project, struck(), ("vacuum",), check)
 
 
+def test_grouping_of_texts_that_is_struck_loses_none_of_them(
+    project: Project, tmp_path: Path, struck: Callable[[], Struck]
+) -> None:
+    assert project.run("install").code == 0
+    project.decide("kept")
+    written = Transcript("s", cwd=str(project.folder))
+    for number in range(150):
+        written.turn(number, size=700)
+    project.keep(written, tmp_path / "s.jsonl")
+    assert _blocks(project) == 0
+    before = project.run("export").out
+
+    def check(*, returned: bool) -> None:
+        assert project.run("export").out == before
+        assert project.run("vacuum").code == 0
+        assert _blocks(project) > 3
+        assert project.run("export").out == before
+
+    _strike(project, struck(), ("vacuum",), check)
+
+
+def _blocks(project: Project) -> int:
+    with closing(sqlite3.connect(project.archive)) as archive:
+        (count,) = archive.execute("SELECT count(*) FROM text_block").fetchone()
+    return int(count)
+
+
 def _note_form(project: Project, first: int) -> None:
     """Let steps before this one be indexed as they were before each word was indexed once."""
     with closing(sqlite3.connect(project.archive)) as archive, archive:

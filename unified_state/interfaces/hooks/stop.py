@@ -12,7 +12,6 @@ from unified_state.context.window.context_table import history, keep_point, keep
 from unified_state.context.window.pressure_file import keep_pressure, read_pressure
 from unified_state.context.window.read_context import new_readings, points_of, watched_now
 from unified_state.context.window.rules.context_phase import is_higher, told_line, trend_of
-from unified_state.memory.archive.blocks.group_texts import group_left
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.check_validity import count_stale
 from unified_state.model.context_usage import OK
@@ -40,6 +39,8 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     call.capture(archive)
     if call.settings.context_autopilot:
         watch_context(call, archive)
+    from unified_state.memory.archive.blocks.group_texts import group_left  # nobody waits any more
+
     group_left(archive, call.moment.has_time, _MOST_GROUPED)
     return ""
 

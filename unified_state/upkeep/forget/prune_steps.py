@@ -137,7 +137,8 @@ def choose_steps(archive: Archive, before: int, least_bytes: float = _ALL) -> Pr
     _note_evidence(archive)
     archive.run(
         "INSERT INTO temp.chosen SELECT id, size FROM (SELECT step.id AS id, "
-        f"{BODY_SIZE} AS size, sum({BODY_SIZE}) OVER (ORDER BY used IS NOT NULL, used, step.turn, step.id) AS so_far FROM step "
+        f"{BODY_SIZE} AS size, sum({BODY_SIZE}) OVER (ORDER BY used IS NOT NULL, used, step.turn, step.id) AS so_far "
+        "FROM step "
         "LEFT JOIN (SELECT turn, max(level) AS used FROM access JOIN step AS asked ON asked.id = access.step "
         f"GROUP BY turn) AS use ON use.turn = step.turn WHERE {_OLD} AND NOT {_EVIDENCE}) WHERE so_far - size < ?2",
         before,

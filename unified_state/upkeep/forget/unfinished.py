@@ -10,6 +10,7 @@ next `forget`, `prune` or `scan --fix` does it.
 from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.blocks.group_texts import group_gaps
 from unified_state.memory.archive.pending_messages import drop_marks
 from unified_state.memory.archive.small_steps import pages_to_rewrite
 from unified_state.memory.archive.text_columns import tidy
@@ -42,6 +43,7 @@ def finish(archive: Archive, progress: Progress | None = None) -> bool:
         return False
     drop_marks(archive)
     rebuild_working_sets(archive, parse_json(sessions))
+    group_gaps(archive)
     pages = pages_to_rewrite(archive)
     if progress is None or not pages:
         tidy(archive)

@@ -8,8 +8,17 @@ text that is forgotten or replaced first leaves its block: all texts of the bloc
 from __future__ import annotations
 
 from unified_state.lib.text import UNREADABLE, pack, unpack
-from unified_state.memory.archive.blocks.text_block import LONGEST_TEXT, PLAIN_BYTES, block_of, name_of, read_block
+from unified_state.memory.archive.blocks.text_block import (
+    LONGEST_TEXT,
+    PLACE_BITS,
+    PLAIN_BYTES,
+    block_of,
+    name_of,
+    read_block,
+)
 from unified_state.memory.archive.blocks.write_blocks import BlockWriter
+from unified_state.memory.archive.small_steps import in_small_steps
+from unified_state.memory.archive.steps import STEP_COLUMNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +28,14 @@ if TYPE_CHECKING:
 
 _NEWEST = 50  # steps that stay as they are: hooks read them most
 _RANGE = 2_000  # step numbers that one transaction looks at
-_BLOCKS = 4  # that one transaction writes, which takes about 10 ms
+_BLOCKS = 8  # that one transaction writes, which takes about 10 ms
 _ENOUGH = PLAIN_BYTES // 5  # bytes of packed texts that likely fill a block
 _ALONE = "typeof(body) IN ('text', 'blob')"
-_NAME = "UPDATE step SET body = ? WHERE id = ?"
+# SQLite joins pages that are nearly empty when a row is deleted, but not when it becomes smaller.
+_COLUMNS = f"id, turn, {STEP_COLUMNS}"
+_TAKE, _DROP = f"SELECT {_COLUMNS} FROM step WHERE id = ?", "DELETE FROM step WHERE id = ?"
+_PUT = f"INSERT INTO step ({_COLUMNS}) VALUES (?, ?{', ?' * len(STEP_COLUMNS.split(', '))})"
+_BODY = _COLUMNS.split(", ").index("body")
 _NAMED = "typeof(body) = 'integer' AND body BETWEEN ? AND ?"
 _AGAIN = (
     "INSERT OR IGNORE INTO ungrouped SELECT ?1, ?2 "
@@ -40,13 +53,24 @@ def is_any_ungrouped(archive: Archive) -> bool:
     """Return whether there may be enough to group. Journals keep each text in its own line."""
     if archive.has_journal:
         return False
-    if archive.row("SELECT 1 FROM ungrouped WHERE last NOT NULL LIMIT 1"):
+    if _is_any_gap(archive):
         return True
     begin, last = _open_end(archive)
     if last - begin >= _RANGE:
         return True
     waiting = f"SELECT sum(length(CAST(body AS BLOB))) FROM step WHERE id BETWEEN ? AND ? AND {_ALONE}"
     return (archive.value(f"{waiting} AND length(body) < ?", begin, last, LONGEST_TEXT) or 0) >= _ENOUGH
+
+
+def group_gaps(archive: Archive) -> None:
+    """Group what taking blocks apart has left."""
+    for _ in in_small_steps(lambda _size: int(_is_any_gap(archive) and group_some(archive)), 1, 1):
+        pass
+
+
+def _is_any_gap(archive: Archive) -> bool:
+    gap = "SELECT 1 FROM ungrouped WHERE last NOT NULL LIMIT 1"
+    return not archive.has_journal and archive.row(gap) is not None
 
 
 def group_some(archive: Archive) -> bool:
@@ -58,10 +82,12 @@ def group_some(archive: Archive) -> bool:
         left = _group(archive, begin, end, fills_up=row is not None and end == last)
         if left == begin and end < last:  # so few texts must not hold up those behind them
             left = end + 1
+        if left == begin:
+            return False
         archive.run("DELETE FROM ungrouped WHERE first = ?", begin)
         if row is None or left <= last:
             archive.run("INSERT INTO ungrouped VALUES (?, ?)", left, None if row is None else last)
-    return bool(left > begin)
+    return True
 
 
 def _open_end(archive: Archive) -> tuple[int, int]:
@@ -83,14 +109,21 @@ def _group(archive: Archive, begin: int, end: int, *, fills_up: bool) -> int:
         if isinstance(name, int):
             named.append((name, number))
         if named and writer.is_flushed:
-            archive.connection.executemany(_NAME, named)
+            _name(archive, named)
             named, written = [], written + 1
             if written == _BLOCKS:
-                return number + 1
+                return int(number) + 1
     if fills_up and len(named) > 1:
         writer.flush()
-        archive.connection.executemany(_NAME, named)
+        _name(archive, named)
     return end + 1 if fills_up or not named else named[0][1]
+
+
+def _name(archive: Archive, named: list[tuple[int, int]]) -> None:
+    """Replace the bodies of steps by names of their places in blocks."""
+    rows = [(*row[:_BODY], name, *row[_BODY + 1 :]) for name, number in named for row in archive.rows(_TAKE, number)]
+    archive.connection.executemany(_DROP, [(number,) for _, number in named])
+    archive.connection.executemany(_PUT, rows)
 
 
 def ungroup(archive: Archive, number: int) -> None:
@@ -109,3 +142,11 @@ def ungroup(archive: Archive, number: int) -> None:
         archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), step)
     archive.run("DELETE FROM text_block WHERE id = ?", block)
     archive.run(_AGAIN, first, last)
+
+
+def damaged_parts(archive: Archive) -> list[tuple[int, int]]:
+    """Return the first and the last step of each block that cannot be read, and of each step whose block is missing."""
+    blocks = archive.execute("SELECT first, last, body FROM text_block")
+    missing = "typeof(body) = 'integer' AND NOT EXISTS (SELECT 1 FROM text_block WHERE text_block.id = step.body >> ?)"
+    lost = archive.column(f"SELECT id FROM step WHERE {missing}", PLACE_BITS)
+    return [*((first, last) for first, last, body in blocks if not read_block(body)), *((one, one) for one in lost)]
