@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from .conftest import Prepared
-from .product import Project, all_bytes
+from .product import Project, all_bytes, archive_is_whole
 from .transcripts import Transcript
 
 TURNS = 150
@@ -74,3 +75,25 @@ def test_vacuum_groups_what_is_left_and_an_export_stays_the_same(filled: Project
     assert filled.run("vacuum").code == 0
     assert grouped(filled) > 100
     assert filled.run("export").out == before
+
+
+def test_several_processes_may_group_while_others_read_and_forget(filled: Project, tmp_path: Path) -> None:
+    before = filled.run("export").out
+    forgotten = next(hit["ref"] for hit in filled.ask("search", WORD) if hit["ref"][0] == "S")
+    with ThreadPoolExecutor() as pool:
+        stops = [pool.submit(stop, filled, tmp_path / "s.jsonl") for _ in range(3)]
+        vacuums = [pool.submit(filled.run, "vacuum") for _ in range(2)]
+        reads = [pool.submit(filled.run, "export") for _ in range(3)]
+        gone = pool.submit(filled.at_terminal, "forget", forgotten, "--yes")
+        assert [one.result() for one in stops] == [None] * 3
+        assert gone.result().code == 0
+        vacuumed = [one.result() for one in vacuums]
+        assert any(one.code == 0 for one in vacuumed), vacuumed
+        lines = set(before.splitlines())
+        for read in reads:
+            assert read.result().code == 0
+            assert len(lines.difference(read.result().out.splitlines())) <= 1  # the forgotten step
+    assert len(lines.difference(filled.run("export").out.splitlines())) == 1
+    assert grouped(filled) > 100
+    assert archive_is_whole(filled.archive)
+    assert filled.log() == ""

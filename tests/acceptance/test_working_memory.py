@@ -17,7 +17,9 @@ import pytest
 from unified_state.lib.fence import TAG
 from unified_state.lib.text import unpack
 from unified_state.lib.tokens import count_tokens
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
+from unified_state.memory.archive.steps import NEWER, OLDER, find_step, searchable
 
 from .product import Project, archive_is_whole, restored
 from .transcripts import Transcript
@@ -192,6 +194,13 @@ def test_an_archive_of_the_first_version_is_brought_up_and_works(work: Work) -> 
 
 def back_to_first_version(path: Path) -> None:
     """Make of an archive what the first version of the product would have made."""
+    with Archive(str(path)) as opened, opened.transaction():
+        for (number,) in opened.rows("SELECT id FROM step WHERE kind NOT NULL"):
+            step = find_step(opened, number)
+            assert step is not None
+            opened.run(f"INSERT INTO {OLDER} (rowid, text) VALUES (?, ?)", number, searchable(step))
+        opened.run("DELETE FROM meta WHERE name LIKE 'first step %'")
+        opened.run(f"DROP TABLE {NEWER}")
     with closing(sqlite3.connect(path)) as archive, closing(sqlite3.connect(":memory:")) as first:
         first.executescript(MIGRATIONS[0])
         for trigger in _names(archive, "trigger"):
