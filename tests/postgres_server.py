@@ -221,7 +221,7 @@ def end_server(folder: Path) -> None:
 
 
 def end_of_run() -> None:
-    """End this run's server, if there is one."""
-    folder = os.environ.get(_FOLDER)
-    if folder and os.path.isdir(folder):
+    """End this run's server, if there is one. That of a run that a test of another run started is not its own."""
+    folder = os.environ.get(_FOLDER, "")
+    if folder.endswith(f"{_PREFIX}{os.getpid()}") and os.path.isdir(folder):
         end_server(Path(folder))
