@@ -102,6 +102,8 @@ def test_a_way_that_is_missing_or_changed_gets_the_whole_check(client: Client, t
     assert not ends_early(called(client, "Bash", {"UNIFIED_STATE_ENABLED": "true"}, command="ls"))
     assert ends_early(called(client, "Bash", command="ls"))
     (way,) = project.data.glob("ways/*")
+    way.write_bytes(b"[" * 5_000)
+    assert '"deny"' in called(client, "Bash", command="git push --force").out
     way.unlink()
     assert not ends_early(called(client, "Bash", command="ls"))
     assert '"deny"' in called(client, "Bash", command="git push --force").out

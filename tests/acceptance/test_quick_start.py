@@ -196,6 +196,29 @@ def test_entries_without_words_change_nothing(session: Session) -> None:
     assert not session.is_quick
 
 
+def test_an_archive_that_was_put_back_has_the_whole_hook_look(session: Session) -> None:
+    archive = session.project.archive
+    before = archive.read_bytes()
+    session.project.decide("Only the archive that was replaced has this")
+    session.summarized()
+    count = archive.read_bytes()[24:28]
+    archive.write_bytes(before[:24] + count + before[28:])  # with as many commits
+    assert not session.is_quick
+    assert "Only the archive that was replaced" not in session.told
+
+
+def test_a_transcript_of_another_path_or_that_is_no_file_has_the_whole_hook_look(session: Session) -> None:
+    path = session.path
+    session.path = path.with_name("other.jsonl")
+    session.path.write_bytes(path.read_bytes())
+    assert not session.is_quick
+    session.path = path
+    session.summarized()
+    path.unlink()
+    os.mkfifo(path)
+    assert not session.is_quick
+
+
 def test_a_decision_of_another_session_behind_the_print_is_news_to_this_one(session: Session) -> None:
     printed = json.loads(session.files[0].read_bytes())
     session.project.decide("Use port 8081")  # while the detached process begins
@@ -291,7 +314,7 @@ def test_another_home_or_setting_in_the_environment_has_the_whole_hook_look(sess
     assert session.start("working_set", CLAUDE_PROJECT_DIR="/elsewhere").err != "False"
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"{}", b"\xff", b'{"folder": 1}'])
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"{}", b"\xff", b'{"folder": 1}', b"[" * 100_000])
 def test_a_damaged_file_gets_the_whole_hook(session: Session, damage: bytes) -> None:
     session.files[0].write_bytes(damage)
     assert not session.is_quick

@@ -12,12 +12,14 @@ from unified_state.constraints.rules import changed_files
 from unified_state.constraints.rules.judge_call import Judge
 from unified_state.constraints.rules.quick_match import CHANGING_PROGRAMS, may_change_files, may_match, may_run_us
 from unified_state.lib.record import disk_value
+from unified_state.lib.shell.shell_line import DEEPEST
 from unified_state.model.constraint import DENY, Enforced
 
 _PROGRAMS = sorted(CHANGING_PROGRAMS)
 _WORDS = st.sampled_from(
     [
         *_PROGRAMS,
+        *("-Srm", "env -S", "env -i -Stee"),
         *("/bin/rm", "rm.exe", "./mv", "sudo", "env", "xargs", "nice", "time", "bash -c", "sh -c", "exec", "eval"),
         *(
             "if",
@@ -120,6 +122,19 @@ def test_the_quick_look_catches_every_call_that_the_judge_would_stop(
 @given(st.lists(_WORDS, max_size=9).map(" ".join))
 def test_a_line_that_changes_files_is_never_taken_for_a_reading_one(line: str) -> None:
     _checked({"commands": [], "paths": ["*"], "tools": []}, "Bash", {"command": line})
+
+
+_ENVS, _OPTIONS = st.sampled_from(["env", "sudo env", "env -i"]), st.sampled_from(["", "-S", "--split-string="])
+
+
+@given(_WORDS, _OPTIONS, _ENVS)
+def test_a_program_in_an_option_of_env_is_seen(program: str, option: str, wrapper: str) -> None:
+    _checked({"commands": [], "paths": ["*"], "tools": []}, "Bash", {"command": f"{wrapper} {option}{program} a.py"})
+
+
+def test_a_line_of_more_commands_than_the_judge_reads_gets_the_judge() -> None:
+    for count in (1, DEEPEST, DEEPEST + 1, 100):
+        _checked({"commands": [], "paths": ["*"], "tools": []}, "Bash", {"command": "sudo " * count + "ls"})
 
 
 def test_it_knows_every_program_whose_files_the_judge_finds() -> None:

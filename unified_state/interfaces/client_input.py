@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SECONDS = 5.0
 
 # What a quick hook may meet. The whole hook does the work then, or reports what is wrong.
-NOT_FOR_QUICK_HOOKS = (OSError, ValueError, TypeError, KeyError, AttributeError, LateError)
+NOT_FOR_QUICK_HOOKS = (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, LateError)
 
 
 def given_event(begin: bytearray) -> dict[str, Any] | None:

@@ -11,9 +11,9 @@ import sys
 import time
 
 from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_ascii_json, parse_json, read_regular, system
+from unified_state.lib.stdlib import SMALL_FILE, dump_ascii_json, parse_json, read_regular, set_alarm, system
 from unified_state.memory.spool.hook_files import PENDING_FOLDER, RUNS_FOLDER, write_trace
-from unified_state.memory.spool.ready_file import archive_version, ready_path
+from unified_state.memory.spool.ready_file import READ, archive_version, ready_path
 from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, way_path
 
 TYPE_CHECKING = False
@@ -60,13 +60,14 @@ def _ready(event: dict[str, Any]) -> dict[str, Any] | None:
     session_id, part = event["session_id"], sys.argv[2]
     path = way_path(sys.argv[3] if len(sys.argv) > 3 else usual_data_dir(), session_id)  # noqa: PLR2004
     folder = str(_parsed(path, SMALL_FILE)["folder"]) if path else ""
-    ready = _parsed(ready_path(folder, session_id), LARGE_FILE) if folder else {}
+    ready = _parsed(ready_path(folder, session_id), SMALL_FILE) if folder else {}
     is_true = (
         ready
         and ready["folder"] == folder
         and isinstance(ready["texts"][part], str)
         and ready["version"] == archive_version(ready["archive"])
         and is_as_it_was(ready, event["cwd"])
+        and ready["transcript"][0] == event["transcript_path"]
         and _adds_nothing(*ready["transcript"])
         and not _has_problem(folder)
     )
@@ -80,7 +81,7 @@ def _parsed(path: str, limit: int) -> dict[str, Any]:
 
 def _adds_nothing(path: str, inode: int, offset: int) -> bool:
     """Return whether what the client wrote to a transcript behind an offset has no words and no work."""
-    descriptor = system.open(path, system.O_RDONLY)
+    descriptor = system.open(path, READ)
     try:
         found = system.fstat(descriptor)
         if found.st_ino != inode or not 0 <= found.st_size - offset < SMALL_FILE:
@@ -106,7 +107,8 @@ def _has_problem(folder: str) -> bool:
 
 
 def _print(ready: dict[str, Any], started: float) -> None:
-    """Print a part, and write the trace of this run. Nothing may fail once something was printed."""
+    """Print a part, and write the trace of this run. Nothing may fail once something was printed, nor be late."""
+    set_alarm(0, lambda: None)
     part = sys.argv[2]
     text, line = ready["texts"][part], str(ready["line"]) if part == _BRIEF else ""
     told: dict[str, Any] = {"hookSpecificOutput": {"hookEventName": _EVENT, "additionalContext": text}} if text else {}
@@ -129,9 +131,12 @@ def _is_detached() -> bool:
             return False
     except OSError:
         return False  # the next hook does it
-    system.setsid()
-    null = system.open("/dev/null", system.O_RDWR)
-    for descriptor in (0, 1, 2):
-        system.dup2(null, descriptor)
+    try:
+        system.setsid()
+        null = system.open("/dev/null", system.O_RDWR)
+        for descriptor in (0, 1, 2):
+            system.dup2(null, descriptor)
+    except OSError:
+        system._exit(0)  # noqa: SLF001  # the next hook does it; this one must print nothing more
     time.sleep(_PAUSE)
     return True

@@ -24,6 +24,7 @@ CHANGING_PROGRAMS = {
 }  # fmt: skip
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./=:,@%+|&;")
 _LONGEST = 4_000  # characters of a line that is looked at
+_MOST_WORDS = 25  # the judge reads so many commands within each other (`DEEPEST` of `shell_line`)
 _QUOTING = str.maketrans("", "", "'\"\\\n\r")
 _APART = str.maketrans("./=:,@%+|&;", " " * 11)
 
@@ -51,12 +52,13 @@ def names_a_program(patterns: Sequence[str], line: str) -> bool:
 
 
 def may_change_files(line: str) -> bool:
-    """Return whether a line may change a file that the judge finds: it has more than plain words, or names a program
-    that changes files.
+    """Return whether a line may change a file that the judge finds, or cannot be read by it: it has more than plain
+    words, or very many, or names a program that changes files. `env -Srm` names one in its option.
     """
     if len(line) > _LONGEST or not _PLAIN.issuperset(line):
         return True
-    return not CHANGING_PROGRAMS.isdisjoint(line.lower().translate(_APART).split())
+    words = line.lower().translate(_APART).split()
+    return len(words) > _MOST_WORDS or any(word in CHANGING_PROGRAMS or word.startswith("-s") for word in words)
 
 
 def may_run_us(line: object) -> bool:

@@ -10,7 +10,7 @@ from unified_state.memory.spool.hook_files import mark_path
 
 _ENDING = ".ready"
 _COUNTER, _HEADER = 24, 28  # bytes: https://sqlite.org/fileformat2.html#file_change_counter
-_READ = system.O_RDONLY | getattr(system, "O_NONBLOCK", 0) | getattr(system, "O_BINARY", 0)
+READ = system.O_RDONLY | getattr(system, "O_NONBLOCK", 0) | getattr(system, "O_BINARY", 0)
 
 
 def ready_path(folder: str, session_id: str) -> str:
@@ -19,10 +19,14 @@ def ready_path(folder: str, session_id: str) -> str:
 
 
 def archive_version(path: str) -> list[int]:
-    """Return the archive's inode and SQLite's count of the commits to it, which every commit raises. Raises OSError."""
-    descriptor = system.open(path, _READ)
+    """Return the archive's inode, size, time, and SQLite's count of the commits to it, which every commit raises.
+
+    A copy that was put back may have the same count. Raises OSError.
+    """
+    descriptor = system.open(path, READ)
     try:
         header = system.read(descriptor, _HEADER)
-        return [system.fstat(descriptor).st_ino, int.from_bytes(header[_COUNTER:], "big")]
+        found = system.fstat(descriptor)
+        return [found.st_ino, found.st_size, found.st_mtime_ns, int.from_bytes(header[_COUNTER:], "big")]
     finally:
         system.close(descriptor)
