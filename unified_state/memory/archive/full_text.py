@@ -336,7 +336,7 @@ def word_shares(
             rows = archive.execute(
                 f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND +rowid IN {among}", (any_of([word], forms),)
             )
-            for number in chain.from_iterable(rows):
+            for number in filter(norms.__contains__, chain.from_iterable(rows)):
                 shares[number][place] = 1 / norms[number]
     return shares
 

@@ -162,7 +162,7 @@ def _archive(subject: _Subject) -> Iterator[Check]:
             raise damaged(place.archive_path, problem)
         with Archive(place.archive_path, seconds=_PATIENCE) as archive:
             check_owner(archive, place.id or "")
-            lost = damaged_parts(archive) if subject.reads_all else []
+            lost = damaged_parts(archive) if reads_all else []
     except (DatabaseError, UnifiedStateError) as error:
         known = error if isinstance(error, UnifiedStateError) else storage_error(error, place.archive_path)
         is_damaged = isinstance(known, DamagedArchiveError)

@@ -42,5 +42,5 @@ def _renew_some(archive: Archive, steps: int) -> int:
                 take_from_index(archive, number, step)
                 add_to_index(archive, number, step, NEWEST)
         note_rewrite(archive, begin)  # as long as it is an older step
-        begin_newest_at(archive, begin)
+        begin_newest_at(archive, min(begin, first_of_newest(archive) or begin))  # a damaged text ends the work
     return end - begin

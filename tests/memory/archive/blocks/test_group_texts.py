@@ -4,9 +4,11 @@ import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from zlib import decompressobj
 
 import pytest
 
+from tests.indexed import check_index, steps_having
 from unified_state.lib.text import UNREADABLE, pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.blocks.group_texts import (
@@ -20,7 +22,7 @@ from unified_state.memory.archive.blocks.group_texts import (
 from unified_state.memory.archive.blocks.text_block import LONGEST_TEXT
 from unified_state.memory.archive.blocks.write_blocks import BlockWriter
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.steps import find_step
+from unified_state.memory.archive.steps import find_step, index_left
 from unified_state.memory.archive.text_columns import forget_step, replace_text
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, Step
@@ -177,10 +179,10 @@ def test_all_steps_can_be_forgotten(written: Archive) -> None:
     assert written.column("SELECT first FROM ungrouped WHERE last NOT NULL") == []
 
 
-def damage(archive: Archive, block: int) -> tuple[int, int]:
+def damage(archive: Archive, block: int, at: int = 200) -> tuple[int, int]:
     """Change a byte of a block; return its first and its last step."""
     first, last, stream = archive.row("SELECT first, last, body FROM text_block WHERE id = ?", block)
-    changed = stream[:200] + bytes([stream[200] ^ 0x55]) + stream[201:]
+    changed = stream[:at] + bytes([stream[at] ^ 0x55]) + stream[at + 1 :]
     archive.run("UPDATE text_block SET body = ? WHERE id = ?", changed, block)
     return first, last
 
@@ -196,16 +198,42 @@ def test_of_a_damaged_block_only_its_texts_are_unreadable(written: Archive) -> N
 
 def test_a_step_of_a_damaged_or_a_missing_block_can_be_forgotten(written: Archive) -> None:
     group_left(written)
-    first, _ = damage(written, 2)
+    first, last = damage(written, 2)
     (missing,) = written.row("SELECT first FROM text_block WHERE id = 1")
     written.run("DELETE FROM text_block WHERE id = 1")
     assert (missing, missing) in damaged_parts(written)
     with written.transaction():
         forget_step(written, first)
         forget_step(written, missing)
-    assert damaged_parts(written) == []
+    assert (first, last) in damaged_parts(written)
+    assert missing not in [one for one, _ in damaged_parts(written)]
     assert find_step(written, first) is None
     assert find_step(written, missing) is None
+
+
+def test_forgetting_a_step_of_a_damaged_block_takes_its_text_and_leaves_what_the_others_have(written: Archive) -> None:
+    group_left(written)
+    first, last = damage(written, 2, at=1)
+    word = text_of(first).split()[2][2:]
+    assert steps_having(written, f'"{word}"') == [first]
+    with written.transaction():
+        forget_step(written, first)
+    (stream,) = written.row("SELECT body FROM text_block WHERE id = 2")
+    plain = decompressobj(-15).decompress(stream[4:])
+    assert text_of(first).encode() not in plain
+    assert f"step {first + 1}: ".encode() in plain
+    with written.transaction():
+        index_left(written)
+    assert steps_having(written, f'"{word}"') == []
+    assert texts(written)[last] == UNREADABLE
+    others = [number for number in WRITTEN if not first <= number <= last]
+    assert set(steps_having(written, "step")) >= {number for number in others if WRITTEN[number].startswith("step ")}
+    check_index(written)
+    with written.transaction():
+        for number in range(first + 1, last + 1):
+            forget_step(written, number)
+    assert damaged_parts(written) == []
+    assert written.value("SELECT count(*) FROM text_block WHERE id = 2") == 0
 
 
 def test_a_block_whose_range_is_damaged_loses_nothing_when_it_is_taken_apart(written: Archive) -> None:

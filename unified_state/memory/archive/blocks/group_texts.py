@@ -13,8 +13,10 @@ from unified_state.memory.archive.blocks.text_block import (
     PLACE_BITS,
     PLAIN_BYTES,
     block_of,
+    is_whole,
     name_of,
     read_block,
+    without_text,
 )
 from unified_state.memory.archive.blocks.write_blocks import BlockWriter
 from unified_state.memory.archive.small_steps import in_small_steps
@@ -135,7 +137,10 @@ def ungroup(archive: Archive, number: int) -> None:
     first, last, stream = archive.row("SELECT first, last, body FROM text_block WHERE id = ?", block) or (0, 0, None)
     texts, names = read_block(stream), (name_of(block, 0), name_of(block + 1, 0) - 1)
     found = archive.rows(f"SELECT body, id FROM step WHERE id BETWEEN ? AND ? AND {_NAMED}", first, last, *names)
-    if not texts or len(found) != len(texts):  # damaged
+    if not texts:
+        _leave_damaged(archive, number, block, stream)
+        return
+    if len(found) != len(texts):
         found = archive.rows(f"SELECT body, id FROM step WHERE {_NAMED}", *names)
     for place, step in ((one - names[0], step) for one, step in found):
         text = texts[place].decode("utf-8", "surrogatepass") if place < len(texts) else UNREADABLE
@@ -144,9 +149,27 @@ def ungroup(archive: Archive, number: int) -> None:
     archive.run(_AGAIN, first, last)
 
 
+def _leave_damaged(archive: Archive, number: int, block: int, stream: bytes | None) -> None:
+    """Take the text of one step out of a damaged block. The others stay in it, and `doctor` goes on to report them."""
+    name, first, last = archive.row(
+        "SELECT step.body, text_block.first, text_block.last FROM step JOIN text_block ON text_block.id = ? "
+        "WHERE step.id = ?",
+        block,
+        number,
+    ) or (None, 0, 0)
+    if name is None or not isinstance(stream, bytes):
+        return  # the block is missing
+    names = name_of(block, 0), name_of(block + 1, 0) - 1
+    others = f"SELECT 1 FROM step WHERE id BETWEEN ? AND ? AND id != ? AND {_NAMED} LIMIT 1"
+    if archive.row(others, first, last, number, *names) is None:
+        archive.run("DELETE FROM text_block WHERE id = ?", block)
+    else:
+        archive.run("UPDATE text_block SET body = ? WHERE id = ?", without_text(stream, name - names[0]), block)
+
+
 def damaged_parts(archive: Archive) -> list[tuple[int, int]]:
     """Return the first and the last step of each block that cannot be read, and of each step whose block is missing."""
     blocks = archive.execute("SELECT first, last, body FROM text_block")
     missing = "typeof(body) = 'integer' AND NOT EXISTS (SELECT 1 FROM text_block WHERE text_block.id = step.body >> ?)"
     lost = archive.column(f"SELECT id FROM step WHERE {missing}", PLACE_BITS)
-    return [*((first, last) for first, last, body in blocks if not read_block(body)), *((one, one) for one in lost)]
+    return [*((first, last) for first, last, body in blocks if not is_whole(body)), *((one, one) for one in lost)]

@@ -40,6 +40,28 @@ def make_block(texts: list[bytes]) -> bytes:
     return crc32(stream).to_bytes(_CHECKSUM, "big") + stream
 
 
+def is_whole(block: bytes | None) -> bool:
+    """Return whether a block is there, and its packed bytes have their checksum."""
+    return isinstance(block, bytes) and crc32(block[_CHECKSUM:]).to_bytes(_CHECKSUM, "big") == block[:_CHECKSUM]
+
+
+def without_text(block: bytes, place: int) -> bytes:
+    """Return a damaged block without the text at a place. It stays damaged: what it still holds may be wrong."""
+    stream, plain = decompressobj(_RAW), b""
+    try:
+        for begin in range(_CHECKSUM, len(block), _CHECKSUM):
+            plain += stream.decompress(block[begin : begin + _CHECKSUM])
+    except ZlibError:
+        pass  # what comes before the damage is kept
+    head, _, rest = plain.partition(b"\n")
+    texts, end = list[bytes](), 0
+    for length in head.split(b" ") if head.replace(b" ", b"").isdigit() else ():
+        begin, end = end, end + int(length)
+        texts.append(rest[begin:end] if len(texts) != place else b"")
+    left = make_block(texts)
+    return bytes(byte ^ 0xFF for byte in left[:_CHECKSUM]) + left[_CHECKSUM:]
+
+
 def read_block(block: bytes | None) -> list[bytes]:
     """Return the texts of a block; none if it is missing or its bytes are damaged."""
     opened = _OpenBlock(block)
@@ -57,7 +79,7 @@ class _OpenBlock:
         self.block = block
         self.ends: list[int] = []
         self._plain, self._tail = b"", b""
-        if not isinstance(block, bytes) or crc32(block[_CHECKSUM:]).to_bytes(_CHECKSUM, "big") != block[:_CHECKSUM]:
+        if block is None or not is_whole(block):
             return
         self._stream, self._tail = decompressobj(_RAW), block[_CHECKSUM:]
         try:

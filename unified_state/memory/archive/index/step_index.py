@@ -6,6 +6,7 @@ of older steps. An older step stays there until its index is renewed. What was i
 
 from __future__ import annotations
 
+from unified_state.lib.text import UNREADABLE
 from unified_state.memory.archive.steps import (
     DATA_URL,
     FIRST_NEWEST,
@@ -58,8 +59,16 @@ def empty_index(archive: Archive) -> None:
 
 
 def take_from_index(archive: Archive, number: int, step: Step) -> None:
-    """Delete a step from the index. The index has no content of its own, and deleting a missing row corrupts it."""
-    if not _was_unindexed(archive, number) and not step.text.startswith(DATA_URL):
+    """Delete a step from the index. The index has no content of its own, and deleting a missing row corrupts it.
+
+    Nobody knows the words of a damaged text. So all others are indexed anew, which the next search waits for.
+    """
+    if _was_unindexed(archive, number) or step.text.startswith(DATA_URL):
+        return
+    if step.text == UNREADABLE:
+        empty_index(archive)
+        archive.run("INSERT OR IGNORE INTO unindexed SELECT id FROM step WHERE kind NOT NULL AND id != ?", number)
+    else:
         form = index_form(archive, number)
         table = table_of(form)
         delete = f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)"
