@@ -84,7 +84,10 @@ def test_plugin_and_install_alone_or_together_do_the_work_of_each_event_once(
         for prompt in ("one", "/compact", "two"):
             client.ask(prompt)
 
-    assert interpreter.worked() == Counter(ONCE)
+    # What `install` writes ends the second handler of a new session at once, for it has nothing to say there, and
+    # after a compaction prints what is ready.
+    early = Counter({"SessionStart brief": 1, "SessionStart working_set": 2} if with_install else {})
+    assert interpreter.worked() == Counter(ONCE) - early
     assert interpreter.started() == sum(ONCE.values()) * (with_plugin + with_install)
     assert product.log() == ""
 

@@ -24,7 +24,7 @@ _EVENT, _BRIEF, _COMPACT = "SessionStart", "brief", "compact"
 _BRIEF_ALONE = ("startup", "resume")  # starts for which the second handler never has anything to say
 _WHOLE_HOOK = {"agent_id", "timestamp", "cursor_version"}  # a subagent's event, another host's
 # Entries that the client writes to a transcript around a compaction, of which nothing is archived.
-WORDLESS = ("last-prompt", "atis-latch", "mode", "permission-mode", "file-history-snapshot")
+WORDLESS = ("last-prompt", "atis-latch", "mode", "permission-mode", "file-history-snapshot", "queue-operation")
 _ASIDE = ".damaged-"
 _PAUSE = 0.3  # seconds in which the other handler of the event prints its part
 
