@@ -1,6 +1,6 @@
 """Write the note of a session's status line again after a commit (see `status_note`): the next line opens no archive.
 
-Call it where nobody waits, with the archive closed.
+Call it after the client went on, with the archive closed.
 """
 
 from __future__ import annotations

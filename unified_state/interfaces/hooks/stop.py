@@ -39,7 +39,7 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     call.capture(archive)
     if call.settings.context_autopilot:
         watch_context(call, archive)
-    from unified_state.memory.archive.blocks.group_texts import group_left  # nobody waits any more
+    from unified_state.memory.archive.blocks.group_texts import group_left  # the client went on
 
     group_left(archive, call.moment.has_time, _MOST_GROUPED)
     return ""

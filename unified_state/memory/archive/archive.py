@@ -21,7 +21,7 @@ BODY = (
     f"CASE typeof(step.body) WHEN 'integer' THEN text_of(step.body, {_BLOCK.format('text_block.body')}) "
     "ELSE step.body END"
 )
-_SHARE = "length(text_block.body) / (text_block.last - text_block.first + 1)"
+_SHARE = "length(text_block.body) / (text_block.last - text_block.id + 1)"
 BODY_SIZE = (
     f"CASE typeof(step.body) WHEN 'integer' THEN {_BLOCK.format(_SHARE)} ELSE length(CAST(step.body AS BLOB)) END"
 )

@@ -1,6 +1,6 @@
 """Groups the texts of older steps into blocks, and takes blocks apart.
 
-Hooks that somebody waits for write each text by itself. Later work groups them in small transactions, so a killed
+Hooks that the client waits for write each text by itself. Later work groups them in small transactions, so a killed
 process loses one of them at most. The table `ungrouped` says where texts may be left, so nothing searches for them. A
 text that is forgotten or replaced first leaves its block: all texts of the block become bodies of their steps again.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _NEWEST = 50  # steps that stay as they are: hooks read them most
 _RANGE = 2_000  # step numbers that one transaction looks at
 _BLOCKS = 8  # that one transaction writes, which takes about 10 ms
-_ENOUGH = PLAIN_BYTES // 5  # bytes of packed texts that likely fill a block
+_ENOUGH = PLAIN_BYTES // 3  # bytes of packed texts that likely fill a block
 _ALONE = "typeof(body) IN ('text', 'blob')"
 # SQLite joins pages that are nearly empty when a row is deleted, but not when it becomes smaller.
 _COLUMNS = f"id, turn, {STEP_COLUMNS}"
@@ -129,47 +129,36 @@ def _name(archive: Archive, named: list[tuple[int, int]]) -> None:
 
 
 def ungroup(archive: Archive, number: int) -> None:
-    """Take the block of a step apart, if it is in one. Call it in the transaction that changes the text."""
+    """Take the block of a step apart, if it is in one. Call it in the transaction that changes the text.
+
+    A damaged block stays, without the text of this step, so that `doctor` goes on to report the others.
+    """
     name = archive.value("SELECT body FROM step WHERE id = ?", number)
     if not isinstance(name, int):
         return
-    block = block_of(name)
-    first, last, stream = archive.row("SELECT first, last, body FROM text_block WHERE id = ?", block) or (0, 0, None)
-    texts, names = read_block(stream), (name_of(block, 0), name_of(block + 1, 0) - 1)
+    first = block_of(name)
+    row = archive.row("SELECT last, body FROM text_block WHERE id = ?", first)
+    if row is None:
+        return  # the block is lost
+    last, stream = row
+    names = name_of(first, 0), name_of(first + 1, 0) - 1
     found = archive.rows(f"SELECT body, id FROM step WHERE id BETWEEN ? AND ? AND {_NAMED}", first, last, *names)
-    if not texts:
-        _leave_damaged(archive, number, block, stream)
+    texts = read_block(stream)
+    if not texts and len(found) > 1:
+        archive.run("UPDATE text_block SET body = ? WHERE id = ?", without_text(stream, name - names[0]), first)
         return
-    if len(found) != len(texts):
+    if texts and len(found) != len(texts):
         found = archive.rows(f"SELECT body, id FROM step WHERE {_NAMED}", *names)
     for place, step in ((one - names[0], step) for one, step in found):
         text = texts[place].decode("utf-8", "surrogatepass") if place < len(texts) else UNREADABLE
         archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), step)
-    archive.run("DELETE FROM text_block WHERE id = ?", block)
+    archive.run("DELETE FROM text_block WHERE id = ?", first)
     archive.run(_AGAIN, first, last)
-
-
-def _leave_damaged(archive: Archive, number: int, block: int, stream: bytes | None) -> None:
-    """Take the text of one step out of a damaged block. The others stay in it, and `doctor` goes on to report them."""
-    name, first, last = archive.row(
-        "SELECT step.body, text_block.first, text_block.last FROM step JOIN text_block ON text_block.id = ? "
-        "WHERE step.id = ?",
-        block,
-        number,
-    ) or (None, 0, 0)
-    if name is None or not isinstance(stream, bytes):
-        return  # the block is missing
-    names = name_of(block, 0), name_of(block + 1, 0) - 1
-    others = f"SELECT 1 FROM step WHERE id BETWEEN ? AND ? AND id != ? AND {_NAMED} LIMIT 1"
-    if archive.row(others, first, last, number, *names) is None:
-        archive.run("DELETE FROM text_block WHERE id = ?", block)
-    else:
-        archive.run("UPDATE text_block SET body = ? WHERE id = ?", without_text(stream, name - names[0]), block)
 
 
 def damaged_parts(archive: Archive) -> list[tuple[int, int]]:
     """Return the first and the last step of each block that cannot be read, and of each step whose block is missing."""
-    blocks = archive.execute("SELECT first, last, body FROM text_block")
+    blocks = archive.execute("SELECT id, last, body FROM text_block")
     missing = "typeof(body) = 'integer' AND NOT EXISTS (SELECT 1 FROM text_block WHERE text_block.id = step.body >> ?)"
     lost = archive.column(f"SELECT id FROM step WHERE {missing}", PLACE_BITS)
     return [*((first, last) for first, last, body in blocks if not is_whole(body)), *((one, one) for one in lost)]

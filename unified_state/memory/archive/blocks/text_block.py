@@ -15,6 +15,7 @@ PLAIN_BYTES = 24 << 10  # of the texts of a block: in 16 kB they take 4 % more, 
 LONGEST_TEXT = 16 << 10  # bytes; a longer text is compressed alone
 PLACE_BITS = 12
 MOST_TEXTS = 1 << PLACE_BITS
+MOST_BLOCKS = 1 << 63 - PLACE_BITS  # a name is a positive integer of SQLite
 _LEVEL = 5  # 6 takes a quarter longer for 1 %
 _RAW = -15  # a deflate stream without head and checksum
 _STORED, _SIZE_BITS = b"\x78\x01\x01", 0xFFFF  # a stream that is not compressed, in one part (RFC 1950 and 1951)

@@ -61,7 +61,7 @@ def empty_index(archive: Archive) -> None:
 def take_from_index(archive: Archive, number: int, step: Step) -> None:
     """Delete a step from the index. The index has no content of its own, and deleting a missing row corrupts it.
 
-    Nobody knows the words of a damaged text. So all others are indexed anew, which the next search waits for.
+    The words of a damaged text are unknown. So all others are indexed anew, and the next search waits for that.
     """
     if _was_unindexed(archive, number) or step.text.startswith(DATA_URL):
         return

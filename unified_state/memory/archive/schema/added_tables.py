@@ -274,8 +274,7 @@ CREATE TRIGGER vector_changed AFTER UPDATE ON vector
 
 BLOCKS = """
 CREATE TABLE text_block (         -- texts of consecutive steps in one zlib stream; their bodies are numbers
-    id INTEGER PRIMARY KEY,
-    first INTEGER NOT NULL,       -- step
+    id INTEGER PRIMARY KEY,       -- of its first step
     last INTEGER NOT NULL,        -- step
     body NOT NULL
 );
