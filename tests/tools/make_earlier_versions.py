@@ -24,7 +24,7 @@ from tests.terminal import run_at_terminal
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "data" / "earlier_versions"
 # by the version of the archive
-COMMITS = {1: "9ffb3ca", 2: "802b2f2", 3: "9c0688b", 4: "d4e3b75", 5: "03f3f8d", 6: "12b43d6"}
+COMMITS = {1: "9ffb3ca", 2: "802b2f2", 3: "9c0688b", 4: "d4e3b75", 5: "03f3f8d", 6: "005f29f"}
 WORLD = Path("/tmp/unified-state-earlier")  # an archive holds absolute paths
 SESSION, OLD_SESSION = "11111111-2222-4333-8444-555555555555", "00000000-2222-4333-8444-555555555555"
 FORGOTTEN = "qzvforgottenword"
