@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.tools.make_earlier_versions import COMMITS, FOLDER, FORGOTTEN, OLD_SESSION, ROOT, SESSION, WORLD
+from unified_state.agents.install.hook_launcher import write_launcher
 from unified_state.memory.repository.place import digest_path_of
 
 from .product import Done, Project
@@ -52,6 +53,7 @@ def put_back(version: int, repository: Path, home: Path) -> LeftBehind:
         str(WORLD / "transcripts"): str(transcripts),
         "{python}": sys.executable,
         "{root}": str(ROOT),
+        "{programs}": os.path.dirname(sys.executable),
     }
     expected = {}
     for name, content in _files(FOLDER / f"archive-{version}.tar.xz"):
@@ -69,6 +71,7 @@ def put_back(version: int, repository: Path, home: Path) -> LeftBehind:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(text)
+    write_launcher()  # as `install` did
     project = Project(repository, home)
     with closing(sqlite3.connect(project.archive)) as archive, archive:
         for table, column in (("session", "worktree"), ("saved", "state_path"), ("transcript", "path")):

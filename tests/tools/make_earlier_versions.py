@@ -24,7 +24,7 @@ from tests.terminal import run_at_terminal
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "data" / "earlier_versions"
 # by the version of the archive
-COMMITS = {1: "9ffb3ca", 2: "802b2f2", 3: "9c0688b", 4: "d4e3b75", 5: "03f3f8d", 6: "005f29f"}
+COMMITS = {1: "9ffb3ca", 2: "802b2f2", 3: "9c0688b", 4: "d4e3b75", 5: "03f3f8d", 6: "5ab3bfe"}
 WORLD = Path("/tmp/unified-state-earlier")  # an archive holds absolute paths
 SESSION, OLD_SESSION = "11111111-2222-4333-8444-555555555555", "00000000-2222-4333-8444-555555555555"
 FORGOTTEN = "qzvforgottenword"
@@ -185,8 +185,10 @@ def _keep(target: Path, source: Path) -> None:
     with tarfile.open(target, "w:xz", preset=9) as tar:
         for path in sorted(_files(_KEPT)):
             content = path.read_bytes()
-            if path.suffix == ".json":
-                content = content.replace(str(source).encode(), b"{root}").replace(sys.executable.encode(), b"{python}")
+            if path.suffix in {".json", ".md"}:
+                folder = os.path.dirname(sys.executable)
+                for here, name in ((str(source), "{root}"), (sys.executable, "{python}"), (folder, "{programs}")):
+                    content = content.replace(here.encode(), name.encode())
             entry = tarfile.TarInfo(str(path.relative_to(WORLD)))
             entry.size = len(content)
             tar.addfile(entry, io.BytesIO(content))
