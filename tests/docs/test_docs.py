@@ -171,6 +171,12 @@ def test_the_documentation_stays_short() -> None:
     assert sum(len(read(page).split()) for page in (ROOT / "docs").rglob("*.md")) <= MOST_WORDS
 
 
+def test_the_glossary_has_at_most_40_terms() -> None:
+    lines = read(ROOT / "docs" / "reference" / "glossary.md").splitlines()
+    terms = [line for line in lines if line.startswith("* **")]
+    assert 0 < len(terms) <= 40
+
+
 def test_a_newcomer_needs_two_commands() -> None:
     _, _, section = read(README).partition("\n## From a clone\n")
     first = next(block for block in blocks(section) if block.kind == "sh")
