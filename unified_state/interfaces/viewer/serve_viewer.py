@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import sys
 import time
@@ -50,19 +51,22 @@ def serve_viewer(
         config = uvicorn.Config(guard, log_level="warning", access_log=False, server_header=False, lifespan="off")
         address = f"http://{_HOST}:{port}{path}?token={token}"
         folder = own.workspace.place.folder if own.workspace else ""
-        # Ctrl-C at any moment; uvicorn raises the signal again once it has ended. The loop is made before the address
-        # is shown, because one that is interrupted while it is made complains.
+        server = uvicorn.Server(config)
         with suppress(KeyboardInterrupt), asyncio.Runner() as runner:
-            runner.get_loop()
+            runner.get_loop()  # one that is interrupted while it is made complains
+            # From here on Ctrl-C only sets a flag, as uvicorn does while it serves. `Runner.run` would raise at some of
+            # its lines and cancel at others.
+            handler = signal.signal(signal.SIGINT, lambda *_: setattr(server, "should_exit", True))
             note_running(folder, port)
             try:
                 say(address)
                 if opens_browser and _has_screen():
                     # Every program sees the arguments of the browser's process, so what stands there opens once.
                     webbrowser.open(f"http://{_HOST}:{port}{path}?token={guard.single_use_token()}")
-                runner.run(_serve(uvicorn.Server(config), listening, viewer, guard, unused_seconds))
+                runner.run(_serve(server, listening, viewer, guard, unused_seconds))
             finally:
                 forget_running(folder)
+                signal.signal(signal.SIGINT, handler)
 
 
 def _has_screen() -> bool:
