@@ -43,17 +43,28 @@ EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact",
 BLOCKED = 2
 
 
-def main(arguments: Sequence[str] | None = None, printed: Mapping[str, Any] | None = None) -> None:
-    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process. `printed` is a restore
-    that the client got already.
+def main(
+    arguments: Sequence[str] | None = None, printed: Mapping[str, Any] | None = None, *, is_kept: bool = False
+) -> None:
+    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process.
+
+    `printed` is a restore that the client got already. With `is_kept` the message of the event is stored already, and
+    the client goes on.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     limit_time(arguments[0] if arguments else "")
-    status = run(arguments[0] if arguments else "", *arguments[1:3], printed=printed)
+    status = run(arguments[0] if arguments else "", *arguments[1:3], printed=printed, is_kept=is_kept)
     os._exit(status)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
-def run(event_name: str, part: str = "", data_dir: str = "", *, printed: Mapping[str, Any] | None = None) -> int:
+def run(
+    event_name: str,
+    part: str = "",
+    data_dir: str = "",
+    *,
+    printed: Mapping[str, Any] | None = None,
+    is_kept: bool = False,
+) -> int:
     """Handle one event and return the exit status."""
     if event_name == "PreToolUse":
         from unified_state.interfaces.hook_tool_use import (
@@ -66,7 +77,7 @@ def run(event_name: str, part: str = "", data_dir: str = "", *, printed: Mapping
 
         return look_at_output(part, data_dir)
     hook = _OwnRun(event_name, part, data_dir)
-    hook.printed = printed
+    hook.printed, hook.went_on = printed, is_kept
     return hook.run()
 
 
@@ -78,6 +89,7 @@ class HookRun(Run):
 
     keeps_prompts = False
     printed: Mapping[str, Any] | None = None
+    went_on = False  # whether the client waits no longer; from the start if the event's message is stored already
 
     def __init__(self, event_name: str, part: str, data_dir: str, environ: Mapping[str, str] | None = None) -> None:
         super().__init__(event_name, data_dir, f"{event_name}.{part}" if part else event_name)
@@ -85,7 +97,6 @@ class HookRun(Run):
         self.environ = environment() if environ is None else environ
         self.status = 0
         self.handler: Handler = lambda _call, _archive: ""
-        self._went_on = False
 
     def run(self) -> int:
         """Handle the event and return the exit status. It raises nothing."""
@@ -102,13 +113,19 @@ class HookRun(Run):
         output = self.handle(call)
         if output or call.message:
             self.tell(self.answer(output, call))
+        if call.later is not None:
+            self.do_later(call, call.later)
         if self.event_name in _NOTING and self.problem is None:
             self._note(call)
-        if self._went_on and self.problem is None:
+        if self.went_on and self.problem is None:
             from unified_state.interfaces.hooks.note_status import note_status
 
             note_status(call)
         return ""
+
+    def do_later(self, call: HookCall, later: Callable[[Archive], object]) -> None:
+        """Do work for which the client need not wait."""
+        call.workspace.use(later)
 
     def _note(self, call: HookCall) -> None:
         """Note what lets the session's next hooks end early."""
@@ -199,6 +216,7 @@ class HookRun(Run):
             environ=self.environ,
             let_client_go_on=lambda: self.let_client_go_on(event),
             printed=self.printed,
+            is_kept=self.went_on,
         )
 
     def _settled(self, folder: str, event: HookEvent) -> Place:
@@ -238,8 +256,8 @@ class HookRun(Run):
 
     def let_client_go_on(self, event: HookEvent) -> None:
         """Tell the client in a separate line not to wait for the end of this process."""
-        if not (event.is_foreign or self._went_on):  # only Claude Code supports the line
-            self._went_on = True
+        if not (event.is_foreign or self.went_on):  # only Claude Code supports the line
+            self.went_on = True
             tell('{"async":true}\n')
 
     def answer(self, output: str, call: HookCall) -> str:
@@ -255,6 +273,20 @@ class _OwnRun(HookRun):
     """One run for Claude Code, whose transcript brings all that a kept prompt leaves to the next hook."""
 
     keeps_prompts = True
+
+    def do_later(self, call: HookCall, later: Callable[[Archive], object]) -> None:
+        """Do it in another process, which leaves a trace only if it fails."""
+        from unified_state.interfaces.detach import detach
+
+        try:
+            if not detach():
+                return
+        except OSError:
+            super().do_later(call, later)
+            return
+        limit_time(self.event_name)
+        super().do_later(call, later)
+        os._exit(0)
 
 
 def _folder_of(event: HookEvent) -> str:

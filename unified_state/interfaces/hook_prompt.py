@@ -12,7 +12,7 @@ import time
 
 from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
 from unified_state.lib.stdlib import SMALL_FILE, LateError, dump_json, parse_json, read_regular, system
-from unified_state.memory.secrets.rules.quick_look import may_need_masking
+from unified_state.memory.secrets.rules.quick_look import may_be_masked
 from unified_state.memory.spool.hook_files import (
     is_overdue,
     keep_prompt,
@@ -54,7 +54,7 @@ def _keep(event: dict[str, Any], started: float) -> str:
     the archive, or "".
     """
     prompt, session_id = event["prompt"], event["session_id"]
-    if _WHOLE_HOOK & event.keys() or not prompt.strip() or may_need_masking(prompt):
+    if _WHOLE_HOOK & event.keys() or not prompt.strip():
         return ""
     path = way_path(sys.argv[3] if len(sys.argv) > 3 else usual_data_dir(), session_id)  # noqa: PLR2004
     way = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")) if path else {}
@@ -62,7 +62,7 @@ def _keep(event: dict[str, Any], started: float) -> str:
         return ""
     folder = str(way["folder"])
     is_told = may_add_to(folder, way["archive"], session_id, prompt)
-    if is_told or is_overdue(folder, session_id, _MOST_KEPT, _LONGEST_KEPT):
+    if is_told or is_overdue(folder, session_id, _MOST_KEPT, _LONGEST_KEPT) or may_be_masked(prompt):
         return ""
     now = int(time.time() * 1000)
     write_trace(folder, _EVENT, now, round((time.monotonic() - started) * 1000))
@@ -80,13 +80,13 @@ def _try_to_archive(folder: str, event: dict[str, Any]) -> None:
 
 def _archive_if_many(folder: str, event: dict[str, Any]) -> None:
     """Archive in another process what waits for a Stop that does not come: a user stopped the turns."""
-    if not is_overdue(folder, event["session_id"]) or system.fork():
+    if not is_overdue(folder, event["session_id"]):
+        return
+    from unified_state.interfaces.detach import detach
+
+    if not detach():
         return
     try:
-        system.setsid()
-        null = system.open("/dev/null", system.O_RDWR)
-        for descriptor in (0, 1, 2):
-            system.dup2(null, descriptor)
         from unified_state.interfaces.hook import main as run_hook
         from unified_state.interfaces.tool_hook import give_back
 

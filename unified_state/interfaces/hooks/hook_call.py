@@ -40,6 +40,7 @@ class HookCall:
         environ: Mapping[str, str],
         let_client_go_on: Callable[[], None],
         printed: Mapping[str, Any] | None = None,
+        is_kept: bool = False,
     ) -> None:
         self.event = event
         self.workspace = workspace
@@ -51,6 +52,8 @@ class HookCall:
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.let_client_go_on = let_client_go_on
         self.printed = printed  # the restore that the client got already
+        self.is_kept = is_kept  # the event's message is stored already
+        self.later: Callable[[Archive], object] | None = None  # work for which the client does not wait
         self.message = ""  # one line for the user, in addition to the context for the model
 
     @property

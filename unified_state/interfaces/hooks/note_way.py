@@ -28,13 +28,16 @@ def note_way(call: HookCall) -> None:
         return
     if not os.path.exists(path):
         make_room(os.path.dirname(path))
-    write_note(path, dump_json(way).encode("utf-8", "surrogatepass"))
+    settings = call.settings
+    syncs = settings.postgres_enabled and settings.sync_in_background
+    write_note(path, dump_json({**way, "syncs": syncs}).encode("utf-8", "surrogatepass"))
 
 
 def _is_true(path: str, cwd: str) -> bool:
     """Return whether the way that is noted is as it was."""
     try:
-        return is_as_it_was(parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")), cwd)
+        way = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass"))
+        return "syncs" in way and is_as_it_was(way, cwd)  # an earlier version left it out
     except (OSError, ValueError, TypeError, KeyError):
         return False
 

@@ -29,24 +29,44 @@ from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.repository.find_repository import Repository
     from unified_state.model.session_state import GitState, State
+
+_LARGE_INDEX = 1 << 20  # bytes, about 10,000 files
 
 
 def on_pre_compact(call: HookCall, archive: Archive) -> str:
     """Return the addition to the client's compaction instructions: plain text, or ""."""
-    answer = start_git(call.workspace.place.repository.worktree, call.environ)
+    asks_later = not call.settings.block_compaction and _has_many_files(call.workspace.place.repository)
+    answer = None if asks_later else _ask_git(call)
     call.capture(archive)
-    git = answer()
+    git = answer() if answer is not None else None
     with archive.transaction(durable=False):  # the checkpoint has its own transaction
         restart_compaction(archive, call.session(archive), call.now, call.trigger)
     state = save_checkpoint(call, archive, "precompact", git)
+    if git is None:
+        call.later = lambda opened: save_checkpoint(call, opened, "precompact", _ask_git(call)())
     refuse_if_asked(call, state)
     if not call.settings.steer_summary:
         return ""
     limit = call.settings.steer_bytes if call.trigger != "manual" else min(SHOWN, call.settings.steer_bytes)
     return keep_list(stated_items(archive, [ACTIVE]), state, limit, os.urandom(6).hex())
+
+
+def _ask_git(call: HookCall) -> Callable[[], GitState]:
+    return start_git(call.workspace.place.repository.worktree, call.environ)
+
+
+def _has_many_files(repository: Repository) -> bool:
+    """Return whether git takes long to compare the files of a repository with its index."""
+    try:
+        return repository.git_dir is not None and os.stat(f"{repository.git_dir}/index").st_size > _LARGE_INDEX
+    except OSError:
+        return False
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:
@@ -123,14 +143,17 @@ def refuse_if_asked(call: HookCall, state: State | None) -> None:
         raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")
 
 
-def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState) -> State | None:
+def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState | None) -> State | None:
     """Record the git state of the session, write the state file, and return the state in it; None if the file cannot be
-    written.
+    written. Without a git state, which comes later, the file keeps the one that it has.
     """
     workspace = call.workspace
-    with archive.transaction():
-        change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
+    if git is not None:
+        with archive.transaction():
+            change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
     try:
+        if git is None:
+            return refresh_state(archive, workspace, call.now)
         return save_state(archive, workspace, call.now, trigger, git)
     except ArchiveUnavailableError:
         raise

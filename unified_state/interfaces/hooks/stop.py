@@ -28,7 +28,8 @@ _MOST_GROUPED = 4  # transactions that group older texts
 
 def on_stop(call: HookCall, archive: Archive) -> str:
     """Store the message that ended the turn, and archive to the turn's end in the background."""
-    call.keep(archive, TEXT, call.event.text("last_assistant_message"))
+    if not call.is_kept:
+        call.keep(archive, TEXT, call.event.text("last_assistant_message"))
     if call.settings.postgres_enabled and call.settings.sync_in_background:
         from unified_state.team.start_sync import start_sync
 

@@ -1,0 +1,56 @@
+"""Stop as the launcher calls it: the client goes on as soon as the last message is safe, and the whole hook follows.
+
+The message goes to the spool, as a prompt does (see `hook_prompt`). Where it may hold a secret, or the session's way is
+another one, the client waits for the whole hook to store it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
+from unified_state.lib.stdlib import SMALL_FILE, parse_json, read_regular, set_alarm, system
+from unified_state.memory.secrets.rules.quick_look import may_be_masked
+from unified_state.memory.spool.hook_files import keep_prompt
+from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, way_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+GOES_ON = b'{"async":true}\n'  # the client does not wait for the end of a hook that writes this line first
+_KIND = "text"  # of the archive's steps; their module loads more than all of this
+_WHOLE_HOOK = {"agent_id", "timestamp", "cursor_version"}  # a subagent's event, another host's
+
+
+def main() -> None:
+    """Run the hook `Stop [PART] [DATA_DIR]` of the process's arguments, and exit the process."""
+    begin, is_kept = bytearray(), False
+    try:
+        event = given_event(begin)
+        set_alarm(0, lambda: None)
+        is_kept = event is not None and _keep(event)
+        if is_kept:
+            system.write(1, GOES_ON)
+    except NOT_FOR_QUICK_HOOKS:
+        pass  # the whole hook does it, or reports what is wrong
+    from unified_state.interfaces.hook import main as run_hook
+    from unified_state.interfaces.tool_hook import give_back
+
+    give_back(bytes(begin))
+    run_hook(is_kept=is_kept)
+
+
+def _keep(event: dict[str, Any]) -> bool:
+    """Store the message that ended the turn, if all is as it was."""
+    message, session_id = event["last_assistant_message"], event["session_id"]
+    if _WHOLE_HOOK & event.keys():
+        return False
+    path = way_path(sys.argv[3] if len(sys.argv) > 3 else usual_data_dir(), session_id)  # noqa: PLR2004
+    way = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")) if path else {}
+    if not way or way["syncs"] or not is_as_it_was(way, event["cwd"]) or may_be_masked(message):
+        return False
+    if message.strip():
+        keep_prompt(way["folder"], session_id, [_KIND, message, int(time.time() * 1000)])
+    return True
