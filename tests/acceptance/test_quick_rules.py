@@ -51,8 +51,13 @@ def ends_early(done: Done) -> bool:
 
 @pytest.mark.parametrize(
     ("tool", "given"),
-    [("Read", {"file_path": "gen/a.py"}), ("Bash", {"command": "ls -la src && cat a.py"}), ("Grep", {"pattern": "x"})],
-    ids=["Read", "Bash", "Grep"],
+    [
+        ("Read", {"file_path": "gen/a.py"}),
+        ("Bash", {"command": "ls -la src && cat a.py"}),
+        ("Grep", {"pattern": "x"}),
+        ("Edit", {"file_path": "src/a.py", "old_string": "gen/a.py", "new_string": "x"}),
+    ],
+    ids=["Read", "Bash", "Grep", "Edit"],
 )
 def test_a_call_that_no_rule_may_match_loads_next_to_nothing(
     client: Client, tool: str, given: dict[str, object]
@@ -75,6 +80,18 @@ def test_a_call_that_no_rule_may_match_loads_next_to_nothing(
 def test_a_call_that_a_rule_stops_is_stopped(client: Client, tool: str, given: dict[str, object]) -> None:
     decided = json.loads(called(client, tool, **given).out)["hookSpecificOutput"]
     assert decided["permissionDecision"] in ("deny", "ask")
+
+
+def test_an_edit_through_a_symlink_is_stopped(client: Client) -> None:
+    folder = client.project.folder
+    (folder / "gen").mkdir()
+    (folder / "gen" / "a.py").touch()
+    (folder / "other").symlink_to("gen")
+    (folder / "b.py").symlink_to("gen/a.py")
+    (folder / "c.py").symlink_to("gen/new.py")  # which does not exist yet
+    for path in ("other/a.py", "other/new.py", "b.py", "c.py", str(folder / "other" / "new.py")):
+        decided = json.loads(called(client, "Write", file_path=path, content="x").out)["hookSpecificOutput"]
+        assert decided["permissionDecision"] == "deny", path
 
 
 def test_a_rule_holds_from_the_next_call_on(client: Client) -> None:

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from unified_state.constraints.check_call import Locator
 from unified_state.constraints.rules import changed_files
 from unified_state.constraints.rules.judge_call import Judge
-from unified_state.constraints.rules.quick_match import CHANGING_PROGRAMS, may_change_files, may_match, may_run_us
+from unified_state.constraints.rules.quick_match import (
+    CHANGING_PROGRAMS,
+    edited_file,
+    may_change_files,
+    may_match,
+    may_run_us,
+)
 from unified_state.lib.record import disk_value
 from unified_state.lib.shell.shell_line import DEEPEST
 from unified_state.model.constraint import DENY, Enforced
@@ -104,7 +110,8 @@ def _checked(scope: dict[str, list[str]], tool: str, call: dict[str, Any]) -> No
     constraint = _enforced(scope)
     judge = Judge(tool, call, Locator("/work", "/work", folds_case=False).forms)
     if judge.breaches([constraint]):
-        assert may_match(disk_value(constraint), tool, call), (scope, tool, call)
+        edited = edited_file(tool, call, "/work")
+        assert may_match(disk_value(constraint), tool, call, edited), (scope, tool, call)
 
 
 @given(_SCOPES, _LINES)
@@ -117,6 +124,24 @@ def test_the_quick_look_catches_every_call_that_the_judge_would_stop(
     scope: dict[str, list[str]], tool: str, fields: dict[str, Any]
 ) -> None:
     _checked(scope, tool, fields)
+
+
+_NAMES = st.sampled_from(
+    ["src", "a.py", "gen", "A.PY", ".", "..", "", "x*", "~", "étude", "*", "**", "s?c", "/etc", "b"]
+)
+
+
+@given(
+    st.lists(_NAMES, min_size=1, max_size=4).map("/".join),
+    st.sampled_from(["Edit", "Write", "NotebookEdit", "MultiEdit"]),
+    st.lists(_NAMES, min_size=1, max_size=5).map("/".join) | st.text(max_size=12),
+    st.sampled_from(["file_path", "notebook_path"]),
+    st.sampled_from(["", "file://", "/work/", "/WORK/src/", "/"]),
+)
+def test_the_quick_look_catches_every_edit_that_the_judge_would_stop(
+    pattern: str, tool: str, path: str, field: str, begin: str
+) -> None:
+    _checked({"commands": [], "paths": [pattern], "tools": []}, tool, {field: begin + path, "content": "x"})
 
 
 @given(st.lists(_WORDS, max_size=9).map(" ".join))
@@ -150,6 +175,9 @@ def test_most_lines_are_not_given_to_the_judge() -> None:
     assert all(map(may_change_files, ("rm a", "ls > a", "x | tee a", "/bin/RM a", "$X a", "echo 'a'", "ls\nrm a")))
     edits = {"paths": ["src/**"]}
     assert [may_match(edits, tool, {"file_path": "b.py"}) for tool in ("Read", "Edit")] == [False, True]
+    written = [edited_file("Edit", {"file_path": path}, "/w") for path in ("b.py", "/w/src/b.py", "../b.py", "~/b.py")]
+    assert written == ["/w/b.py", "/w/src/b.py", "", ""]
+    assert [may_match(edits, "Edit", {}, path) for path in written] == [False, True, True, True]
 
 
 def test_a_call_of_our_own_program_is_always_given_to_the_judge() -> None:

@@ -7,9 +7,10 @@ check, and so does a table that is missing or damaged. Invariant: it answers not
 from __future__ import annotations
 
 import sys
+from stat import S_ISLNK
 from zlib import crc32
 
-from unified_state.constraints.rules.quick_match import may_match, may_run_us
+from unified_state.constraints.rules.quick_match import edited_file, may_match, may_run_us
 from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
 from unified_state.lib.stdlib import SMALL_FILE, parse_json, read_regular, system
 from unified_state.memory.spool.hook_files import RUNS_FOLDER
@@ -49,11 +50,26 @@ def _is_free(event: dict[str, Any]) -> bool:
     folder, tool, given = str(way["folder"]), event["tool_name"], event["tool_input"]
     if not isinstance(given, dict) or may_run_us(given.get("command")):
         return False
+    edited = edited_file(tool, given, event["cwd"])
+    edited = "" if edited and _has_link(edited) else edited
     for constraint in _constraints(folder):
-        if constraint["mode"] not in _MODES or may_match(constraint, tool, given):
+        if constraint["mode"] not in _MODES or may_match(constraint, tool, given, edited):
             return False
     _remove_trace(f"{folder}/{RUNS_FOLDER}/{_EVENT}")
     return True
+
+
+def _has_link(path: str) -> bool:
+    """Return whether a symlink is on the way to a path, also as its last part."""
+    at = path.find("/", 1)
+    try:
+        while at > 0:
+            if S_ISLNK(system.lstat(path[:at]).st_mode):
+                return True
+            at = path.find("/", at + 1)
+        return S_ISLNK(system.lstat(path).st_mode)
+    except FileNotFoundError:
+        return False  # there is nothing yet, so no link either
 
 
 def _remove_trace(path: str) -> None:

@@ -22,6 +22,10 @@ CHANGING_PROGRAMS = {
     "ruby", "scp", "sed", "shred", "sort", "tar", "tee", "touch", "truncate", "unlink", "unzip", "wget", "xz",
     "zstd",
 }  # fmt: skip
+_EDIT_FIELDS = {
+    *("file_path", "old_string", "new_string", "replace_all", "content"),
+    *("notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"),
+}
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./=:,@%+|&;")
 _LONGEST = 4_000  # characters of a line that is looked at
 _MOST_WORDS = 25  # the judge reads so many commands within each other (`DEEPEST` of `shell_line`)
@@ -29,8 +33,10 @@ _QUOTING = str.maketrans("", "", "'\"\\\n\r")
 _APART = str.maketrans("./=:,@%+|&;", " " * 11)
 
 
-def may_match(constraint: Mapping[str, Any], tool: str, given: Mapping[str, Any]) -> bool:
-    """Return whether a constraint, as the table has it, may match a call of a tool."""
+def may_match(constraint: Mapping[str, Any], tool: str, given: Mapping[str, Any], edited: str = "") -> bool:
+    """Return whether a constraint, as the table has it, may match a call of a tool. `edited` is the only file that the
+    call names (see `edited_file`), if no symlink leads to it.
+    """
     tools, commands = constraint.get("tools", ()), constraint.get("commands", ())
     if tools and not any(glob_matches(pattern, tool) for pattern in tools):
         return False
@@ -39,7 +45,27 @@ def may_match(constraint: Mapping[str, Any], tool: str, given: Mapping[str, Any]
     line = given.get("command")
     if isinstance(line, str):
         return names_a_program(commands, line) if commands else bool(tools) or may_change_files(line)
-    return not commands and (bool(tools) or tool in CHANGING_TOOLS or tool.startswith(MCP))
+    if commands or not (tools or tool in CHANGING_TOOLS or tool.startswith(MCP)):
+        return False
+    return not edited or any(_may_name(pattern, edited.lower()) for pattern in constraint["paths"])
+
+
+def edited_file(tool: str, given: Mapping[str, Any], folder: str) -> str:
+    """Return the absolute path of the only file that a call of an editing tool in a folder can name, or "" if the judge
+    has to resolve it.
+    """
+    path = given.get("notebook_path" if tool == "NotebookEdit" else "file_path")
+    is_plain = tool in CHANGING_TOOLS and given.keys() <= _EDIT_FIELDS and isinstance(path, str)
+    if not is_plain or not path or path[0] == "~" or ":" in path:
+        return ""
+    whole = path if path[0] == "/" else f"{folder}/{path}"
+    return whole if whole[0] == "/" and whole.isascii() and whole.isprintable() and "/.." not in whole else ""
+
+
+def _may_name(pattern: str, path: str) -> bool:
+    """Return whether a path in small letters has all fixed parts of a pattern."""
+    parts = pattern.lower().replace("/", "*").replace("?", "*").split("*")
+    return not pattern.isascii() or all(part in path for part in parts if part != ".")
 
 
 def names_a_program(patterns: Sequence[str], line: str) -> bool:
