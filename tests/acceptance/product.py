@@ -18,13 +18,16 @@ from typing import Any, NamedTuple
 from jsonschema import Draft202012Validator
 
 from tests.terminal import run_at_terminal
+from unified_state.agents.install.hook_launcher import launcher_text
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
 from .transcripts import Json, Transcript
 
 PROGRAM = (sys.executable, "-m", "unified_state.interfaces.cli.main")
-SCHEMA = Path(__file__).parents[2] / "schemas" / "unified-session-state-3.schema.json"
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "schemas" / "unified-session-state-3.schema.json"
+SWITCHES = ("UNIFIED_STATE_REQUIRE_", "UNIFIED_STATE_TEST_")
 PATIENCE = 120  # seconds after which a process counts as one that hangs
 
 
@@ -61,7 +64,7 @@ class Project:
 
     def at_terminal(self, *arguments: str, answer: str = "yes", **environment: str) -> Done:
         """Run a command of ours as the user does at a terminal, who answers what it asks."""
-        variables = {**os.environ, "HOME": str(self.home), **environment}
+        variables = {**users_environment(), "HOME": str(self.home), **environment}
         done = run_at_terminal([*self.prefix, *PROGRAM, *arguments], self.folder, variables, answer=answer)
         return Done(done.code, done.out.decode(), done.err.decode())
 
@@ -106,7 +109,7 @@ class Project:
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             cwd=self.folder if self.folder.is_dir() else None,
-            env={**os.environ, "HOME": str(self.home), **environment},
+            env={**users_environment(), "HOME": str(self.home), **environment},
             timeout=PATIENCE,
             check=False,
         )
@@ -122,6 +125,11 @@ class Project:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
+def users_environment() -> dict[str, str]:
+    """The environment without the switches of these tests, with which hooks would not take their quick ways."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(SWITCHES)}
+
+
 def restored(project: Project, path: Path, **fields: Any) -> dict[str, str]:
     """What both handlers of a session start give back."""
     texts = {}
@@ -133,12 +141,15 @@ def restored(project: Project, path: Path, **fields: Any) -> dict[str, str]:
 
 
 def hook_command(event: str, part: str = "") -> list[str]:
-    """The command line that `install` gives the client for an event; for an unknown one, that of any other."""
-    groups = hook_groups(default_data_dir())
+    """The command line that `install` gives the client for an event; for an unknown one, that of any other. The
+    launcher's code is in it, so that it works where no launcher was written.
+    """
+    launched = (launcher_text(sys.executable, str(ROOT)) or b"").partition(b"\n")[2].decode()
+    groups = hook_groups(default_data_dir(), "launcher")
     handlers = [handler for group in groups.get(event, groups["Stop"]) for handler in group["hooks"]]
     handler = next((handler for handler in handlers if part in handler["args"]), handlers[0])
     arguments = [event if argument == "Stop" else argument for argument in handler["args"]]
-    return [handler["command"], *arguments]
+    return [sys.executable, "-I", "-S", "-c", launched, *arguments]
 
 
 def valid_state(raw: bytes) -> Json:

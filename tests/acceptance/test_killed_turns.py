@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .product import PROGRAM, Project, archive_is_whole, hook_command
+from .product import PROGRAM, Project, archive_is_whole, hook_command, users_environment
 from .session_client import Client
 
 SEED = 20_261_125
@@ -96,7 +95,7 @@ class Run:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=self.project.folder,
-            env={**os.environ, "HOME": str(self.project.home)},
+            env={**users_environment(), "HOME": str(self.project.home)},
         ) as process:
             assert process.stdin is not None
             process.stdin.write(stdin)

@@ -195,7 +195,8 @@ def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_repor
     bug = "import sys\nfrom unified_state.interfaces.cli import main as cli\n"
     bug += "def f(*_): raise ValueError(sys.argv[1])\ncli._parse = f\n"
     assert project.execute((sys.executable, "-c", bug + "cli.main(['status'])", token), "", {}).code == 3
-    notes = [path for path in project.data.rglob("*") if path.is_file() and path.suffix != ".db"]
+    files = (path for path in project.data.rglob("*") if path.is_file() and path.suffix != ".db")
+    notes = [path for path in files if path.parent.name != "ways"]  # a way has to name the data folder as it is
     assert {"hook.log", "Stop", "bug-report.txt"} <= {path.name for path in notes}
     assert [path.name for path in notes if readable_in(path.read_bytes(), {token})] == []
     assert readable_in(restored.encode(), {token}) == set()
