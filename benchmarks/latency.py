@@ -2,12 +2,11 @@
 
     python benchmarks/latency.py [--rounds N] [--quick] [--beside EVENT=COMMAND]…
 
-Targets: UserPromptSubmit at most .6 x node -e 0 after a turn and 1.2 x with a turn that no Stop archived, whatever the
-transcript has grown to;
-SessionStart(compact) on 50,000 archived turns at most .65 x where its restore is ready and 1.4 x where it is not;
-SubagentStart with 50 constraints at most 2 x; PreCompact
-at most 4 x in a small repository, 6 x in one of 50,000 files; `search`, `show`, `decision add`, `status` and `--help`
-at most 1.5 x in the shell, `decision add` 5 ms in the API. The status line at most 1.2 x a bare Python.
+Targets: UserPromptSubmit at most .45 x node -e 0 after a turn and 1.2 x with a turn that no Stop archived, whatever the
+transcript has grown to; Stop at most .45 x until the client goes on; SessionStart(compact) on 50,000 archived turns at
+most .65 x where its restore is ready and 1.4 x where it is not; SubagentStart with 50 constraints at most 2 x;
+PreCompact at most 1.6 x in a small repository, 3 x in one of 50,000 files; `search`, `show`, `decision add`, `status`
+and `--help` at most 1.5 x in the shell, `decision add` 5 ms in the API. The status line at most 1.2 x a bare Python.
 
 The commands are started as `install` leaves them, and run in a repository with 50,000 archived steps.
 
@@ -17,6 +16,7 @@ gets the same event on stdin, and runs with your own home, where its data is.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -42,6 +42,12 @@ from benchmarks.world import PROGRAM, World
 from unified_state.agents.install.status_line_entry import with_status_line
 from unified_state.memory.repository.place import locate
 from unified_state.settings import default_data_dir
+
+# Last messages: one that the quick look knows to have no secret, one of which the masker's rules have to say it.
+SAID = {
+    "a short message": "It is done, and all tests pass.",
+    "a message with paths and options": "In `src/deep/down/module_name.py`:\n  - run `make -j4 --quiet`\n" * 8,
+}
 
 
 def growing(transcript: Path) -> Callable[[], None]:
@@ -86,6 +92,40 @@ def _of_another(world: World, event: str, command: str) -> Contender:
     _, stdin = world.hook(event, world.folder / "500.jsonl", **fields.get(event, {}))
     name = f"{event} of another program: {command}"
     return Contender(name, shlex.split(command), lambda: stdin, environment=clean_environment())
+
+
+class Until(Contender):
+    """A hook that is timed until its first line, with which the client goes on."""
+
+    def run(self) -> None:
+        """One timed run. The hook goes on untimed."""
+        self.prepare()
+        begin = time.perf_counter()
+        with subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment, cwd=self.cwd
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(self.stdin())
+            process.stdin.close()
+            line = process.stdout.readline()
+            self.seconds.append(time.perf_counter() - begin)
+            process.stdout.read()
+        assert b"async" in line, line
+
+
+def stops(world: World, said: dict[str, str]) -> list[Contender]:
+    """The hook at the end of a turn, until the client goes on, for several last messages."""
+    rows: list[Contender] = []
+    for name, message in said.items():
+        transcript = world.folder / f"stop-{len(message)}.jsonl"
+        write_transcript(transcript, 500, transcript.stem)
+        world.archive(transcript)
+        world.run_hook("SessionStart", transcript, "brief", source="resume")
+        command, stdin = world.hook("Stop", transcript, last_assistant_message=message)
+        given = functools.partial(bytes, stdin)
+        rows.append(Until(f"Stop, {name}", command, given, growing(transcript), world.environment))
+    return rows
 
 
 def told_prompts(folder: Path) -> list[Contender]:
@@ -305,6 +345,7 @@ def main() -> None:
                 bare,
                 *prompts(small, sizes),
                 *quiet_prompts(small, sizes),
+                *stops(small, SAID),
                 *told_prompts(Path(name)),
                 *restores(long, turns),
                 *beside(small, options.beside),
