@@ -15,6 +15,7 @@ from tests.amount import amount
 from .product import GO_ON, Project, hook_command
 from .session_client import SESSION, Client
 from .striking import hook_struck_at, run_struck
+from .transcripts import Transcript
 
 TOKEN = "ghp_" + "aB3" + "x7Yk2" * 6 + "q9W"
 # Notes on stderr whether `os` is loaded when the client may go on, and ends there with `STOPS` in the environment.
@@ -72,6 +73,24 @@ def answers(client: Client) -> list[str]:
 )
 def test_the_client_goes_on_before_the_hook_loads_os(client: Client, text: str) -> None:
     assert stops(client, text) == "False"
+
+
+@pytest.mark.parametrize(("agent_type", "expected"), [("Explore", "False"), ("", "")], ids=["subagent", "compaction"])
+def test_the_client_does_not_wait_for_a_subagent_to_be_archived(client: Client, agent_type: str, expected: str) -> None:
+    path = client.project.home / "agent-a1.jsonl"
+    written = Transcript("agent-a1", cwd=str(client.project.folder))
+    written.prompt("Look for the parser.")
+    written.text("It is in lexer.c.")
+    written.write(path)
+    fields = {"agent_id": "a1", "agent_type": agent_type, "agent_transcript_path": str(path)}
+    given = {"session_id": client.session_id, "transcript_path": str(client.path), "last_assistant_message": "x"}
+    command = hook_command("SubagentStop")
+    at = command.index("-c") + 1
+    command[at] = NOTING + command[at]
+    done = client.project.execute(command, client.project.event("SubagentStop", **given, **fields), {})
+    assert (done.code, done.err) == (0, expected)
+    assert done.out == (GO_ON if agent_type else "")
+    assert ("It is in lexer.c." in answers(client)) == bool(agent_type)
 
 
 def test_the_last_message_is_safe_when_the_client_goes_on(client: Client) -> None:

@@ -44,16 +44,16 @@ BLOCKED = 2
 
 
 def main(
-    arguments: Sequence[str] | None = None, printed: Mapping[str, Any] | None = None, *, is_kept: bool = False
+    arguments: Sequence[str] | None = None, printed: Mapping[str, Any] | None = None, *, goes_on: bool = False
 ) -> None:
     """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process.
 
-    `printed` is a restore that the client got already. With `is_kept` the message of the event is stored already, and
-    the client goes on.
+    `printed` is a restore that the client got already. With `goes_on` the client waits no longer, and the message of
+    the event is stored.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     limit_time(arguments[0] if arguments else "")
-    status = run(arguments[0] if arguments else "", *arguments[1:3], printed=printed, is_kept=is_kept)
+    status = run(arguments[0] if arguments else "", *arguments[1:3], printed=printed, goes_on=goes_on)
     os._exit(status)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
@@ -63,7 +63,7 @@ def run(
     data_dir: str = "",
     *,
     printed: Mapping[str, Any] | None = None,
-    is_kept: bool = False,
+    goes_on: bool = False,
 ) -> int:
     """Handle one event and return the exit status."""
     if event_name == "PreToolUse":
@@ -77,7 +77,7 @@ def run(
 
         return look_at_output(part, data_dir)
     hook = _OwnRun(event_name, part, data_dir)
-    hook.printed, hook.went_on = printed, is_kept
+    hook.printed, hook.went_on = printed, goes_on
     return hook.run()
 
 
@@ -89,7 +89,7 @@ class HookRun(Run):
 
     keeps_prompts = False
     printed: Mapping[str, Any] | None = None
-    went_on = False  # whether the client waits no longer; from the start if the event's message is stored already
+    went_on = False  # whether the client waits no longer; from the start where the event's message is stored
 
     def __init__(self, event_name: str, part: str, data_dir: str, environ: Mapping[str, str] | None = None) -> None:
         super().__init__(event_name, data_dir, f"{event_name}.{part}" if part else event_name)

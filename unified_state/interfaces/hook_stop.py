@@ -1,7 +1,8 @@
-"""Stop as the launcher calls it: the client goes on as soon as the last message is safe, and the whole hook follows.
+"""Stop and SubagentStop as the launcher calls them: the client goes on at once, and the whole hook follows.
 
-The message goes to the spool, as a prompt does (see `hook_prompt`). Where it may hold a secret, or the session's way is
-another one, the client waits for the whole hook to store it.
+The message that ended a turn goes to the spool first, as a prompt does (see `hook_prompt`). Where it may hold a secret,
+or the session's way is another one, the client waits for the whole hook to store it. Of a subagent nothing can be lost:
+its transcript has all of it. A compaction's SubagentStop, which has no agent type, is the whole hook's.
 """
 
 from __future__ import annotations
@@ -19,33 +20,35 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-GOES_ON = b'{"async":true}\n'  # the client does not wait for the end of a hook that writes this line first
+_STOP = "Stop"
+_GOES_ON = b'{"async":true}\n'  # the client does not wait for the end of a hook that writes this line first
 _KIND = "text"  # of the archive's steps; their module loads more than all of this
-_WHOLE_HOOK = {"agent_id", "timestamp", "cursor_version"}  # a subagent's event, another host's
+_WHOLE_HOOK = {"timestamp", "cursor_version"}  # of another host, which does not know that line
 
 
 def main() -> None:
-    """Run the hook `Stop [PART] [DATA_DIR]` of the process's arguments, and exit the process."""
-    begin, is_kept = bytearray(), False
+    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process."""
+    begin, goes_on = bytearray(), False
     try:
         event = given_event(begin)
         set_alarm(0, lambda: None)
-        is_kept = event is not None and _keep(event)
-        if is_kept:
-            system.write(1, GOES_ON)
+        if event is not None and not _WHOLE_HOOK & event.keys():
+            goes_on = _keep(event) if sys.argv[1] == _STOP else event["agent_type"] != ""
+        if goes_on:
+            system.write(1, _GOES_ON)
     except NOT_FOR_QUICK_HOOKS:
         pass  # the whole hook does it, or reports what is wrong
     from unified_state.interfaces.hook import main as run_hook
     from unified_state.interfaces.tool_hook import give_back
 
     give_back(bytes(begin))
-    run_hook(is_kept=is_kept)
+    run_hook(goes_on=goes_on)
 
 
 def _keep(event: dict[str, Any]) -> bool:
     """Store the message that ended the turn, if all is as it was."""
     message, session_id = event["last_assistant_message"], event["session_id"]
-    if _WHOLE_HOOK & event.keys():
+    if "agent_id" in event:
         return False
     path = way_path(sys.argv[3] if len(sys.argv) > 3 else usual_data_dir(), session_id)  # noqa: PLR2004
     way = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")) if path else {}

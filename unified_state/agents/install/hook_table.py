@@ -72,6 +72,7 @@ QUICK_HOOKS = {
     "UserPromptSubmit": "unified_state.interfaces.hook_prompt",
     "SessionStart": "unified_state.interfaces.hook_start",
     "Stop": "unified_state.interfaces.hook_stop",
+    "SubagentStop": "unified_state.interfaces.hook_stop",
 }
 LAUNCHER = "unified-state-hook"
 # The launcher's first argument, where that is no event.
