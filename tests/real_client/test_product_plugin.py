@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 
 import pytest
@@ -21,6 +22,7 @@ from .product import BRIEF_MARK
 from .scenario import ALLOW_BASH, CHECKOUT, Scenario
 from .transcript import attachments
 
+PATIENCE = 30  # seconds
 ONCE = {
     "SessionStart brief": 2,  # the start, and the compaction
     "SessionStart working_set": 2,
@@ -83,6 +85,10 @@ def test_plugin_and_install_alone_or_together_do_the_work_of_each_event_once(
     with Conversation(scenario) as client:
         for prompt in ("one", "/compact", "two"):
             client.ask(prompt)
+        until = time.monotonic() + PATIENCE
+        while interpreter.worked()["Stop"] < ONCE["Stop"]:  # a client that ends kills a Stop that works on
+            assert time.monotonic() < until
+            time.sleep(0.05)
 
     # What `install` writes ends the second handler of a new session at once, for it has nothing to say there, and
     # after a compaction prints what is ready.
