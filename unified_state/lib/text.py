@@ -162,15 +162,21 @@ def index_text(text: str) -> str:
 
 
 _ASCII_SIGNS = 0x80
-# The table for `translate` of UTF-8: signs of ASCII part words, and the index has no capitals.
-_INDEXED = bytes(ord(chr(byte).lower()) if chr(byte).isalnum() else 0x20 for byte in range(_ASCII_SIGNS)) + bytes(
+# The table for `translate` of UTF-8: signs of ASCII part words. The index has no capitals, so `lower` follows.
+_INDEXED = bytes(byte if chr(byte).isalnum() else 0x20 for byte in range(_ASCII_SIGNS)) + bytes(
     range(_ASCII_SIGNS, 256)
 )
 
 
-def each_word_once(text: str) -> str:
-    """Return a text of which the index has the same words, and each of them once where it is written the same."""
-    return b" ".join(dict.fromkeys(text.encode().translate(_INDEXED).split())).decode()
+def each_word_once(text: str, *, with_parts: bool = False) -> str:
+    """Return a text of which the index has the same words, and each of them once where it is written the same.
+
+    The parts of the names of code in it follow `with_parts`. To split a long text takes most of the time, so the names
+    are looked for among its distinct words.
+    """
+    words = b" ".join(dict.fromkeys(text.encode().translate(_INDEXED).split()))
+    parts = _parts_of(set(words.translate(_NAMES).split())) if with_parts else ""
+    return " ".join(dict.fromkeys(f"{words.lower().decode()} {parts}".split(" "))).strip(" ")
 
 
 def strings_of(value: Any) -> str:
@@ -200,7 +206,11 @@ _NAMES = bytes(byte if chr(byte).isalnum() and byte < 0x80 else 0x20 for byte in
 
 def parts_of_names(text: str) -> str:
     """Return the parts of the names of code in a text, as the index has them: each once, in order."""
-    return " ".join(sorted({part for _, parts in names_with_parts(text) for part in parts.split()}))
+    return _parts_of(_words_in(text))
+
+
+def _parts_of(words: set[bytes]) -> str:
+    return " ".join(sorted({part for _, parts in _names_among(words) for part in parts.split()}))
 
 
 _LINE_MARKS = ("\t", "→")  # between the number of a line and the line, in what tools show of files
@@ -238,7 +248,14 @@ def names_with_parts(text: str) -> list[tuple[str, str]]:
     """Return the names of code in a text with their parts, and the joined parts from each one to the last:
     `getUserProfile` has get, user, profile and userprofile.
     """
-    words = set(text.encode("ascii", "replace").translate(_NAMES).split())
+    return _names_among(_words_in(text))
+
+
+def _words_in(text: str) -> set[bytes]:
+    return set(text.encode("ascii", "replace").translate(_NAMES).split())
+
+
+def _names_among(words: set[bytes]) -> list[tuple[str, str]]:
     names = [word for word in words if not (word.isalpha() and word.islower())]  # most are, and have no parts
     return list(filter(None, map(_known.__getitem__, names)))
 

@@ -58,9 +58,10 @@ def searchable(step: Step, form: int = 0) -> str:
     text = readable(step)[:_MOST_SEARCHED]
     if form & _WITHOUT_LINE_NUMBERS and step.kind == TOOL_RESULT:
         text = without_line_numbers(text)
+    if form & _WORDS_ONCE:
+        return each_word_once(index_text(text), with_parts=True)
     parts = parts_of_names(text) if form & _WITH_PARTS else ""
-    indexed = f"{index_text(text)}\n{parts}" if parts else index_text(text)
-    return each_word_once(indexed) if form & _WORDS_ONCE else indexed
+    return f"{index_text(text)}\n{parts}" if parts else index_text(text)
 
 
 def table_of(form: int) -> str:
