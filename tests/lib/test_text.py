@@ -20,6 +20,7 @@ from unified_state.lib.text import (
     index_text,
     one_line,
     pack,
+    parts_of_names,
     strings_of,
     text_hash,
     unpack,
@@ -358,6 +359,12 @@ def terms(text: str) -> set[str]:
 def test_of_each_word_once_the_index_has_the_same_terms_as_of_the_whole_text(text: str) -> None:
     indexed = index_text(text)
     assert terms(each_word_once(indexed)) == terms(indexed)
+
+
+@given(st.text(st.sampled_from("abAB01_ -\n日本한éßİx") | st.characters()))
+def test_the_words_of_a_text_and_the_parts_of_its_names_are_those_of_both_together(text: str) -> None:
+    both = f"{index_text(text)}\n{parts_of_names(text)}"
+    assert each_word_once(index_text(text), with_parts=True) == each_word_once(both)
 
 
 def test_a_word_that_is_written_twice_is_given_to_the_index_once() -> None:

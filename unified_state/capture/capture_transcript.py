@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from unified_state.agents.transcripts.transcript_lines import Read
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.blocks.write_blocks import BlockWriter
+    from unified_state.memory.archive.blocks.written_steps import WrittenSteps
     from unified_state.memory.secrets.masker import Masker
     from unified_state.model.hook_event import Moment
 
@@ -124,6 +125,7 @@ class Capture:
         self._postpones = postpones
         self._report = report
         self._groups = groups and not archive.has_journal
+        self._written = _written_steps(archive) if self._groups else None
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
         """Capture a session: its transcript, its subagents' transcripts, and the separate files of long results."""
@@ -276,6 +278,8 @@ class Capture:
         count_tool_calls(self._archive, session, writer.tool_calls)
         if blocks is not None:
             blocks.flush()
+        if self._written is not None:
+            self._written.keep(writer.written)
         return writer
 
     def _blocks(self) -> BlockWriter | None:
@@ -294,7 +298,9 @@ class Capture:
         if session is not None and queued_steps(self._archive, session, 1):
             from unified_state.capture.derive import derive  # not loaded while a prompt waits
 
-            derive(self._archive, session, self._moment, self._report)
+            derive(self._archive, session, self._moment, self._report, self._written)
+        if self._written is not None:
+            self._written.clear()
 
     def _tool_file(self, path: str, transcript_path: str, session_id: str) -> int:
         """Archive one file of a long result; return the number of new steps."""
@@ -320,6 +326,12 @@ class Capture:
             writer = StepWriter(self._archive, session, cursor.turn if cursor else None)
             writer.add(step, pack(text))
         return writer.added
+
+
+def _written_steps(archive: Archive) -> WrittenSteps:
+    from unified_state.memory.archive.blocks.written_steps import WrittenSteps  # not loaded by hooks
+
+    return WrittenSteps(archive)
 
 
 def reader_of(session_id: str) -> Read:

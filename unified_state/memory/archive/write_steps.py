@@ -35,7 +35,8 @@ _AT_ONCE = 500  # queued steps indexed with each write, for which a hook may wai
 
 class StepWriter:
     """Adds the steps of one session within one transaction. It tracks the open turn, the number of the last step, and
-    the number of new steps. With `blocks` the texts go into blocks, which the caller flushes.
+    the number of new steps. With `blocks` the texts go into blocks, which the caller flushes, and `written` has the
+    inserted steps by their numbers.
     """
 
     def __init__(self, archive: Archive, session: int, turn: int | None, blocks: BlockWriter | None = None) -> None:
@@ -47,6 +48,7 @@ class StepWriter:
         self.last = 0
         self.added = 0
         self.tool_calls = 0
+        self.written: dict[int, Step] = {}
         self._next_step = self._after_last("step")
         self._first_steps = begin_forms(archive)
         index_left(archive, _AT_ONCE)
@@ -75,6 +77,7 @@ class StepWriter:
         number = self.last = self._next_step
         if self._blocks is not None:
             body = self._blocks.put(number, step.text)
+            self.written[number] = step
         stored = {"uuid": key, "kind": KIND_NUMBERS[step.kind], "is_error": step.is_error or None, "text": body}
         values: dict[str, Any] = {**step.as_dict(), **stored}
         self._run(_INSERT, (number, self.turn, *map(values.__getitem__, STEP_FIELDS)))
