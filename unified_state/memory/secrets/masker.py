@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _KEY_BYTES = 32
 _UUID = 36  # characters
 _TAG_DIGITS = 8
+_MOST_TOOLS = 1_000  # names in the cache
 
 
 class Masker:
@@ -28,6 +29,7 @@ class Masker:
         self._path = os.path.join(data_dir, KEY_FILE)
         self._enabled = enabled
         self._key = b""
+        self._tools: dict[str | None, str | None] = {None: None}  # masked: a long session repeats few names
 
     def text(self, text: str) -> str:
         """Return the text with its secrets masked; the same object if it has none."""
@@ -67,10 +69,17 @@ class Masker:
             text = self.json(step.text)
         else:  # a notice may quote the user: a slash command's arguments, also inside its text
             text = self.typed(step.text) if step.kind in {PROMPT, NOTICE} else self.text(step.text)
-        tool, uuid, use = step.tool and self.text(step.tool), self.id(step.uuid), self.id(step.tool_use_id)
-        if text is step.text and tool is step.tool and uuid is step.uuid and use is step.tool_use_id:
+        tool, uuid, use = self._tool(step.tool), self.id(step.uuid), self.id(step.tool_use_id)
+        if text is step.text and tool == step.tool and uuid is step.uuid and use is step.tool_use_id:
             return step
         return step.replace(text=text, tool=tool, uuid=uuid or "", tool_use_id=use)
+
+    def _tool(self, name: str | None) -> str | None:
+        if name not in self._tools:
+            if len(self._tools) > _MOST_TOOLS:
+                self._tools = {None: None}
+            self._tools[name] = name and self.text(name)
+        return self._tools[name]
 
     def tag(self, secret: str) -> str:
         """Return the keyed HMAC tag that replaces a secret. Raises StorageError if the key cannot be stored."""

@@ -142,6 +142,12 @@ def has_names(data: bytes) -> bool:
 
 def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     """Yield the position after each assignment to the name of a secret, the name, and the kind of secret."""
+    if b"=" in data or b":" in data:
+        yield from _find_assignments(data)
+    yield from _find_options(data)
+
+
+def _find_assignments(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     parts = data.translate(_FOLDED).split(b"=")
     naming = set(filter(_may_end_in_name, set(parts)))  # checks each distinct piece once
     ends = enumerate(accumulate(map(len, parts)) if naming else ())
@@ -149,7 +155,6 @@ def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
         name, kind = _name_before(data, end + signs)
         if kind:
             yield end + signs + 1, name, kind
-    yield from _find_options(data)
 
 
 def _may_end_in_name(part: bytes) -> bool:
@@ -199,7 +204,7 @@ def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
 
     `--password=…` is found as an assignment.
     """
-    if b"--" not in data:
+    if b"-" not in data or b"--" not in data:
         return
     find = data.translate(_OPTIONS).find
     start = find(b"--a")

@@ -271,14 +271,20 @@ _LONGEST_AUTHORITY = 254  # maximum up to the @
 def find_formats(data: bytes) -> Iterator[Found]:
     """Yield the secrets of a known form in a text (ASCII bytes), in any order."""
     yield from find_tokens(data)
-    if b"hook" in data:
-        yield from _find_webhooks(data)
-    if b"1//0" in data:
-        yield from _find_google_refresh_tokens(data)
-    if KEY_LABEL in data:
+    if b"/" in data:  # ten times as fast to look for as for several characters
+        if b"hook" in data:
+            yield from _find_webhooks(data)
+        if b"1//0" in data:
+            yield from _find_google_refresh_tokens(data)
+    if has_key_label(data):
         yield from _find_key_blocks(data)
     if b"@" in data:
         yield from _find_url_passwords(data)
+
+
+def has_key_label(data: bytes) -> bool:
+    """Return whether a text has the label of a private key. Few texts have its rarest letter."""
+    return b"V" in data and KEY_LABEL in data
 
 
 def _find_webhooks(data: bytes) -> Iterator[Found]:
