@@ -51,8 +51,8 @@ def rules_said(prompt: str) -> Iterator[Fact]:
     """Yield the rules, decisions and corrections in the user's own words."""
     found = 0
     for number, (sentence, is_listed) in enumerate(_sentences(prompt)):
-        rule = "" if takes_back(sentence) else _rule_of(sentence, is_first=number == 0, is_listed=is_listed)
-        if rule and found < _MOST:
+        rule = _rule_of(sentence, is_first=number == 0, is_listed=is_listed)  # most sentences have none
+        if rule and found < _MOST and not takes_back(sentence):
             found += 1
             yield Fact(rule, *_BODIES[rule](sentence), sentence)
 
