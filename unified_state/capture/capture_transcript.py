@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from unified_state.agents.transcripts.transcript_lines import Read
     from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.archive.blocks.make_ready import Ready
     from unified_state.memory.archive.blocks.write_blocks import BlockWriter
     from unified_state.memory.archive.blocks.written_steps import WrittenSteps
     from unified_state.memory.secrets.masker import Masker
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 20
 _LONGEST_FOR_PROMPT = 1 << 24  # bytes; a longer line is left to the end of the turn, because a prompt would wait
+_LONG = 20 << 20  # bytes of a transcript that two processes import
 _INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
@@ -91,7 +93,8 @@ class _Chunk(Record):
     """A part of a transcript.
 
     It has the end offset, the masked steps and facts, the parent session of a fork, and the folder in which the session
-    began. It `is_postponed` if it ends before a long line for which a prompt must not wait.
+    began. It `is_postponed` if it ends before a long line, for which a prompt must not wait. What is `ready` of the
+    steps was made by a second process.
     """
 
     end: int
@@ -99,6 +102,7 @@ class _Chunk(Record):
     parent: str | None
     cwd: str | None
     is_postponed: bool = False
+    ready: Ready | None = None
 
 
 class Capture:
@@ -123,6 +127,7 @@ class Capture:
         self._masker = masker
         self._moment = moment
         self._postpones = postpones
+        self._stops_before = _LONGEST_FOR_PROMPT if postpones else 0
         self._report = report
         self._groups = groups and not archive.has_journal
         self._written = _written_steps(archive) if self._groups else None
@@ -141,6 +146,25 @@ class Capture:
         """Capture new lines of a transcript file in chunks. The first chunk is always captured, the others while time
         is left.
         """
+        read = reader_of(session_id)
+
+        def read_chunk(offset: int) -> _Chunk:
+            return self._read_chunk(path, offset, read, to_end=to_end)
+
+        if self._groups and _is_long(path):
+            from unified_state.capture.read_ahead import LONGEST_SENT, ReadAhead  # not loaded by hooks
+            from unified_state.memory.archive.blocks.make_ready import make_ready
+
+            def read_there(offset: int) -> _Chunk:
+                self._stops_before = LONGEST_SENT
+                chunk = read_chunk(offset)
+                return chunk.replace(ready=make_ready(chunk.prepared))
+
+            with ReadAhead(read_chunk, read_there) as ahead:
+                return self._capture(path, session_id, agent, ahead)
+        return self._capture(path, session_id, agent, read_chunk)
+
+    def _capture(self, path: str, session_id: str, agent: str | None, read_chunk: Callable[[int], _Chunk]) -> Captured:
         added, is_first = 0, True
         while True:
             self._derive(session_id, path)  # includes steps that an earlier hook left in the queue
@@ -149,7 +173,7 @@ class Capture:
                 return Captured(added)
             if not is_first and not self._moment.has_time():
                 return Captured(added, complete=False)
-            chunk = self._read_chunk(path, unread.offset, reader_of(session_id), to_end=to_end)
+            chunk = read_chunk(unread.offset)
             if chunk.end == unread.offset:
                 return Captured(added, complete=not chunk.is_postponed)
             added += self._store(unread, chunk, session_id)
@@ -218,9 +242,9 @@ class Capture:
         """
         prepared: list[Prepared] = []
         end, parent, cwd, is_postponed = offset, None, None, False
-        longest = _LONGEST_FOR_PROMPT if self._postpones else LONGEST_LINE
+        longest = self._stops_before or LONGEST_LINE
         for line_end, line in read_lines(path, offset, to_end=to_end, longest=longest):
-            if not line and self._postpones:
+            if not line and self._stops_before:
                 is_postponed = True
                 break
             if not line:
@@ -262,18 +286,20 @@ class Capture:
             touch_session(self._archive, session_id, self._moment.now, predecessor=chunk.parent)
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
-            writer = self._write(chunk.prepared, cursor.session, cursor.turn)
+            writer = self._write(chunk.prepared, cursor.session, cursor.turn, chunk.ready)
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
         return writer.added
 
-    def _write(self, prepared: list[Prepared], session: int, turn: int | None) -> StepWriter:
+    def _write(
+        self, prepared: list[Prepared], session: int, turn: int | None, ready: Ready | None = None
+    ) -> StepWriter:
         """Write steps and facts, and queue the new steps. `turn` is the open turn. Call it in a transaction."""
-        blocks = self._blocks()
+        blocks = self._blocks(ready)
         writer = StepWriter(self._archive, session, turn, blocks)
-        for found, body in prepared:
+        for place, (found, body) in enumerate(prepared):
             if not isinstance(found, Step):
                 keep_fact(self._archive, session, found, self._moment.now)
-            elif writer.add(found, body):
+            elif writer.add(found, *(ready.of(place) if ready else (body,))):
                 queue_step(self._archive, session, writer.last)
         count_tool_calls(self._archive, session, writer.tool_calls)
         if blocks is not None:
@@ -282,12 +308,12 @@ class Capture:
             self._written.keep(writer.written)
         return writer
 
-    def _blocks(self) -> BlockWriter | None:
+    def _blocks(self, ready: Ready | None) -> BlockWriter | None:
         if not self._groups:
             return None
         from unified_state.memory.archive.blocks.write_blocks import BlockWriter  # not loaded by hooks
 
-        return BlockWriter(self._archive)
+        return BlockWriter(self._archive, ready.blocks if ready else None)
 
     def _derive(self, session_id: str, path: str = "") -> None:
         """Derive from the queue of the session that holds the transcript at a path."""
@@ -326,6 +352,14 @@ class Capture:
             writer = StepWriter(self._archive, session, cursor.turn if cursor else None)
             writer.add(step, pack(text))
         return writer.added
+
+
+def _is_long(path: str) -> bool:
+    """Return whether a transcript is so long that a second process helps to read it."""
+    try:
+        return os.path.getsize(path) >= _LONG
+    except (OSError, ValueError):
+        return False
 
 
 def _written_steps(archive: Archive) -> WrittenSteps:

@@ -48,6 +48,15 @@ _LAST_CHANCE = 0.05  # seconds to read the output of a program that ended in tim
 _PATIENCE = 1.0  # seconds for a killed program to end; one that hangs in the kernel (a dead network disk) may not
 
 
+def count_processors() -> int:
+    """Return the number of processors that this process may use; 1 where processes cannot be copied."""
+    import os
+
+    if not hasattr(os, "fork"):
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def find_program(name: str, environ: Mapping[str, str], outside: str = "") -> str | None:
     """Return the path of a program in the absolute folders of the PATH, or None.
 

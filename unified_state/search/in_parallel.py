@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from unified_state.lib.processes import count_processors
 from unified_state.lib.stdlib import dump_json, parse_json
 
 TYPE_CHECKING = False
@@ -17,7 +18,7 @@ _FEWEST = 16  # archives for one process: to start it takes as long as to search
 
 def each(work: Callable[[str], Any], paths: list[str]) -> list[Any]:
     """Return work(path) of each path, in their order. What `work` returns is a JSON value, and it keeps no state."""
-    count = min(_processors(), len(paths) // _FEWEST)
+    count = min(count_processors(), len(paths) // _FEWEST)
     if count < 2:  # noqa: PLR2004  # one process does it alone
         return [work(path) for path in paths]
     children = [_start(work, paths[number::count]) for number in range(1, count)]
@@ -26,13 +27,6 @@ def each(work: Callable[[str], Any], paths: list[str]) -> list[Any]:
         values = _end(*child)
         found.update(zip(paths[number::count], values, strict=False))
     return [found[path] if path in found else work(path) for path in paths]
-
-
-def _processors() -> int:
-    """Return the number of processors that this process may use; 1 where processes cannot be copied."""
-    if not hasattr(os, "fork"):
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _start(work: Callable[[str], Any], paths: list[str]) -> tuple[int, int]:

@@ -97,10 +97,11 @@ def first_steps(archive: Archive) -> dict[str, int]:
     return {name: int(first) for name, first in archive.rows(f"SELECT name, value FROM meta WHERE name IN ('{names}')")}
 
 
-def add_to_index(archive: Archive, number: int, step: Step, form: int) -> None:
-    """Index a step."""
+def add_to_index(archive: Archive, number: int, step: Step, form: int, newest: str | None = None) -> None:
+    """Index a step. `newest` is its text in the newest form, where that is known already."""
     if not step.text.startswith(DATA_URL):
-        archive.execute(f"INSERT INTO {table_of(form)} (rowid, text) VALUES (?, ?)", (number, searchable(step, form)))
+        text = searchable(step, form) if newest is None or form != NEWEST else newest
+        archive.execute(f"INSERT INTO {table_of(form)} (rowid, text) VALUES (?, ?)", (number, text))
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:

@@ -57,8 +57,10 @@ class StepWriter:
         self._forgotten = set(archive.column("SELECT key FROM tombstone WHERE what = 'step' AND waits"))
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
 
-    def add(self, step: Step, body: str | bytes | int) -> bool:
+    def add(self, step: Step, body: str | bytes | int, words: str | None = None) -> bool:
         """Add one step with its packed text, which blocks do not need, and return whether it is new to the session.
+
+        `words` is what the newest form of the index has of it, where that is known already.
 
         A step that is already archived is only marked as shared with this session.
         """
@@ -76,7 +78,7 @@ class StepWriter:
             return met
         number = self.last = self._next_step
         if self._blocks is not None:
-            body = self._blocks.put(number, step.text)
+            body = self._blocks.put(number, step.text, body)
             self.written[number] = step
         stored = {"uuid": key, "kind": KIND_NUMBERS[step.kind], "is_error": step.is_error or None, "text": body}
         values: dict[str, Any] = {**step.as_dict(), **stored}
@@ -84,7 +86,7 @@ class StepWriter:
         self._next_step += 1
         self.added += 1
         self.tool_calls += step.kind == TOOL_CALL
-        add_to_index(self._archive, number, step, form_of(self._first_steps, number))
+        add_to_index(self._archive, number, step, form_of(self._first_steps, number), words)
         return True
 
     def _meet(self, step: Step, key: str | bytes) -> bool | None:

@@ -17,15 +17,21 @@ from unified_state.memory.archive.blocks.text_block import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from unified_state.memory.archive.archive import Archive
 
 
 class BlockWriter:
-    """Fills blocks within one transaction. Its last block is only written by `flush`."""
+    """Fills blocks within one transaction. Its last block is only written by `flush`.
 
-    def __init__(self, archive: Archive) -> None:
+    A block of texts in `made` is not made again.
+    """
+
+    def __init__(self, archive: Archive, made: Mapping[tuple[str, ...], bytes] | None = None) -> None:
         self._archive = archive
-        self._texts: list[bytes] = []
+        self._made = made or {}
+        self._texts: list[str] = []
         self._size = 0
         self._first = self._last = 0
 
@@ -34,17 +40,17 @@ class BlockWriter:
         """True if each text that was put is in the archive."""
         return not self._texts
 
-    def put(self, number: int, text: str) -> str | bytes | int:
+    def put(self, number: int, text: str, packed: str | bytes | int = "") -> str | bytes | int:
         """Return the body of a step with this text. A long text stays out of the blocks, and so does that of a step
-        whose number the disk changed into one that no name can hold.
+        whose number the disk changed into one that no name can hold. It may be given `packed`.
         """
-        encoded = text.encode("utf-8", "surrogatepass")
-        if not 0 < len(encoded) <= LONGEST_TEXT or number >= MOST_BLOCKS:
-            return pack(text)
+        size = _size_of(text)
+        if not 0 < size <= LONGEST_TEXT or number >= MOST_BLOCKS:
+            return packed or pack(text)
         if not self._texts:
             self._first = number
-        self._texts.append(encoded)
-        self._size += len(encoded)
+        self._texts.append(text)
+        self._size += size
         self._last = number
         name = name_of(self._first, len(self._texts) - 1)
         if self._size >= PLAIN_BYTES or len(self._texts) == MOST_TEXTS:
@@ -54,6 +60,29 @@ class BlockWriter:
     def flush(self) -> None:
         """Write the block that is not full yet."""
         if self._texts:
-            values = (self._first, self._last, make_block(self._texts))
-            self._archive.run("INSERT INTO text_block (id, last, body) VALUES (?, ?, ?)", *values)
+            texts = tuple(self._texts)
+            self._write(texts, self._made.get(texts) or make_block(list(map(_encoded, texts))))
             self._texts, self._size = [], 0
+
+    def _write(self, _texts: tuple[str, ...], block: bytes) -> None:
+        values = (self._first, self._last, block)
+        self._archive.run("INSERT INTO text_block (id, last, body) VALUES (?, ?, ?)", *values)
+
+
+class BlockMaker(BlockWriter):
+    """Makes the blocks of texts ahead of an archive, for a `BlockWriter` that gets the same ones."""
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[str, ...], bytes] = {}
+        self._texts, self._size, self._made = [], 0, {}
+
+    def _write(self, texts: tuple[str, ...], block: bytes) -> None:
+        self.made[texts] = block
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _size_of(text: str) -> int:
+    return len(text) if text.isascii() else len(_encoded(text))
