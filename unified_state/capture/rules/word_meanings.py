@@ -139,9 +139,27 @@ _SAME = {**_USUAL, **_WEAK}
 WEAK = set(_WEAK.values())
 
 
+_MOST_KNOWN = 20_000
+
+
+class _Meanings(dict):  # type: ignore[type-arg]  # typing is not loaded here
+    """A cache of the keys of words. It is emptied when it is full."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > _MOST_KNOWN:
+            self.clear()
+        stem = _stem(word)
+        self[word] = found = _SAME.get(word) or _SAME.get(stem, stem)
+        return found
+
+
+_known = _Meanings()
+
+
 def meaning(word: str) -> str:
     """Return the comparison key of a lower-case word: the stem of the commonest word with the same meaning."""
-    return _SAME.get(word) or _SAME.get(_stem(word), _stem(word))
+    found: str = _known[word]
+    return found
 
 
 # Pairs of contraries, in addition to words with a negating prefix.
@@ -154,13 +172,15 @@ online/offline client/server frontend/backend read/write import/export above/bel
 foreground/background single/multiple shared/separate
 """
 _CONTRARIES = {frozenset(map(meaning, pair.split("/"))) for pair in _CONTRARY.split()}
-_PREFIXES = ("un", "in", "im", "ir", "dis", "de", "non", "a")
+_PREFIXES = frozenset(("un", "in", "im", "ir", "dis", "de", "non", "a"))
 
 
 def is_contrary(one: str, other: str) -> bool:
     """Return whether two words, given by their keys, are contraries."""
-    short, long = sorted((one, other), key=len)
-    return frozenset((one, other)) in _CONTRARIES or any(long == prefix + short for prefix in _PREFIXES)
+    short, long = (one, other) if len(one) < len(other) else (other, one)
+    if long[: len(long) - len(short)] in _PREFIXES and long.endswith(short):
+        return True
+    return frozenset((one, other)) in _CONTRARIES
 
 
 WHOLE = {word for pair in _CONTRARY.split() for word in pair.split("/") if "-" in word}

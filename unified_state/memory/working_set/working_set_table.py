@@ -67,14 +67,9 @@ def read_entry(archive: Archive, session: int, kind: str, name: str) -> Entry | 
 
 def write_entry(archive: Archive, session: int, kind: str, entry: Entry) -> None:
     """Insert or replace a row."""
-    archive.run(
-        "INSERT OR REPLACE INTO working_set VALUES (?, ?, ?, ?, ?)",
-        session,
-        kind,
-        entry.name,
-        entry.level,
-        pack(dump_json([{word: round(level, 2) for word, level in entry.words.items()}, entry.details])),
-    )
+    data = pack(dump_json([{word: round(level, 2) for word, level in entry.words.items()}, entry.details]))
+    values = (session, kind, entry.name, entry.level, data)
+    archive.execute("INSERT OR REPLACE INTO working_set VALUES (?, ?, ?, ?, ?)", values)
 
 
 def top_entries(archive: Archive, session: int, kind: str, limit: int) -> list[Entry]:
