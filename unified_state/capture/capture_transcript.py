@@ -255,8 +255,8 @@ class Capture:
                 break
             end = line_end
             prepared += [self._prepare(one) for one in map(continuation_of, entries) if one is not None]
-            parent = next(filter(None, [parent, *map(parent_of, entries)]), None)
-            cwd = next(filter(None, [cwd, *map(cwd_of, entries)]), None)
+            parent = parent or next(filter(None, map(parent_of, entries)), None)
+            cwd = cwd or next(filter(None, map(cwd_of, entries)), None)
             del line, entries  # a long one must not stay in memory beside its steps
             prepared += map(self._prepare, found)
             if end - offset >= CHUNK_BYTES:

@@ -175,13 +175,15 @@ def continuation_of(entry: Entry) -> Continuation | None:
 
     A prompt is text in the user's place that is not the result of a tool.
     """
-    uuid, at = text_in(entry, "uuid"), to_milliseconds(entry.get("timestamp"))
     is_users = entry.get("type") == "user" and isinstance(entry.get("message"), dict)
-    if not is_users or not uuid or at is None or any(map(entry.get, ("isSidechain", "isMeta", "isCompactSummary"))):
+    if not is_users or any(map(entry.get, ("isSidechain", "isMeta", "isCompactSummary"))):
         return None
     content = entry["message"].get("content")
     kinds = [block.get("type") for block in objects_in(content)] if isinstance(content, list) else ["text"]
     if "text" not in kinds or "tool_result" in kinds:
+        return None
+    uuid, at = text_in(entry, "uuid"), to_milliseconds(entry.get("timestamp"))
+    if not uuid or at is None:
         return None
     return Continuation(uuid, at, text_in(entry, "parentUuid") or None)
 
