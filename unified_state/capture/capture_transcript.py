@@ -299,7 +299,7 @@ class Capture:
         for place, (found, body) in enumerate(prepared):
             if not isinstance(found, Step):
                 keep_fact(self._archive, session, found, self._moment.now)
-            elif writer.add(found, *(ready.of(place) if ready else (body,))):
+            elif writer.add(found, body, ready.words[place] if ready else None):
                 queue_step(self._archive, session, writer.last)
         count_tool_calls(self._archive, session, writer.tool_calls)
         if blocks is not None:

@@ -78,7 +78,7 @@ class StepWriter:
             return met
         number = self.last = self._next_step
         if self._blocks is not None:
-            body = self._blocks.put(number, step.text, body)
+            body = self._blocks.put(number, step.text)
             self.written[number] = step
         stored = {"uuid": key, "kind": KIND_NUMBERS[step.kind], "is_error": step.is_error or None, "text": body}
         values: dict[str, Any] = {**step.as_dict(), **stored}

@@ -1,4 +1,4 @@
-"""Makes ready what an archive stores of steps, as far as that needs no archive: blocks, long texts, words of the index.
+"""Makes ready what an archive stores of steps, as far as that needs no archive: blocks, and the words of the index.
 
 It is used for steps that a second process reads.
 """
@@ -16,27 +16,20 @@ if TYPE_CHECKING:
 
 
 class Ready(Record):
-    """What is ready of some steps: the blocks by their texts, and of each step its packed text, if it is long, and its
-    words.
-    """
+    """What is ready of some records: the blocks by their texts, and of each step its words in the index."""
 
     blocks: dict[tuple[str, ...], bytes]
-    steps: list[tuple[str | bytes, str | None]]
-
-    def of(self, place: int) -> tuple[str | bytes, str | None]:
-        """Return the packed text and the words of the step at a place."""
-        return self.steps[place]
+    words: list[str | None]
 
 
 def make_ready(prepared: Iterable[tuple[object, object]]) -> Ready:
-    """Return what is ready of the steps among some records."""
-    maker, steps = BlockMaker(), list[tuple[str | bytes, str | None]]()
+    """Return what is ready of some records."""
+    maker, words = BlockMaker(), list[str | None]()
     for found, _ in prepared:
-        if not isinstance(found, Step):
-            steps.append(("", None))
-            continue
-        body = maker.put(0, found.text)
-        words = None if found.text.startswith(DATA_URL) else searchable(found, NEWEST)
-        steps.append(("" if isinstance(body, int) else body, words))
+        if isinstance(found, Step):
+            maker.put(0, found.text)
+            words.append(None if found.text.startswith(DATA_URL) else searchable(found, NEWEST))
+        else:
+            words.append(None)
     maker.flush()
-    return Ready(maker.made, steps)
+    return Ready(maker.made, words)

@@ -40,13 +40,13 @@ class BlockWriter:
         """True if each text that was put is in the archive."""
         return not self._texts
 
-    def put(self, number: int, text: str, packed: str | bytes | int = "") -> str | bytes | int:
+    def put(self, number: int, text: str) -> str | bytes | int:
         """Return the body of a step with this text. A long text stays out of the blocks, and so does that of a step
-        whose number the disk changed into one that no name can hold. It may be given `packed`.
+        whose number the disk changed into one that no name can hold.
         """
         size = _size_of(text)
         if not 0 < size <= LONGEST_TEXT or number >= MOST_BLOCKS:
-            return packed or pack(text)
+            return self._alone(text)
         if not self._texts:
             self._first = number
         self._texts.append(text)
@@ -64,6 +64,9 @@ class BlockWriter:
             self._write(texts, self._made.get(texts) or make_block(list(map(_encoded, texts))))
             self._texts, self._size = [], 0
 
+    def _alone(self, text: str) -> str | bytes:
+        return pack(text)
+
     def _write(self, _texts: tuple[str, ...], block: bytes) -> None:
         values = (self._first, self._last, block)
         self._archive.run("INSERT INTO text_block (id, last, body) VALUES (?, ?, ?)", *values)
@@ -75,6 +78,9 @@ class BlockMaker(BlockWriter):
     def __init__(self) -> None:
         self.made: dict[tuple[str, ...], bytes] = {}
         self._texts, self._size, self._made = [], 0, {}
+
+    def _alone(self, _text: str) -> str:
+        return ""  # the writer packs it: that is its share of the work
 
     def _write(self, texts: tuple[str, ...], block: bytes) -> None:
         self.made[texts] = block
