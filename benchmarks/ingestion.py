@@ -2,7 +2,7 @@
 
     python benchmarks/ingestion.py [--messages N] [TRANSCRIPT|FOLDER …]
 
-Targets: at most 5 s per 100 MB and 100 MiB of memory; the archive with its index at most 0.20 of a generated
+Targets: at most 2 s per 100 MB and 60 MiB of memory; the archive with its index at most 0.20 of a generated
 transcript, and 0.16 of real ones (name some). A node -e 0 runs beside it, so that the time can be compared between
 machines.
 """
