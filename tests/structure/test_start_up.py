@@ -448,6 +448,21 @@ def test_a_restore_that_is_ready_is_printed_by_a_process_that_loads_next_to_noth
     assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "zlib", "select"}) == set()
 
 
+@pytest.mark.usefixtures("no_settings")
+@pytest.mark.parametrize("source", ["startup", "resume"])
+def test_what_the_last_stop_kept_is_printed_by_a_process_that_loads_next_to_nothing(
+    repository: Path, transcript: Path, source: str
+) -> None:
+    for _ in range(2):  # the first makes the archive to which the second notes the way
+        modules_of_hook(repository, transcript, "SessionStart", "brief", source="startup")
+    modules_of_hook(repository, transcript, "Stop")
+    new = {} if source == "resume" else {"session_id": "t", "transcript_path": str(transcript.with_name("t.jsonl"))}
+    loaded = _loaded_by_quick_hook(repository, transcript, "hook_start", "SessionStart", "brief", source=source, **new)
+    assert "unified_state.memory.spool.ready_file" in loaded
+    assert "unified_state.interfaces.hook" not in loaded
+    assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "zlib", "select"}) == set()
+
+
 def _loaded_by_quick_hook(
     repository: Path, transcript: Path, module: str, *arguments: str, **fields: object
 ) -> set[str]:

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 20
 _LONGEST_FOR_PROMPT = 1 << 24  # bytes; a longer line is left to the end of the turn, because a prompt would wait
 _LONG = 20 << 20  # bytes of a transcript that two processes import
-_INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
+INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
 class Captured(Record):
@@ -225,7 +225,7 @@ class Capture:
             return None
         if not S_ISREG(found.st_mode):
             return None
-        inode = found.st_ino & _INODE_BITS
+        inode = found.st_ino & INODE_BITS
         cursor = read_cursor(self._archive, path)
         if cursor is None:
             with self._archive.transaction(durable=False):

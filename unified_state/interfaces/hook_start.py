@@ -1,8 +1,8 @@
 """SessionStart as the launcher calls it: a restore that is ready is printed, by a process that loads next to nothing.
 
-The compaction's SubagentStop wrote it (see `keep_ready`). While all that it was made from is as it was, it is printed
-and the client goes on. What else a session start does, a detached process does then. Every other start gets the whole
-hook.
+The compaction's SubagentStop wrote it (see `keep_ready`), or for another start the last Stop (see `keep_starts`). While
+all that it was made from is as it was, it is printed and the client goes on. What else a session start does, a detached
+process does then. Every other start gets the whole hook.
 """
 
 from __future__ import annotations
@@ -12,20 +12,28 @@ import time
 
 from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
 from unified_state.lib.stdlib import SMALL_FILE, dump_ascii_json, parse_json, read_regular, set_alarm, system
-from unified_state.memory.spool.hook_files import PENDING_FOLDER, RUNS_FOLDER, write_trace
-from unified_state.memory.spool.ready_file import READ, archive_version, ready_path
-from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, way_path
+from unified_state.memory.spool.hook_files import ENDING, PENDING_FOLDER, RUNS_FOLDER, write_trace
+from unified_state.memory.spool.ready_file import (
+    WORDLESS,
+    adds_nothing,
+    archive_version,
+    ready_path,
+    starts_path,
+    starts_way_path,
+)
+from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, variable, way_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+__all__ = ["WORDLESS", "main"]
+
 _EVENT, _BRIEF, _COMPACT = "SessionStart", "brief", "compact"
 _BRIEF_ALONE = ("startup", "resume")  # starts for which the second handler never has anything to say
 _WHOLE_HOOK = {"agent_id", "timestamp", "cursor_version"}  # a subagent's event, another host's
-# Entries that the client writes to a transcript around a compaction, of which nothing is archived.
-WORDLESS = ("last-prompt", "atis-latch", "mode", "permission-mode", "file-history-snapshot", "queue-operation")
-_ASIDE = ".damaged-"
+_ASIDE, _WAITING = ".damaged-", (ENDING, ".json")
+_NONCE = 6  # bytes
 _PAUSE = 0.3  # seconds in which the other handler of the event prints its part
 
 
@@ -54,24 +62,70 @@ def main() -> None:
 
 
 def _ready(event: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the session's ready restore if it is true now, or None."""
-    if _WHOLE_HOOK & event.keys() or event["source"] != _COMPACT:
+    """Return what is ready for this start if it is true now, or None."""
+    if _WHOLE_HOOK & event.keys():
         return None
+    data_dir = sys.argv[3] if len(sys.argv) > 3 else usual_data_dir()  # noqa: PLR2004
+    return (_after_compaction if event["source"] == _COMPACT else _new_start)(event, data_dir)
+
+
+def _after_compaction(event: dict[str, Any], data_dir: str) -> dict[str, Any] | None:
+    """Return the session's ready restore if it is true now, or None."""
     session_id, part = event["session_id"], sys.argv[2]
-    path = way_path(sys.argv[3] if len(sys.argv) > 3 else usual_data_dir(), session_id)  # noqa: PLR2004
+    path = way_path(data_dir, session_id)
     folder = str(_parsed(path, SMALL_FILE)["folder"]) if path else ""
     ready = _parsed(ready_path(folder, session_id), SMALL_FILE) if folder else {}
     is_true = (
         ready
-        and ready["folder"] == folder
         and isinstance(ready["texts"][part], str)
-        and ready["version"] == archive_version(ready["archive"])
-        and is_as_it_was(ready, event["cwd"])
+        and _is_true(ready, folder, event["cwd"])
         and ready["transcript"][0] == event["transcript_path"]
-        and _adds_nothing(*ready["transcript"])
+        and adds_nothing(*ready["transcript"])
         and not _has_problem(folder)
     )
     return ready if is_true else None
+
+
+def _new_start(event: dict[str, Any], data_dir: str) -> dict[str, Any] | None:
+    """Return what the last Stop in this folder kept for such a start if it is true now, or None."""
+    path, cwd = starts_way_path(data_dir, event["cwd"]), event["cwd"]
+    way = _parsed(path, SMALL_FILE) if path else {}
+    if not way or way["cwd"] != cwd:
+        return None
+    folder = str(way["folder"])
+    ready = _parsed(starts_path(folder, cwd), SMALL_FILE)
+    pieces, line = ready["starts"][event["source"]]
+    is_true = (
+        _is_true(ready, folder, cwd)
+        and _goes_on(ready, event)
+        and all(adds_nothing(*read) for read in ready["transcripts"])
+        and not _has_problem(folder, is_waiting=True)
+    )
+    if not is_true:
+        return None
+    from unified_state.lib.times import age_text
+
+    nonce, now = system.urandom(_NONCE).hex(), int(time.time() * 1000)
+    told = [nonce if one is None else one if isinstance(one, str) else age_text(now - one) for one in pieces]
+    texts = {part: "".join(told) if part == _BRIEF else "" for part in (_BRIEF, sys.argv[2])}
+    return {**ready, "texts": texts, "line": line, "nonce": nonce}
+
+
+def _is_true(ready: dict[str, Any], folder: str, cwd: str) -> bool:
+    """Return whether the archive and all files that were looked at are as they were."""
+    is_same: bool = ready["folder"] == folder and ready["version"] == archive_version(ready["archive"])
+    return is_same and is_as_it_was(ready, cwd)
+
+
+def _goes_on(ready: dict[str, Any], event: dict[str, Any]) -> bool:
+    """Return whether this start gets the state of the session that kept it: it is the same one, or a new one without a
+    transcript yet. Behind /clear it is the one that the same process ended so.
+    """
+    if event["source"] == "resume":
+        return bool(ready["session"] == event["session_id"] and ready["transcript"] == event["transcript_path"])
+    is_cleared = ready["ended"] == "clear" and ready["pid"] == variable("CLAUDE_PID")
+    is_new = ready["session"] != event["session_id"] and adds_nothing(event["transcript_path"], None, 0)
+    return is_new and (event["source"] == "startup" or is_cleared)
 
 
 def _parsed(path: str, limit: int) -> dict[str, Any]:
@@ -79,23 +133,10 @@ def _parsed(path: str, limit: int) -> dict[str, Any]:
     return fields
 
 
-def _adds_nothing(path: str, inode: int, offset: int) -> bool:
-    """Return whether what the client wrote to a transcript behind an offset has no words and no work."""
-    descriptor = system.open(path, READ)
-    try:
-        found = system.fstat(descriptor)
-        if found.st_ino != inode or not 0 <= found.st_size - offset < SMALL_FILE:
-            return False
-        system.lseek(descriptor, offset, 0)
-        added = system.read(descriptor, SMALL_FILE)
-    finally:
-        system.close(descriptor)
-    lines = added.decode("utf-8", "replace").split("\n")
-    return not lines.pop() and all(parse_json(entry)["type"] in WORDLESS for entry in lines)
-
-
-def _has_problem(folder: str) -> bool:
-    """Return whether a hook failed, or a damaged file was set aside: the restore tells the user then."""
+def _has_problem(folder: str, *, is_waiting: bool = False) -> bool:
+    """Return whether a hook failed, or a damaged file was set aside: the restore tells the user then. With `is_waiting`
+    also whether a message waits for its transcript.
+    """
     for name in system.listdir(f"{folder}/{RUNS_FOLDER}"):
         if parse_json(read_regular(f"{folder}/{RUNS_FOLDER}/{name}", SMALL_FILE).decode())[2]:
             return True
@@ -103,6 +144,8 @@ def _has_problem(folder: str) -> bool:
         names = system.listdir(f"{folder}/{PENDING_FOLDER}")
     except FileNotFoundError:
         names = []
+    if is_waiting and any(name.endswith(_WAITING) for name in names):
+        return True
     return any(_ASIDE in name for name in (*names, *system.listdir(folder)))
 
 

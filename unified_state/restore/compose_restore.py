@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
+    from unified_state.memory.working_tree.tree_view import TreeView
     from unified_state.model.item import LedgerItem
     from unified_state.model.known import Reason
     from unified_state.settings import Settings
@@ -49,44 +50,63 @@ def gather(
     *,
     since: int | None = None,
     with_turns: bool = False,
+    view: TreeView | None = None,
 ) -> Known:
     """Read everything that a session may get back, from the ledger and from the session `source`.
 
     On resume and fork only items count that others recorded `since` the last entry of `source`. The turns and the
-    working set are read after a compaction, or with `with_turns`.
+    working set are read after a compaction, or with `with_turns`. `view` is the working tree's, by default a new one.
     """
     active = items_to_restore(archive)
-    goes_on = reason in {"resume", "fork"}
     work = _work_of(archive, source)
     is_compacted = reason in {"compact", "prompt"}
     saved, (turn_count, last_turn_at) = read_saved(archive, place.state_path), count_turns(archive)
-    said, waiting = said_rules(archive, place.repository, source, has_task=reason != "clear")
     found = Known(
         reason=reason,
         now=now,
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
-        items=tuple(_by_others(archive, source, since, active) if goes_on else active),
-        said=tuple(_by_others(archive, source, since, said) if goes_on else said),
-        waiting=0 if goes_on else waiting,
-        elsewhere=0 if goes_on else count_items(archive, ACTIVE) - len(active),
-        paged_out=() if goes_on else _paged_out(archive, active),
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=pending_actions(archive, source, _PENDING),
         saved_at=to_milliseconds(saved[0]) if saved else None,
         git=GitState.from_disk(parse_json(saved[1])) if saved else None,
         turn_count=turn_count,
         last_turn_at=last_turn_at,
+        **_recorded(archive, place, source, reason, since, active),
         **(_last_compaction(archive, source) if is_compacted else {}),
         **(_conversation(archive, source) if is_compacted or with_turns else _end_of(archive, source, reason)),
     )
-    return _looked_up(archive, place, source, found, active)
+    return _looked_up(archive, place, source, found, active, view)
 
 
-def _looked_up(archive: Archive, place: Place, source: int | None, known: Known, active: list[LedgerItem]) -> Known:
+def _recorded(
+    archive: Archive, place: Place, source: int | None, reason: Reason, since: int | None, active: list[LedgerItem]
+) -> dict[str, Any]:
+    """Return the items and the rules that a session gets. One that goes on knows its own."""
+    said, waiting = said_rules(archive, place.repository, source, has_task=reason != "clear")
+    if reason in {"resume", "fork"}:
+        named = (("items", active), ("said", said))
+        return {name: tuple(_by_others(archive, source, since, found)) for name, found in named}
+    return {
+        "items": tuple(active),
+        "said": tuple(said),
+        "waiting": waiting,
+        "elsewhere": count_items(archive, ACTIVE) - len(active),
+        "paged_out": _paged_out(archive, active),
+    }
+
+
+def _looked_up(
+    archive: Archive,
+    place: Place,
+    source: int | None,
+    known: Known,
+    active: list[LedgerItem],
+    view: TreeView | None,
+) -> Known:
     """Return what is known, compared with the working tree. For a prompt, which the user waits for, only files are."""
     if known.reason == "prompt":
         return with_validities(archive, place.repository, known, active)
-    view = timed_view(place.repository.worktree)
+    view = view or timed_view(place.repository.worktree)
     if source is not None and known.working_set:
         from unified_state.restore.as_in_tree import as_in_tree  # only after a compaction
 

@@ -1,8 +1,11 @@
-"""The restore after a compaction, composed before its session start asks for it.
+"""A restore that is composed before its session start asks for it: after a compaction, and at the end of a turn.
 
 The client sends the summary shortly before SessionStart, for which the user waits and which two hooks serve. So the
 texts are composed and recorded with the summary, beside the state that they were made from. SessionStart prints them
 if that state is still the present one. Otherwise they are composed anew.
+
+At the end of a turn the texts of the other starts are composed, and kept by the caller alone: which session gets them
+is not known yet. They are kept in pieces, because their ages and their nonce are those of the moment of printing.
 """
 
 from __future__ import annotations
@@ -21,12 +24,17 @@ from unified_state.restore.fenced_text import fence, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, TypedDict
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.find_repository import Repository
     from unified_state.memory.repository.place import Place
+    from unified_state.model.known import Known, Reason
+    from unified_state.restore.rules.text_pieces import Pieces
     from unified_state.settings import Settings
+
+    Starts = dict[str, tuple[Pieces, str]]
 
     class Ready(TypedDict):
         """A restore in its fences, the line for the user, the compaction."""
@@ -37,6 +45,9 @@ if TYPE_CHECKING:
 
 
 _READY = "ready restore"  # the name of the value in the archive
+_STARTS: tuple[Reason, ...] = ("startup", "resume", "clear")
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_NONCE = 6  # bytes
 # What a restore says changes with one of these: the compaction, the session's newest step, the notes, the last save,
 # the work, the items.
 _ROWS = (
@@ -118,3 +129,55 @@ def _state(archive: Archive, repository: Repository, session: int, settings: Set
     rows = archive.row(_ROWS, session, LOCAL_SESSION)
     state = f"{rows} {read_head(repository)[0]} {staged_at} {settings.restore_tokens}"
     return f"{crc32(state.encode('utf-8', 'replace')):08x}"
+
+
+def ready_starts(
+    archive: Archive, place: Place, settings: Settings, session: int, now: int
+) -> tuple[Starts, tuple[str, ...]]:
+    """Return the pieces of each start's text with the line for the user, and the files that were looked at.
+
+    `session` is the newest one: a new session gets its state, and it is the one that is resumed or cleared.
+    """
+    from unified_state.memory.archive.steps import last_entry_at
+    from unified_state.memory.working_tree.tree_view import timed_view
+    from unified_state.restore.compose_restore import gather
+    from unified_state.restore.tell_inbox import is_to_be_told, waiting_line
+
+    view = timed_view(place.repository.worktree)
+    since, line = last_entry_at(archive, session), waiting_line(archive)
+    starts: Starts = {}
+    looked_at: set[str] = set()
+    for reason in _STARTS:
+        if reason == "clear" and settings.restore_on_clear == "full":
+            continue  # both handlers have a part then
+        known = gather(archive, place, session, reason, now, since=since, view=view)
+        looked_at.update(path for item in (*known.items, *known.said) for path in item.file_hashes)
+        is_told = reason != "resume" or is_to_be_told(archive, session)
+        starts[reason] = (_pieces(known, settings), line if is_told else "")
+    looked_at |= view.looked_at
+    return starts, tuple(os.path.join(place.repository.worktree, path) for path in sorted(looked_at))
+
+
+def _pieces(known: Known, settings: Settings) -> Pieces:
+    """Return a start's text in its fence, in pieces; none where it gets no text. A mark has the length of its age, so
+    that the same lines fit.
+    """
+    from unified_state.restore.compose_restore import restored_text
+    from unified_state.restore.rules.text_pieces import in_pieces
+
+    marks = {at: _mark(len(known.age(at))) for at in _times(known)}
+    text = restored_text(known.replace(age_marks=marks), settings).brief
+    nonce = os.urandom(_NONCE).hex()
+    values: dict[str, int | None] = {nonce: None, **{mark: at for at, mark in marks.items()}}
+    return in_pieces(fence(BRIEF, nonce, text), values) if text else []
+
+
+def _times(known: Known) -> Iterable[int]:
+    """Return the times whose ages the text may show."""
+    times = (known.saved_at, known.last_turn_at, *(turn.at for turn in known.turns))
+    return (at for at in times if at is not None)
+
+
+def _mark(length: int) -> str:
+    """Return letters that no recorded text has."""
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(length))

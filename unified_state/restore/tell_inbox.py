@@ -20,15 +20,23 @@ _MOST_SESSIONS, _CHARACTERS = 100, 60
 
 def tell_waiting(archive: Archive, session: int) -> str:
     """Return the line about what waits, or "" if nothing does or if this session was told."""
-    where = "WHERE status = ? ORDER BY kind = 'constraint' AND origin = 'user_said' DESC, id DESC"
-    waiting = selected_items(archive, where, PROPOSED)
-    if not waiting:
+    line = waiting_line(archive)
+    if not line:
         return ""
     with archive.transaction(durable=False):
         told = _told(archive)
         if session in told:
             return ""
         archive.set_meta(_TOLD, dump_json([*told, session][-_MOST_SESSIONS:]))
+    return line
+
+
+def waiting_line(archive: Archive) -> str:
+    """Return the line about what waits, for a session that was not told, or "" if nothing does."""
+    where = "WHERE status = ? ORDER BY kind = 'constraint' AND origin = 'user_said' DESC, id DESC"
+    waiting = selected_items(archive, where, PROPOSED)
+    if not waiting:
+        return ""
     rules = [item for item in waiting if item.kind == CONSTRAINT and item.origin == USER_SAID]
     return rules_line(len(rules), main_text(rules[0])) if rules else items_line(len(waiting))
 

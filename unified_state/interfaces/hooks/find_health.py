@@ -6,7 +6,6 @@ from unified_state.constraints.constraint_table import ever_enforced, has_hook
 from unified_state.memory.archive.sessions import count_sessions
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import has_other_archives
-from unified_state.memory.repository.rejoin import remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +20,18 @@ def find_health(call: HookCall, archive: Archive) -> str | None:
 
     It also updates the enforcement of constraints and the record of this checkout.
     """
+    if call.workspace.health is None:
+        from unified_state.memory.repository.rejoin import remember  # a turn's end records no checkout
+
+        remember(call.workspace.place, anew=True)
+    return present_health(call, archive)
+
+
+def present_health(call: HookCall, archive: Archive) -> str | None:
+    """Return the same, and update the enforcement of constraints alone."""
     place = call.workspace.place
     if call.workspace.health is not None:
         return call.workspace.health
-    remember(place, anew=True)
     lines = [_unjoined_line(call, archive)]
     if ever_enforced(archive, place.folder) or has_hook(place):
         from unified_state.constraints.compile_constraints import (
@@ -40,8 +47,13 @@ def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
     place, data_dir = call.workspace.place, call.settings.data_dir
     if not has_other_archives(place, data_dir):
         return None
-    if count_sessions(archive) >= _FIRST_SESSIONS:
+    if not is_among_first(archive):
         return None
     from unified_state.memory.workspace.link import unjoined_line  # few sessions have another archive as a candidate
 
     return unjoined_line(place, data_dir)
+
+
+def is_among_first(archive: Archive) -> bool:
+    """Return whether the next session is among the first of an archive."""
+    return count_sessions(archive) < _FIRST_SESSIONS

@@ -37,7 +37,7 @@ def look_before(call: HookCall, archive: Archive) -> dict[str, Any] | None:
         return None
     path = call.event.transcript_path
     cursor = read_cursor(archive, path)
-    way = way_now(place, call.event.cwd, call.settings.data_dir, _looked_at(place))
+    way = way_now(place, call.event.cwd, call.settings.data_dir, files_of(place))
     if way is None or cursor is None or not os.path.exists(path):
         return None
     read = [path, os.stat(path).st_ino, cursor.offset]
@@ -58,7 +58,7 @@ def keep_ready(call: HookCall, archive: Archive, before: dict[str, Any] | None, 
         write_note(path, dump_json({**before, **kept}).encode("utf-8", "surrogatepass"))
 
 
-def _looked_at(place: Place) -> tuple[str, ...]:
+def files_of(place: Place) -> tuple[str, ...]:
     """Return the files that change with the program, the commit, the index, the enforced rules, and a journal."""
     repository = place.repository
     git_dir, common_dir = repository.git_dir or "", repository.common_dir or ""

@@ -40,10 +40,10 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     reason = _reason(call)
     if call.part == WORKING_SET and reason != "compact" and not _is_whole_clear(call, reason):
         return ""
+    _record_printed(call, archive)
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
-    if reason == "compact":
-        _reset_pressure(call)
+    _reset_pressure(call, reason)
     health = _tidy(call, archive) if call.part == BRIEF else None
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None
@@ -51,7 +51,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     source = handed_over[0] if handed_over else source
     session = call.register(archive, predecessor, knows_news=call.part == BRIEF)
     if call.printed is not None:  # by now the transcript may have the compaction's boundary
-        return _note_printed(call, archive)
+        return _note_printed(call, archive, session)
     if reason == "compact":
         _begin_compaction(call, archive, session)
     ready = _ready(call, archive, session) if reason == "compact" and health is None else None
@@ -82,9 +82,20 @@ def _begin_compaction(call: HookCall, archive: Archive, session: int) -> None:
             begin_compaction(archive, session, call.now)
 
 
-def _note_printed(call: HookCall, archive: Archive) -> str:
+def _record_printed(call: HookCall, archive: Archive) -> None:
+    """Record the text that the client got already, if it was kept for whichever session starts."""
+    if call.printed is not None and call.printed.get("nonce"):
+        from unified_state.interfaces.hooks.keep_starts import record_printed
+
+        record_printed(call, archive)
+
+
+def _note_printed(call: HookCall, archive: Archive, session: int) -> str:
     """Record that the user read the line of a restore that was printed before, and print nothing."""
-    if call.printed and call.printed["line"]:
+    if call.printed and call.printed.get("nonce"):
+        _tell_waiting(call, archive, session)
+        call.message = ""  # the line was printed
+    elif call.printed and call.printed["line"]:
         with archive.transaction(durable=False):
             tell_once(archive, call.printed["compaction"], call.now)
     return ""
@@ -154,8 +165,10 @@ def _with_loop(call: HookCall, archive: Archive, session: int, known: Known) -> 
     return known.replace(read_again=read_again(archive, call.workspace.place, session, known))
 
 
-def _reset_pressure(call: HookCall) -> None:
-    """Note that the context window is no longer full. Other sessions have a new id, or continue."""
+def _reset_pressure(call: HookCall, reason: Reason) -> None:
+    """Note after a compaction that the context window is no longer full. Other sessions have a new id, or continue."""
+    if reason != "compact":
+        return
     from unified_state.context.window.pressure_file import keep_pressure
 
     keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
@@ -173,6 +186,9 @@ def _is_known(archive: Archive, session: int, part: str) -> bool:
 
 def on_session_end(call: HookCall, archive: Archive) -> str:
     """Archive as much as time allows and record why the session ended. An ending client kills a running Stop hook."""
+    from unified_state.interfaces.hooks.keep_starts import renew_starts, starts_before_end
+
+    starts = starts_before_end(call, archive)
     call.capture(archive)
     if call.settings.context_autopilot:
         from unified_state.interfaces.hooks.stop import watch_context
@@ -180,6 +196,8 @@ def on_session_end(call: HookCall, archive: Archive) -> str:
         watch_context(call, archive)
     with archive.transaction(durable=False):
         end_session(archive, call.session(archive), call.now, call.event.text("reason") or "other")
+    if starts is not None:
+        renew_starts(call, archive, starts)
     return ""
 
 

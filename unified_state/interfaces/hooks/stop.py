@@ -43,6 +43,9 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     from unified_state.memory.archive.blocks.group_texts import group_left  # the client went on
 
     group_left(archive, call.moment.has_time, _MOST_GROUPED)
+    from unified_state.interfaces.hooks.keep_starts import keep_starts
+
+    keep_starts(call, archive)
     return ""
 
 

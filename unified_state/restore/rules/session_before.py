@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from unified_state.lib.text import cut, estimate_tokens, one_line
-from unified_state.lib.times import age_text
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.restore.rules.summary_guidance import COMPACT
 
@@ -35,7 +34,7 @@ def last_session(known: Known) -> tuple[str, list[str]] | None:
     if known.recent.edits:
         files = ", ".join(path for path, _ in known.recent.edits)
         lines.append(f"  edited since the last commit: {_within(files, _WORK)}")
-    return f"[LAST SESSION] {age_text(known.now - turn.at)}", lines
+    return f"[LAST SESSION] {known.age(turn.at)}", lines
 
 
 def _within(text: str, tokens: int) -> str:
