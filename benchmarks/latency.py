@@ -4,8 +4,8 @@
 
 Targets: UserPromptSubmit at most .45 x node -e 0 after a turn and 1.2 x with a turn that no Stop archived, whatever the
 transcript has grown to; Stop at most .45 x until the client goes on; SessionStart(compact) on 50,000 archived turns at
-most .65 x where its restore is ready and 1.4 x where it is not; SubagentStart with 50 constraints at most 2 x;
-PreCompact at most 1.6 x in a small repository, 3 x in one of 50,000 files; `search`, `show`, `decision add`, `status`
+most .65 x where its restore is ready and 1.4 x where it is not, SessionStart(startup), (resume) and (clear) the same;
+SubagentStart with 50 constraints at most 2 x; PreCompact at most 1.6 x in a small repository, 3 x in one of 50,000 files; `search`, `show`, `decision add`, `status`
 and `--help` at most 1.5 x in the shell, `decision add` 5 ms in the API. The status line at most 1.2 x a bare Python.
 
 The commands are started as `install` leaves them, and run in a repository with 50,000 archived steps.
@@ -259,6 +259,37 @@ def restores(world: World, turns: int) -> list[Contender]:
     ]
 
 
+def starts(world: World) -> list[Contender]:
+    """The starts behind a turn and the end of its session, each with its text kept by Stop, and without."""
+    transcript = world.folder / "long.jsonl"
+    grow = growing(transcript)
+
+    def end(source: str, *, keeps: bool) -> Callable[[], None]:
+        def end_session() -> None:
+            time.sleep(_SETTLED)
+            grow()
+            world.run_hook("Stop", transcript)
+            world.run_hook("SessionEnd", transcript, reason="clear" if source == "clear" else "other")
+            for path in world.home.glob(".local/share/unified-state/repositories/*/quiet/*.start"):
+                if not keeps:
+                    path.unlink()
+
+        return end_session
+
+    return [
+        world.contender(
+            f"SessionStart({source}){'' if keeps else ', nothing kept'}",
+            "SessionStart",
+            transcript if source == "resume" else world.folder / "new.jsonl",
+            "brief",
+            end(source, keeps=keeps),
+            source=source,
+        )
+        for source in ("startup", "resume", "clear")
+        for keeps in (True, False)
+    ]
+
+
 def commands(world: World, steps: int) -> list[Contender]:
     """Everyday commands in an archive of many steps."""
     done = subprocess.run(
@@ -348,6 +379,7 @@ def main() -> None:
                 *stops(small, SAID),
                 *told_prompts(Path(name)),
                 *restores(long, turns),
+                *starts(long),
                 *beside(small, options.beside),
             ],
             options.rounds,

@@ -114,7 +114,7 @@ def test_a_decision_behind_the_print_is_news_to_the_new_session(client: Client) 
     done = client.project.execute((sys.executable, "-c", code), client.event("startup"), {})
     assert (done.code, done.out) == (0, "")
     with closing(sqlite3.connect(client.project.archive)) as archive:
-        assert archive.execute("SELECT count(*) FROM restore WHERE nonce = ?", ("0" * 12,)).fetchone() == (0,)
+        assert archive.execute("SELECT count(*) FROM restore WHERE nonce = ?", ("0" * 12,)).fetchone() == (1,)
     done = client.project.hook("UserPromptSubmit", session_id=NEXT, transcript_path="/none", prompt="Go on.")
     assert "Use port 8081" in done.out
 

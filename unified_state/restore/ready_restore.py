@@ -139,7 +139,7 @@ def ready_starts(
     `session` is the newest one: a new session gets its state, and it is the one that is resumed or cleared.
     """
     from unified_state.memory.archive.steps import last_entry_at
-    from unified_state.memory.working_tree.tree_view import timed_view
+    from unified_state.memory.working_tree.tree_view import is_inside, timed_view
     from unified_state.restore.compose_restore import gather
     from unified_state.restore.tell_inbox import is_to_be_told, waiting_line
 
@@ -151,7 +151,8 @@ def ready_starts(
         if reason == "clear" and settings.restore_on_clear == "full":
             continue  # both handlers have a part then
         known = gather(archive, place, session, reason, now, since=since, view=view)
-        looked_at.update(path for item in (*known.items, *known.said) for path in item.file_hashes)
+        named = (path for item in (*known.items, *known.said) for path in item.file_hashes)
+        looked_at.update(filter(is_inside, named))
         is_told = reason != "resume" or is_to_be_told(archive, session)
         starts[reason] = (_pieces(known, settings), line if is_told else "")
     looked_at |= view.looked_at

@@ -25,7 +25,6 @@ from unified_state.memory.archive.sessions import (
     session_number,
 )
 from unified_state.memory.repository.place import has_reminders, home_of, may_have_journals, way_now
-from unified_state.memory.spool.hook_files import file_name
 from unified_state.memory.spool.ready_file import adds_nothing, archive_version, starts_path, starts_way_path
 from unified_state.model.hook_event import BRIEF, HOST_MARK
 from unified_state.restore.ready_restore import ready_starts
@@ -50,9 +49,8 @@ def keep_starts(call: HookCall, archive: Archive) -> None:
     """Write what a start of a session would print now. Call it when the client has gone on."""
     if not _may_be_ready(call) or _way(call, archive, ()) is None:
         return
-    if file_name(call.event.session_id) in sessions_with_pending(archive):
-        time.sleep(_LATE)
-        call.capture(archive)
+    if _lacks_answer(call, archive):
+        return
     place, path = call.workspace.place, starts_path(call.workspace.place.folder, call.event.cwd)
     session = session_number(archive, call.event.session_id)
     if session is None or not _is_source(archive, session) or present_health(call, archive) is not None:
@@ -67,6 +65,15 @@ def keep_starts(call: HookCall, archive: Archive) -> None:
             _write(call, archive, {**before, "starts": starts, "lookedAt": found})
             return
         looked_at = found
+
+
+def _lacks_answer(call: HookCall, archive: Archive) -> bool:
+    """Return whether the transcript still lacks the turn's last message after a moment: a later hook archives it."""
+    if not sessions_with_pending(archive):
+        return False
+    time.sleep(_LATE)
+    call.capture(archive)
+    return bool(sessions_with_pending(archive))
 
 
 def _looked_at_before(path: str) -> list[str]:
@@ -198,12 +205,12 @@ def renew_starts(call: HookCall, archive: Archive, kept: dict[str, Any]) -> None
 
 
 def record_printed(call: HookCall, archive: Archive) -> None:
-    """Record the text that a new session got already, with its nonce; not if it may have been forgotten meanwhile.
-    Call it before this process commits.
+    """Record the text that a new session got already, with its nonce. Whoever forgets a text removes the file in their
+    transaction, and what was in it is recorded no more.
     """
-    printed = call.printed or {}
+    printed, path = call.printed or {}, starts_path(call.workspace.place.folder, call.event.cwd)
     body = printed["texts"][BRIEF].partition("\n")[2].rpartition("\n")[0]  # without its fence
     with archive.transaction(durable=False):
-        if body and printed["version"] == archive_version(call.workspace.place.archive_path):
+        if body and _kept(path).get("version") == printed["version"]:
             restore = Restore(printed["nonce"], call.session(archive), None, BRIEF, call.now, None, body)
             keep_restore(archive, restore)

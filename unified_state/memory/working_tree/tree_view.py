@@ -47,7 +47,7 @@ class TreeView:
 
     def is_gone(self, path: str) -> bool:
         """Return whether nothing is at a path in the tree. False also if that cannot be told."""
-        if not _is_inside(path) or not self._may_look():
+        if not is_inside(path) or not self._may_look():
             return False
         self.looked_at.add(path)
         try:
@@ -61,7 +61,7 @@ class TreeView:
     def content(self, path: str) -> bytes | None:
         """Return the content of a text file in the tree, or None."""
         if path not in self._contents:
-            self._contents[path] = self._read(path) if _is_inside(path) and self._may_look() else None
+            self._contents[path] = self._read(path) if is_inside(path) and self._may_look() else None
         return self._contents[path]
 
     def lacks(self, path: str, word: str) -> bool:
@@ -138,5 +138,6 @@ def timed_view(root: str, seconds: float = _SECONDS) -> TreeView:
     return TreeView(root, has_time=lambda: time.monotonic() < until)
 
 
-def _is_inside(path: str) -> bool:
+def is_inside(path: str) -> bool:
+    """Return whether a path cannot lead out of the tree, but by a link."""
     return bool(path) and not os.path.isabs(path) and ".." not in path.replace("\\", "/").split("/")

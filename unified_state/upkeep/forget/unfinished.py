@@ -31,7 +31,10 @@ _SMALL = 10_000_000  # bytes of an archive
 
 
 def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
-    """Note that text was deleted, and which sessions' working sets were emptied. Call it in the same transaction."""
+    """Note that text was deleted, and which sessions' working sets were emptied. Call it in the same transaction: the
+    texts that are ready go before others can commit, so that none is recorded behind it.
+    """
+    drop_marks(archive)
     known = parse_json(archive.meta(_UNFINISHED) or "[]")
     archive.set_meta(_UNFINISHED, dump_json(sorted({*known, *sessions})))
 
