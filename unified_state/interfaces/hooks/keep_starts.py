@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
 
-_LATE = 0.15  # seconds; the client writes its transcript about 100 ms after the hook began
+_LATE = 0.1  # seconds; the client writes its transcript about 100 ms after the hook began
+_TRIES = 3
 _MOST_SESSIONS = 20  # whose transcripts a session start reads
 _BESIDE = ("subagents", "tool-results")  # folders of a session
 _SEEN = "PRAGMA data_version"
@@ -56,23 +57,24 @@ def keep_starts(call: HookCall, archive: Archive) -> None:
     if session is None or not _is_source(archive, session) or present_health(call, archive) is not None:
         return
     looked_at: Sequence[str] = _looked_at_before(path)
-    for _ in range(2):  # the first turn of a repository finds out which files to look at
+    for _ in range(_TRIES):  # the first turn of a repository finds out which files to look at
         before = _look(call, archive, looked_at)
         if before is None:
             return
         starts, found = ready_starts(archive, place, call.settings, session, call.now)
-        if set(found) <= set(looked_at):
-            _write(call, archive, {**before, "starts": starts, "lookedAt": found})
+        kept = {**before, "starts": starts, "lookedAt": found}
+        if set(found) <= set(looked_at) and _write(call, archive, kept):
             return
         looked_at = found
 
 
 def _lacks_answer(call: HookCall, archive: Archive) -> bool:
     """Return whether the transcript still lacks the turn's last message after a moment: a later hook archives it."""
-    if not sessions_with_pending(archive):
-        return False
-    time.sleep(_LATE)
-    call.capture(archive)
+    for _ in range(_TRIES):
+        if not sessions_with_pending(archive):
+            return False
+        time.sleep(_LATE)
+        call.capture(archive)
     return bool(sessions_with_pending(archive))
 
 
@@ -159,9 +161,9 @@ def _adds_nothing(read: Iterable[Any]) -> bool:
         return False
 
 
-def _write(call: HookCall, archive: Archive, kept: dict[str, Any]) -> None:
-    """Write the file with the present version of the archive, if no other process has committed since `kept` was made,
-    and the file that names its folder.
+def _write(call: HookCall, archive: Archive, kept: dict[str, Any]) -> bool:
+    """Write the file with the present version of the archive, and the file that names its folder. Return False if
+    another process has committed since `kept` was made.
     """
     place, cwd = call.workspace.place, call.event.cwd
     path = starts_path(place.folder, cwd)
@@ -170,13 +172,14 @@ def _write(call: HookCall, archive: Archive, kept: dict[str, Any]) -> None:
     seen = kept.pop("seen")
     with archive.transaction(durable=False):
         if seen != archive.value(_SEEN):
-            return
+            return False
         content = dump_json({**kept, "version": archive_version(place.archive_path)})
         write_note(path, content.encode("utf-8", "surrogatepass"))
     way, named = starts_way_path(call.settings.data_dir, cwd), {"cwd": cwd, "folder": place.folder}
     if _kept(way) != named:
         make_room(os.path.dirname(way))
         write_note(way, dump_json(named).encode("utf-8", "surrogatepass"))
+    return True
 
 
 def _kept(path: str) -> dict[str, Any]:
