@@ -245,7 +245,7 @@ def test_text_that_is_forgotten_behind_the_print_is_not_recorded(client: Client)
 @pytest.mark.parametrize("which", ["kept", "way"])
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"{}", b"\xff", b'{"cwd": 1}', b"[" * 100_000])
 def test_a_damaged_file_gets_the_whole_hook(client: Client, damage: bytes, which: str) -> None:
-    (way,) = client.project.data.glob("ways/*.start")
+    (way,) = client.project.data.glob("starts/*")
     (client.files[0] if which == "kept" else way).write_bytes(damage)
     done = client.start("startup")
     assert done.err != "False"

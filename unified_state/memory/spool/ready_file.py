@@ -10,7 +10,7 @@ import sys
 
 from unified_state.lib.stdlib import SMALL_FILE, parse_json, system
 from unified_state.memory.spool.hook_files import QUIET_FOLDER, file_name, mark_path
-from unified_state.memory.spool.session_way import WAYS_FOLDER
+from unified_state.memory.spool.session_way import STARTS_FOLDER
 
 _ENDING, _START = ".ready", ".start"
 _COUNTER, _HEADER = 24, 28  # bytes: https://sqlite.org/fileformat2.html#file_change_counter
@@ -44,7 +44,7 @@ def starts_path(folder: str, cwd: str) -> str:
 
 def starts_way_path(data_dir: str, cwd: str) -> str:
     """Return the path of the file that names the archive's folder for `starts_path`; "" on Windows."""
-    return "" if sys.platform == "win32" else f"{data_dir}/{WAYS_FOLDER}/{file_name(cwd[-_LONGEST:])}{_START}"
+    return "" if sys.platform == "win32" else f"{data_dir}/{STARTS_FOLDER}/{file_name(cwd[-_LONGEST:])}"
 
 
 def archive_version(path: str) -> list[int]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-WAYS_FOLDER = "ways"  # in the data folder
+WAYS_FOLDER, STARTS_FOLDER = "ways", "starts"  # in the data folder: by session, by the user's folder
 _PLACES = ("HOME", "CLAUDE_PROJECT_DIR")  # they decide where the user's files are
 _OTHERS = (b"UNIFIED_STATE_", b"CLAUDE_FLOW_")  # settings in the environment
 _ENVIRON: dict[bytes, bytes] = system.environ  # type: ignore[assignment]  # in bytes, as the system has it

@@ -14,7 +14,7 @@ from unified_state.memory.repository.checkouts import forget_checkouts
 from unified_state.memory.repository.find_repository import CHECKOUTS, ID_FILE
 from unified_state.memory.repository.health import BUG_REPORT, LOG
 from unified_state.memory.repository.place import KEY_FILE, home_of
-from unified_state.memory.spool.session_way import WAYS_FOLDER
+from unified_state.memory.spool.session_way import STARTS_FOLDER, WAYS_FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def purge(place: Place, settings: Settings) -> str:
     turn_off_everywhere(place, settings.data_dir)
     remove_journals(place)
     shutil.rmtree(place.folder, ignore_errors=True)
-    shutil.rmtree(os.path.join(settings.data_dir, WAYS_FOLDER), ignore_errors=True)  # other sessions write theirs again
+    for name in (WAYS_FOLDER, STARTS_FOLDER):  # other sessions write theirs again
+        shutil.rmtree(os.path.join(settings.data_dir, name), ignore_errors=True)
     if place.id is not None:
         forget_checkouts(settings.data_dir, place.id)
     stem = place.state_path.removesuffix(".json")
