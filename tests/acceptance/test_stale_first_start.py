@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import shutil
 import sqlite3
 import sys
@@ -15,7 +17,7 @@ import pytest
 from tests.amount import amount
 
 from .product import Project, all_bytes, hook_command
-from .starting_client import Client, reason_before
+from .starting_client import Client, reason_before, without_nonce
 from .striking import hook_struck_at, run_struck
 from .test_quick_start import CODE, OTHER, SESSION
 from .transcripts import Transcript
@@ -280,3 +282,39 @@ def test_a_kill_while_it_is_kept_renewed_or_printed_shows_nothing_stale_and_lose
             assert said in quick.out
             client.settled()
     assert kills >= amount(50, 3)
+
+
+@pytest.mark.parametrize("seed", range(amount(4, 1)))
+def test_whatever_happens_before_a_start_it_prints_what_the_whole_hook_prints(
+    client: Client, git: Callable[..., str], tmp_path: Path, seed: int
+) -> None:
+    chance, project, named = random.Random(seed), client.project, client.project.folder / "a.py"
+    elsewhere = tmp_path / "elsewhere"
+    git("worktree", "add", "--quiet", str(elsewhere))
+    project.decide("Print with one call in a.py")
+    other = Client(project, OTHER)
+    numbers = itertools.count()
+    actions: list[Callable[[], object]] = [
+        *[lambda: client.turn(f"Question {next(numbers)}?", f"Answer {next(numbers)}.")] * 4,
+        *[client.end] * 3,
+        lambda: other.turn(f"Other question {next(numbers)}?"),
+        other.end,
+        lambda: project.decide(f"Decision {next(numbers)}"),
+        lambda: Project(elsewhere, project.home).decide(f"Decision {next(numbers)} elsewhere"),
+        lambda: named.write_text(f"print({next(numbers)})\n", encoding="utf-8"),
+        lambda: git("commit", "--quiet", "--allow-empty", "--message", f"commit {next(numbers)}"),
+        lambda: project.run("save"),
+        lambda: project.run("forget", "--text", f"Question {chance.randrange(20)}?"),
+    ]
+    quick = 0
+    for _ in range(16):
+        for action in chance.choices(actions, k=chance.randint(1, 3)):
+            action()
+        source, kept = chance.choice(("startup", "resume")), project.archive.read_bytes()
+        done = client.start(source)
+        if done.err == "False":
+            quick += 1
+            client.settled()
+            project.archive.write_bytes(kept)
+            assert without_nonce(done.out) == without_nonce(client.whole(source).out)
+    assert quick
