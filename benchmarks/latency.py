@@ -2,11 +2,12 @@
 
     python benchmarks/latency.py [--rounds N] [--quick] [--beside EVENT=COMMAND]…
 
-Targets: UserPromptSubmit at most .45 x node -e 0 after a turn and 1.2 x with a turn that no Stop archived, whatever the
-transcript has grown to; Stop at most .45 x until the client goes on; SessionStart(compact) on 50,000 archived turns at
-most .65 x where its restore is ready and 1.4 x where it is not, SessionStart(startup), (resume) and (clear) the same;
-SubagentStart with 50 constraints at most 2 x; PreCompact at most 1.6 x in a small repository, 3 x in one of 50,000 files; `search`, `show`, `decision add`, `status`
-and `--help` at most 1.5 x in the shell, `decision add` 5 ms in the API. The status line at most 1.2 x a bare Python.
+Targets: UserPromptSubmit at most .45 x node -e 0 after a turn and 1.2 x with a turn that no Stop archived, whatever
+the transcript has grown to; Stop at most .45 x until the client goes on; SessionStart(compact) on 50,000 archived
+turns at most .65 x where its restore is ready and 1.4 x where it is not, SessionStart(startup), (resume) and (clear)
+the same; SubagentStart with 50 constraints at most 2 x; PreCompact at most 1.6 x in a small repository, 3 x in one of
+50,000 files; `search`, `show`, `decision add`, `status` and `--help` at most 1.5 x in the shell, `decision add` 5 ms
+in the API. The status line at most 1.2 x a bare Python.
 
 The commands are started as `install` leaves them, and run in a repository with 50,000 archived steps.
 
