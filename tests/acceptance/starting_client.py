@@ -22,8 +22,9 @@ class Client:
         self.project, self.session_id = project, session_id
         self.path = project.home / f"{session_id}.jsonl"
         self.written = Transcript(session_id, cwd=str(project.folder))
-        self.before = 0
+        self.before = self.traced
         self.hook("SessionStart", "brief", source="startup")
+        self.settled()
 
     def turn(self, prompt: str = "Add a rate limit to limiter.py.", answer: str = ANSWER, **environment: str) -> None:
         """One turn, at the end of which Stop runs."""
