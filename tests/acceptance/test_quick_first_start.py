@@ -17,8 +17,9 @@ from unified_state.lib.text import unpack
 from unified_state.lib.times import age_text, to_text
 
 from .product import GO_ON, Project, hook_command
-from .starting_client import NEXT, Client, reason_before, without_nonce
+from .starting_client import CLIENT, NEXT, Client, reason_before, without_nonce
 from .test_quick_start import PARTS, SESSION
+from .transcripts import Transcript
 
 SOURCES = ("startup", "resume", "clear")
 LATER = "import time; now = time.time; time.time = lambda: now() + {seconds}\n"
@@ -94,6 +95,17 @@ def test_a_new_text_is_recorded_with_its_own_nonce_for_the_session_that_got_it(c
         )  # fmt: skip
     assert (session, before, part) == (NEXT, SESSION, "brief")
     assert unpack(body).splitlines() == text.splitlines()[1:-1]
+
+
+def test_a_first_prompt_registers_its_session_where_the_detached_process_did_not_yet(client: Client) -> None:
+    client.session_id, client.path = NEXT, client.path.with_name(f"{NEXT}.jsonl")
+    client.written = Transcript(NEXT, cwd=str(client.project.folder))
+    client.written.prompt("Go on.")
+    client.written.write(client.path)
+    client.hook("UserPromptSubmit", prompt="Go on.")
+    with closing(sqlite3.connect(client.project.archive)) as archive:
+        (found,) = archive.execute("SELECT pid, worktree FROM session WHERE session_id = ?", (NEXT,))
+    assert found == (int(CLIENT), str(client.project.folder))
 
 
 def test_two_sessions_that_start_at_once_get_a_nonce_each(client: Client) -> None:

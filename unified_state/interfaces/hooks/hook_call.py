@@ -9,7 +9,6 @@ from unified_state.memory.archive.sessions import (
     move_cursor,
     read_cursor,
     session_id_of,
-    session_number,
     touch_session,
 )
 from unified_state.model.hook_event import HOST_MARK
@@ -114,5 +113,8 @@ class HookCall:
         return session
 
     def registered(self, archive: Archive) -> int:
-        """Return the number of this session, and register it if it is new."""
-        return session_number(archive, self.event.session_id) or self.register(archive)
+        """Return the number of this session, and register it if no hook did: its start may be registered later than its
+        first prompt (see `hook_start`), whose capture knows neither worktree nor process.
+        """
+        known = archive.row("SELECT id, worktree FROM session WHERE session_id = ?", self.event.session_id)
+        return int(known[0]) if known and known[1] else self.register(archive)
