@@ -26,6 +26,7 @@ _EDIT_FIELDS = {
     *("file_path", "old_string", "new_string", "replace_all", "content"),
     *("notebook_path", "cell_id", "cell_type", "edit_mode", "new_source"),
 }
+_OTHER_PATH = {tool: {"file_path" if tool == "NotebookEdit" else "notebook_path"} for tool in CHANGING_TOOLS}
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./=:,@%+|&;")
 _LONGEST = 4_000  # characters of a line that is looked at
 _MOST_WORDS = 25  # the judge reads so many commands within each other (`DEEPEST` of `shell_line`)
@@ -55,11 +56,12 @@ def edited_file(tool: str, given: Mapping[str, Any], folder: str) -> str:
     has to resolve it.
     """
     path = given.get("notebook_path" if tool == "NotebookEdit" else "file_path")
-    is_plain = tool in CHANGING_TOOLS and given.keys() <= _EDIT_FIELDS and isinstance(path, str)
-    if not is_plain or not path or path[0] == "~" or ":" in path:
+    is_plain = tool in CHANGING_TOOLS and given.keys() <= _EDIT_FIELDS and not _OTHER_PATH[tool] & given.keys()
+    is_plain = is_plain and not any(isinstance(value, list | dict) for value in given.values())
+    if not is_plain or not isinstance(path, str) or not path or path[0] == "~" or ":" in path or folder[:1] != "/":
         return ""
     whole = path if path[0] == "/" else f"{folder}/{path}"
-    return whole if whole[0] == "/" and whole.isascii() and whole.isprintable() and "/.." not in whole else ""
+    return whole if whole.isascii() and whole.isprintable() and "/.." not in whole else ""
 
 
 def _may_name(pattern: str, path: str) -> bool:
