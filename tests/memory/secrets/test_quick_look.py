@@ -16,7 +16,8 @@ PIECES = st.sampled_from(
         "=", ":", ": ", " ", "\n", "\t", '"', "'", "`", "\\", "hunter2", "s3cr3tV4lue", "x9Kd02mPq81LzW7c", "ghp_",
         "sk-", "AKIA", "a1B2c3D4e5F6g7H8i9J0", "https://user:", "@host", "/", "hooks.slack.com/services/T00/B00/",
         "1//0", "PRIVATE KEY", "-----BEGIN ", "<private>", "</private>", "<PRIVATE >", "\x1b[31m", "\u009b1m", "é",
-        "Authorization", "Bearer", "cookie", "STRIPE_KEY", "?sig", "&signature",
+        "Authorization", "Bearer", "cookie", "STRIPE_KEY", "?sig", "&signature", "_", "-",
+        "CLIENT_S_ECRET=", "se-cret: ", "SMTP_ASSWORD=P", "API_T_OKEN",
     )
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ def may_need_masking(text: str) -> bool:
     if len(text) > _LONGEST or any(sign in text for sign in _SIGNS):
         return True
     if any(sign in text for sign in _ASSIGNS):
-        lower = text.lower()
+        lower = text.lower().replace("_", "").replace("-", "")  # as the rules read a name
         if any(name in lower for name in _NAMES):
             return True
     return any(len(word) >= _SHORTEST_RUN and _has_run(word) for word in text.split())
