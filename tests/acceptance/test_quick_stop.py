@@ -159,6 +159,17 @@ def test_a_kill_at_any_point_loses_no_message_that_the_client_wrote(client: Clie
     assert answers(client) == expected
 
 
+def test_forgetting_reaches_what_a_killed_stop_left_half_written(client: Client) -> None:
+    (pending,) = client.project.data.glob("repositories/*/pending")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    half, whole = (pending / f"{SESSION}@1-{pid}.prompt.tmp" for pid in (ended.pid, os.getpid()))
+    for path in (half, whole):  # the second one is still being written
+        path.write_text('["text","The limit is 42.",1]', encoding="utf-8")
+    assert client.project.at_terminal("forget", "--match", "limit").code == 0
+    assert (half.exists(), whole.exists()) == (False, True)
+
+
 def test_eight_at_once_keep_every_message(client: Client) -> None:
     command = hook_command("Stop")
     variables = {**os.environ, "HOME": str(client.project.home)}

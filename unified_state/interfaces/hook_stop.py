@@ -33,7 +33,7 @@ def main() -> None:
         event = given_event(begin)
         set_alarm(0, lambda: None)
         if event is not None and not _WHOLE_HOOK & event.keys():
-            goes_on = _keep(event) if sys.argv[1] == _STOP else event["agent_type"] != ""
+            goes_on = _keep(event) if sys.argv[1] == _STOP else _is_named(event["agent_type"])
         if goes_on:
             system.write(1, _GOES_ON)
     except NOT_FOR_QUICK_HOOKS:
@@ -43,6 +43,11 @@ def main() -> None:
 
     give_back(bytes(begin))
     run_hook(goes_on=goes_on)
+
+
+def _is_named(agent_type: object) -> bool:
+    """Return whether a subagent ended, and not a compaction."""
+    return isinstance(agent_type, str) and agent_type != ""
 
 
 def _keep(event: dict[str, Any]) -> bool:

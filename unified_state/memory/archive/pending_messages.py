@@ -13,7 +13,14 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, write_note
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json, read_regular
-from unified_state.memory.spool.hook_files import PENDING_FOLDER, QUIET_FOLDER, file_name, kept_prompts, mark_path
+from unified_state.memory.spool.hook_files import (
+    PENDING_FOLDER,
+    QUIET_FOLDER,
+    SPOOL_TEMPORARY,
+    file_name,
+    kept_prompts,
+    mark_path,
+)
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 
 TYPE_CHECKING = False
@@ -217,7 +224,8 @@ def _settle(archive: Archive, session: int, session_id: str, now: int, *, waits:
 
 
 def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> None:
-    """Delete pending messages of all sessions that `is_meant` selects."""
+    """Delete pending messages of all sessions that `is_meant` selects, and those that killed processes left half."""
+    _drop_half_written(archive)
     for session_id in sessions_with_pending(archive):
         with pending_lock(archive):
             messages = read_pending(archive, session_id)
@@ -227,9 +235,21 @@ def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> No
 
 
 def drop_messages(archive: Archive, session_id: str) -> None:
-    """Delete the pending messages of a session."""
+    """Delete the pending messages of a session, and those that killed processes left half."""
+    _drop_half_written(archive)
     with pending_lock(archive):
         write_pending(archive, session_id, [])
+
+
+def _drop_half_written(archive: InFolder) -> None:
+    """Delete the temporary files of the spool whose process has ended."""
+    from unified_state.memory.archive.sessions import is_running
+
+    folder = _folder(archive)
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
+        pid = name.removesuffix(SPOOL_TEMPORARY).rpartition("-")[2]
+        if name.endswith(SPOOL_TEMPORARY) and pid.isdecimal() and not is_running(int(pid)):
+            _remove(os.path.join(folder, name))
 
 
 def _is_archived(archive: Archive, session: int, message: Pending) -> bool:

@@ -16,6 +16,7 @@ RUNS_FOLDER = "runs"  # beside the archive: a trace for each event
 PENDING_FOLDER = "pending"  # likewise: messages that wait for the transcript
 QUIET_FOLDER = "quiet"  # likewise: marks of sessions whose next prompt gets no addition
 ENDING = ".prompt"
+SPOOL_TEMPORARY = f"{ENDING}.tmp"
 _AT = "@"  # between the session's name and the time
 _MOST, _LONGEST = 4, 600_000  # prompts of a session, milliseconds
 _PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
