@@ -89,6 +89,7 @@ class HookRun(Run):
 
     keeps_prompts = False
     printed: Mapping[str, Any] | None = None
+    later: Callable[[], str] | None = None  # work for which the client need not wait
     went_on = False  # whether the client waits no longer; from the start where the event's message is stored
 
     def __init__(self, event_name: str, part: str, data_dir: str, environ: Mapping[str, str] | None = None) -> None:
@@ -102,6 +103,9 @@ class HookRun(Run):
         """Handle the event and return the exit status. It raises nothing."""
         self.attempt(self._run)
         self.leave_trace()
+        if self.later is not None:
+            self.problem = None
+            self.do_later(self.later)
         return self.status
 
     def _run(self) -> str:
@@ -114,7 +118,7 @@ class HookRun(Run):
         if output or call.message:
             self.tell(self.answer(output, call))
         if call.later is not None:
-            self.do_later(call, call.later)
+            self.later = lambda: self._do(call)
         if self.event_name in _NOTING and self.problem is None:
             self._note(call)
         if self.went_on and self.problem is None:
@@ -123,9 +127,16 @@ class HookRun(Run):
             note_status(call)
         return ""
 
-    def do_later(self, call: HookCall, later: Callable[[Archive], object]) -> None:
-        """Do work for which the client need not wait."""
-        call.workspace.use(later)
+    def _do(self, call: HookCall) -> str:
+        if call.later is not None:
+            call.workspace.use(call.later)
+        return ""
+
+    def do_later(self, later: Callable[[], str]) -> None:
+        """Do work for which the client need not wait. It leaves a trace only if it fails."""
+        self.attempt(later)
+        if self.problem:
+            self.leave_trace()
 
     def _note(self, call: HookCall) -> None:
         """Note what lets the session's next hooks end early."""
@@ -274,18 +285,18 @@ class _OwnRun(HookRun):
 
     keeps_prompts = True
 
-    def do_later(self, call: HookCall, later: Callable[[Archive], object]) -> None:
-        """Do it in another process, which leaves a trace only if it fails."""
+    def do_later(self, later: Callable[[], str]) -> None:
+        """Do it in another process."""
         from unified_state.interfaces.detach import detach
 
         try:
             if not detach():
                 return
-        except OSError:
-            super().do_later(call, later)
+        except OSError:  # no process can be made
+            super().do_later(later)
             return
         limit_time(self.event_name)
-        super().do_later(call, later)
+        super().do_later(later)
         os._exit(0)
 
 

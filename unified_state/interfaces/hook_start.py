@@ -169,17 +169,12 @@ def _print(ready: dict[str, Any], started: float) -> None:
 
 def _is_detached() -> bool:
     """Go on in another process, for which the client does not wait. Return True there, and False in this one."""
+    from unified_state.interfaces.detach import detach
+
     try:
-        if system.fork():
+        if not detach():
             return False
     except OSError:
         return False  # the next hook does it
-    try:
-        system.setsid()
-        null = system.open("/dev/null", system.O_RDWR)
-        for descriptor in (0, 1, 2):
-            system.dup2(null, descriptor)
-    except OSError:
-        system._exit(0)  # noqa: SLF001  # the next hook does it; this one must print nothing more
     time.sleep(_PAUSE)
     return True

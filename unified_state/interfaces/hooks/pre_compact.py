@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError, StorageError
+from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.compactions import (
     POST_COMPACT,
     SUBAGENT_STOP,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.find_repository import Repository
     from unified_state.model.session_state import GitState, State
 
+_TRIGGER = "precompact"
 _LARGE_INDEX = 1 << 20  # bytes, about 10,000 files
 
 
@@ -47,9 +49,9 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     git = answer() if answer is not None else None
     with archive.transaction(durable=False):  # the checkpoint has its own transaction
         restart_compaction(archive, call.session(archive), call.now, call.trigger)
-    state = save_checkpoint(call, archive, "precompact", git)
+    state = save_checkpoint(call, archive, _TRIGGER, git)
     if git is None:
-        call.later = lambda opened: save_checkpoint(call, opened, "precompact", _ask_git(call)())
+        call.later = lambda opened: _save_later(call, opened)
     refuse_if_asked(call, state)
     if not call.settings.steer_summary:
         return ""
@@ -59,6 +61,15 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
 
 def _ask_git(call: HookCall) -> Callable[[], GitState]:
     return start_git(call.workspace.place.repository.worktree, call.environ)
+
+
+def _save_later(call: HookCall, archive: Archive) -> None:
+    """Save the state with git's answer, unless another process saved it since git was asked."""
+    asked_at = current_time()
+    git = _ask_git(call)()
+    saved_at = archive.value("SELECT at FROM saved WHERE state_path = ?", call.workspace.place.state_path)
+    if saved_at is None or saved_at < to_text(asked_at):
+        save_checkpoint(call, archive, _TRIGGER, git, current_time())
 
 
 def _has_many_files(repository: Repository) -> bool:
@@ -143,18 +154,21 @@ def refuse_if_asked(call: HookCall, state: State | None) -> None:
         raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")
 
 
-def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState | None) -> State | None:
+def save_checkpoint(
+    call: HookCall, archive: Archive, trigger: str, git: GitState | None, now: int | None = None
+) -> State | None:
     """Record the git state of the session, write the state file, and return the state in it; None if the file cannot be
-    written. Without a git state, which comes later, the file keeps the one that it has.
+    written. Without a git state, which comes later, the file keeps the one that it has. `now` is the time of the call
+    by default.
     """
-    workspace = call.workspace
+    workspace, now = call.workspace, call.now if now is None else now
     if git is not None:
         with archive.transaction():
             change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
     try:
         if git is None:
-            return refresh_state(archive, workspace, call.now)
-        return save_state(archive, workspace, call.now, trigger, git)
+            return refresh_state(archive, workspace, now)
+        return save_state(archive, workspace, now, trigger, git)
     except ArchiveUnavailableError:
         raise
     except StorageError as error:
