@@ -18,7 +18,7 @@ import pytest
 from tests.amount import amount
 from unified_state.agents.transcripts.claude_code import read_entry
 from unified_state.context.window.pressure_file import keep_pressure, read_pressure
-from unified_state.interfaces.hook_start import WORDLESS
+from unified_state.memory.spool.ready_file import WORDLESS
 
 from .product import Done, Project, all_bytes, hook_command
 from .striking import hook_struck_at, run_struck

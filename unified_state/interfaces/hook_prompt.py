@@ -11,7 +11,7 @@ import sys
 import time
 
 from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
-from unified_state.lib.stdlib import SMALL_FILE, LateError, dump_json, parse_json, read_regular, system
+from unified_state.lib.stdlib import LateError, dump_json, system
 from unified_state.memory.secrets.rules.quick_look import may_be_masked
 from unified_state.memory.spool.hook_files import (
     is_overdue,
@@ -19,7 +19,7 @@ from unified_state.memory.spool.hook_files import (
     may_add_to,
     write_trace,
 )
-from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, way_path
+from unified_state.memory.spool.session_way import is_as_it_was, noted_way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def _keep(event: dict[str, Any], started: float) -> str:
     prompt, session_id = event["prompt"], event["session_id"]
     if _WHOLE_HOOK & event.keys() or not prompt.strip():
         return ""
-    path = way_path(sys.argv[3] if len(sys.argv) > 3 else usual_data_dir(), session_id)  # noqa: PLR2004
-    way = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")) if path else {}
+    way = noted_way(session_id, *sys.argv[3:4])
     if not way or not is_as_it_was(way, event["cwd"]):
         return ""
     folder = str(way["folder"])

@@ -14,20 +14,17 @@ from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_eve
 from unified_state.lib.stdlib import SMALL_FILE, dump_ascii_json, parse_json, read_regular, set_alarm, system
 from unified_state.memory.spool.hook_files import ENDING, PENDING_FOLDER, RUNS_FOLDER, write_trace
 from unified_state.memory.spool.ready_file import (
-    WORDLESS,
     adds_nothing,
     archive_version,
     ready_path,
     starts_path,
     starts_way_path,
 )
-from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, variable, way_path
+from unified_state.memory.spool.session_way import is_as_it_was, noted_way, read_fields, usual_data_dir, variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-__all__ = ["WORDLESS", "main"]
 
 _EVENT, _BRIEF, _COMPACT = "SessionStart", "brief", "compact"
 _BRIEF_ALONE = ("startup", "resume")  # starts for which the second handler never has anything to say
@@ -65,16 +62,15 @@ def _ready(event: dict[str, Any]) -> dict[str, Any] | None:
     """Return what is ready for this start if it is true now, or None."""
     if _WHOLE_HOOK & event.keys():
         return None
-    data_dir = sys.argv[3] if len(sys.argv) > 3 else usual_data_dir()  # noqa: PLR2004
-    return (_after_compaction if event["source"] == _COMPACT else _new_start)(event, data_dir)
+    return (_after_compaction if event["source"] == _COMPACT else _new_start)(event, *sys.argv[3:4])
 
 
-def _after_compaction(event: dict[str, Any], data_dir: str) -> dict[str, Any] | None:
+def _after_compaction(event: dict[str, Any], data_dir: str = "") -> dict[str, Any] | None:
     """Return the session's ready restore if it is true now, or None."""
     session_id, part = event["session_id"], sys.argv[2]
-    path = way_path(data_dir, session_id)
-    folder = str(_parsed(path, SMALL_FILE)["folder"]) if path else ""
-    ready = _parsed(ready_path(folder, session_id), SMALL_FILE) if folder else {}
+    way = noted_way(session_id, data_dir)
+    folder = str(way["folder"]) if way else ""
+    ready = read_fields(ready_path(folder, session_id)) if folder else {}
     is_true = (
         ready
         and isinstance(ready["texts"][part], str)
@@ -86,14 +82,14 @@ def _after_compaction(event: dict[str, Any], data_dir: str) -> dict[str, Any] | 
     return ready if is_true else None
 
 
-def _new_start(event: dict[str, Any], data_dir: str) -> dict[str, Any] | None:
+def _new_start(event: dict[str, Any], data_dir: str = "") -> dict[str, Any] | None:
     """Return what the last Stop in this folder kept for such a start if it is true now, or None."""
-    path, cwd = starts_way_path(data_dir, event["cwd"]), event["cwd"]
-    way = _parsed(path, SMALL_FILE) if path else {}
+    path, cwd = starts_way_path(data_dir or usual_data_dir(), event["cwd"]), event["cwd"]
+    way = read_fields(path) if path else {}
     if not way or way["cwd"] != cwd:
         return None
     folder = str(way["folder"])
-    ready = _parsed(starts_path(folder, cwd), SMALL_FILE)
+    ready = read_fields(starts_path(folder, cwd))
     pieces, line = ready["starts"][event["source"]]
     is_true = (
         _is_true(ready, folder, cwd)
@@ -126,11 +122,6 @@ def _goes_on(ready: dict[str, Any], event: dict[str, Any]) -> bool:
     is_cleared = ready["ended"] == "clear" and ready["pid"] == variable("CLAUDE_PID")
     is_new = ready["session"] != event["session_id"] and adds_nothing(event["transcript_path"], None, 0)
     return is_new and (event["source"] == "startup" or is_cleared)
-
-
-def _parsed(path: str, limit: int) -> dict[str, Any]:
-    fields: dict[str, Any] = parse_json(read_regular(path, limit).decode("utf-8", "surrogatepass"))
-    return fields
 
 
 def _has_problem(folder: str, *, is_waiting: bool = False) -> bool:

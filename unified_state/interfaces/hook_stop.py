@@ -11,10 +11,10 @@ import sys
 import time
 
 from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
-from unified_state.lib.stdlib import SMALL_FILE, parse_json, read_regular, set_alarm, system
+from unified_state.lib.stdlib import set_alarm, system
 from unified_state.memory.secrets.rules.quick_look import may_be_masked
 from unified_state.memory.spool.hook_files import keep_prompt
-from unified_state.memory.spool.session_way import is_as_it_was, usual_data_dir, way_path
+from unified_state.memory.spool.session_way import is_as_it_was, noted_way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def _keep(event: dict[str, Any]) -> bool:
     message, session_id = event["last_assistant_message"], event["session_id"]
     if "agent_id" in event:
         return False
-    path = way_path(sys.argv[3] if len(sys.argv) > 3 else usual_data_dir(), session_id)  # noqa: PLR2004
-    way = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass")) if path else {}
+    way = noted_way(session_id, *sys.argv[3:4])
     if not way or way["syncs"] or not is_as_it_was(way, event["cwd"]) or may_be_masked(message):
         return False
     if message.strip():

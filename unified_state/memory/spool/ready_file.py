@@ -18,18 +18,9 @@ _LONGEST = 50  # characters of a folder in the name of its file, which has at mo
 READ = system.O_RDONLY | getattr(system, "O_NONBLOCK", 0) | getattr(system, "O_BINARY", 0)
 # Entries that the client writes to a transcript around a compaction and at its end, of which nothing is archived.
 WORDLESS = (
-    *("last-prompt", "atis-latch", "mode", "permission-mode", "file-history-snapshot", "queue-operation", "cost-state"),
-    *(
-        "ai-title",
-        "custom-title",
-        "agent-name",
-        "tag",
-        "tools-used",
-        "worktree-state",
-        "bridge-session",
-        "ended-by-model",
-    ),
-)
+    "last-prompt", "atis-latch", "mode", "permission-mode", "file-history-snapshot", "queue-operation", "cost-state",
+    "ai-title", "custom-title", "agent-name", "tag", "tools-used", "worktree-state", "bridge-session", "ended-by-model",
+)  # fmt: skip
 
 
 def ready_path(folder: str, session_id: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from unified_state.lib.stdlib import system
+from unified_state.lib.stdlib import SMALL_FILE, parse_json, read_regular, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,18 @@ def way_path(data_dir: str, session_id: str) -> str:
         len(session_id) == _UUID and session_id[8] == session_id[13] == "-"
     )
     return f"{data_dir}/{WAYS_FOLDER}/{session_id}" if is_usual and plain.isascii() and plain.isalnum() else ""
+
+
+def noted_way(session_id: str, data_dir: str = "") -> dict[str, Any]:
+    """Return the way that was noted for a session, or {} for an id that has none. Raises OSError and ValueError."""
+    path = way_path(data_dir or usual_data_dir(), session_id)
+    return read_fields(path) if path else {}
+
+
+def read_fields(path: str) -> dict[str, Any]:
+    """Return the fields of one of our small files. Raises OSError and ValueError."""
+    fields: dict[str, Any] = parse_json(read_regular(path, SMALL_FILE).decode("utf-8", "surrogatepass"))
+    return fields
 
 
 def usual_data_dir() -> str:
