@@ -105,10 +105,10 @@ def _enforced(scope: dict[str, list[str]]) -> Enforced:
     return Enforced(ref="C1", text="t", source="s", origin="user_said", at="", mode=DENY, meant=DENY, **given)
 
 
-def _checked(scope: dict[str, list[str]], tool: str, call: dict[str, Any], folder: str = "/work") -> None:
+def _checked(scope: dict[str, list[str]], tool: str, call: dict[str, Any], folder: str = "/repo") -> None:
     """The quick look finds whatever the judge finds."""
     constraint = _enforced(scope)
-    judge = Judge(tool, call, Locator("/work", folder, folds_case=False).forms)
+    judge = Judge(tool, call, Locator("/repo", folder, folds_case=False).forms)
     if judge.breaches([constraint]):
         edited = edited_file(tool, call, folder)
         assert may_match(disk_value(constraint), tool, call, edited), (scope, tool, call)
@@ -136,9 +136,9 @@ _NAMES = st.sampled_from(
     st.sampled_from(["Edit", "Write", "NotebookEdit", "MultiEdit"]),
     st.lists(_NAMES, min_size=1, max_size=5).map("/".join) | st.text(max_size=12),
     st.sampled_from(["file_path", "notebook_path"]),
-    st.sampled_from(["", "file://", "/work/", "/WORK/src/", "/"]),
+    st.sampled_from(["", "file://", "/repo/", "/REPO/src/", "/"]),
     st.sampled_from([{}, {"file_path": "src/a.py"}, {"notebook_path": "gen"}, {"content": [{"path": "src/a.py"}]}]),
-    st.sampled_from(["/work", "/work/src", "", "src"]),
+    st.sampled_from(["/repo", "/repo/src", "", "src"]),
 )
 def test_the_quick_look_catches_every_edit_that_the_judge_would_stop(  # parts of a call
     pattern: str, tool: str, path: str, field: str, begin: str, others: dict[str, Any], folder: str
