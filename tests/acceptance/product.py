@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -118,6 +119,19 @@ class Project:
     def state(self) -> Json:
         """What the state file holds; it has to be valid."""
         return valid_state(self.state_path.read_bytes())
+
+    @property
+    def started_at(self) -> int:
+        """The time of the last run of the brief's handler."""
+        traces = self.data.glob("repositories/*/runs/SessionStart.brief")
+        return max((trace.stat().st_mtime_ns for trace in traces), default=0)
+
+    def wait_for_start(self, before: int) -> None:
+        """Wait until a session's start has been recorded after `before`."""
+        until = time.monotonic() + PATIENCE
+        while self.started_at == before:
+            assert time.monotonic() < until
+            time.sleep(0.05)
 
     def log(self) -> str:
         """What hooks wrote down about their problems."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import time
 from pathlib import Path
 
 from .product import Done, Project, hook_command
@@ -22,7 +21,7 @@ class Client:
         self.project, self.session_id = project, session_id
         self.path = project.home / f"{session_id}.jsonl"
         self.written = Transcript(session_id, cwd=str(project.folder))
-        self.before = self.traced
+        self.before = self.project.started_at
         self.hook("SessionStart", "brief", source="startup")
         self.settled()
 
@@ -53,7 +52,7 @@ class Client:
 
     def start(self, source: str, part: str = "brief", code: str = CODE, **environment: str) -> Done:
         """Start a session as the launcher does. On stderr is whether the process loaded `os`."""
-        self.before = self.traced
+        self.before = self.project.started_at
         command = (sys.executable, "-I", "-S", "-c", NOTING + code, "SessionStart", part)
         done = self.project.execute(command, self.event(source), {"CLAUDE_PID": CLIENT, **environment})
         assert done.code == 0, done
@@ -77,18 +76,9 @@ class Client:
     def files(self) -> list[Path]:
         return list(self.project.data.glob("repositories/*/quiet/*.start"))
 
-    @property
-    def traced(self) -> int:
-        """The time of the last run of the brief's handler."""
-        traces = self.project.data.glob("repositories/*/runs/SessionStart.brief")
-        return max((trace.stat().st_mtime_ns for trace in traces), default=0)
-
     def settled(self) -> None:
         """Wait until the detached process has done the rest of the session's start."""
-        until = time.monotonic() + 60
-        while self.traced == self.before:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        self.project.wait_for_start(self.before)
 
 
 def without_nonce(out: str) -> str:

@@ -21,13 +21,9 @@ from .starting_client import CLIENT, NEXT, Client, reason_before, without_nonce
 from .test_quick_start import PARTS, SESSION
 from .transcripts import Transcript
 
+pytestmark = pytest.mark.usefixtures("no_settings")
 SOURCES = ("startup", "resume", "clear")
 LATER = "import time; now = time.time; time.time = lambda: now() + {seconds}\n"
-
-
-@pytest.fixture
-def project(repository: Path, home: Path, no_settings: None) -> Project:
-    return Project(repository, home)
 
 
 @pytest.fixture

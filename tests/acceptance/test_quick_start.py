@@ -7,7 +7,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +23,7 @@ from .product import Done, Project, all_bytes, hook_command
 from .striking import hook_struck_at, run_struck
 from .transcripts import Transcript
 
+pytestmark = pytest.mark.usefixtures("no_settings")
 ROOT = str(Path(__file__).parents[2])
 SESSION, OTHER = "0b1f8d3c-5a52-4f0e-9a39-6f2c1f1f2a11", "1b1f8d3c-5a52-4f0e-9a39-6f2c1f1f2a12"
 CODE = f"import sys; sys.path.append({ROOT!r}); from unified_state.interfaces.hook_start import main; main()"
@@ -69,7 +69,7 @@ class Session:
         return self.project.event("SessionStart", **given)
 
     def start(self, part: str, **environment: str) -> Done:
-        self.before = self.traced
+        self.before = self.project.started_at
         command = (sys.executable, "-I", "-S", "-c", NOTING + CODE, "SessionStart", part)
         done = self.project.execute(command, self.event(), environment)
         assert done.code == 0, done
@@ -89,23 +89,9 @@ class Session:
     def files(self) -> list[Path]:
         return list(self.project.data.glob(f"repositories/*/quiet/{self.session_id}.ready"))
 
-    @property
-    def traced(self) -> int:
-        """The time of the last run of the brief's handler."""
-        traces = self.project.data.glob("repositories/*/runs/SessionStart.brief")
-        return max((trace.stat().st_mtime_ns for trace in traces), default=0)
-
     def settled(self) -> None:
         """Wait until the detached process has done the rest of the session's start."""
-        until = time.monotonic() + 60
-        while self.traced == self.before:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-
-
-@pytest.fixture
-def project(repository: Path, home: Path, no_settings: None) -> Project:
-    return Project(repository, home)
+        self.project.wait_for_start(self.before)
 
 
 @pytest.fixture
@@ -333,7 +319,7 @@ def test_a_line_waits_for_the_user_is_told_by_the_whole_hook(session: Session) -
 def test_a_client_that_has_gone_costs_nothing(session: Session) -> None:
     command = [sys.executable, "-I", "-S", "-c", CODE, "SessionStart", "brief"]
     environment = {**os.environ, "HOME": str(session.project.home)}
-    session.before = session.traced
+    session.before = session.project.started_at
     reading, writing = os.pipe()
     os.close(reading)
     with subprocess.Popen(

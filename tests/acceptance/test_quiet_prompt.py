@@ -15,12 +15,8 @@ import pytest
 from .product import Project, hook_command
 from .session_client import SESSION, Client
 
+pytestmark = pytest.mark.usefixtures("no_settings")
 TOKEN = "ghp_" + "aB3" + "x7Yk2" * 6 + "q9W"
-
-
-@pytest.fixture
-def project(repository: Path, home: Path, no_settings: None) -> Project:
-    return Project(repository, home)
 
 
 @pytest.fixture

@@ -22,12 +22,8 @@ from .striking import hook_struck_at, run_struck
 from .test_quick_start import CODE, OTHER, SESSION
 from .transcripts import Transcript
 
+pytestmark = pytest.mark.usefixtures("no_settings")
 SOURCES = ("startup", "resume", "clear")
-
-
-@pytest.fixture
-def project(repository: Path, home: Path, no_settings: None) -> Project:
-    return Project(repository, home)
 
 
 @pytest.fixture
