@@ -79,6 +79,10 @@ class NewerArchiveError(NewerVersionError):
     """A newer version wrote the archive. New records wait in the journal next to it."""
 
 
+class OlderArchiveError(StorageError):
+    """A build before the first release wrote the archive. It stays unchanged; new records wait in the journal."""
+
+
 class ConstraintsLostError(UnifiedStateError):
     """The settings contain the hook for enforced constraints, but the constraints are lost."""
 

@@ -17,25 +17,22 @@ _LEAVES, _PAGE_BITS = 1 << 37, 31  # the numbers of a segment's leaves; above th
 def indexed_words(path: Path) -> dict[str, set[int]]:
     """Every word of the index with the steps that have it, deletions too."""
     words: dict[str, set[int]] = {}
-    for table, has_places in {"step_text": True, "step_words": False}.items():
-        with closing(sqlite3.connect(path)) as archive:
-            select = f"SELECT id, block FROM {table}_data WHERE id >= ? ORDER BY id"
-            rows = archive.execute(select, [_LEAVES]).fetchall()
-        segments: dict[int, list[bytes]] = {}
-        for number, block in rows:
-            if number % _LEAVES >> _PAGE_BITS == 0:
-                segments.setdefault(number // _LEAVES, []).append(block)
-        for leaves in segments.values():
-            _Segment(words, has_places=has_places).read(leaves)
+    with closing(sqlite3.connect(path)) as archive:
+        rows = archive.execute("SELECT id, block FROM step_words_data WHERE id >= ? ORDER BY id", [_LEAVES]).fetchall()
+    segments: dict[int, list[bytes]] = {}
+    for number, block in rows:
+        if number % _LEAVES >> _PAGE_BITS == 0:
+            segments.setdefault(number // _LEAVES, []).append(block)
+    for leaves in segments.values():
+        _Segment(words).read(leaves)
     return words
 
 
 class _Segment:
     """The words of one segment. A list of steps may begin on one page and go on over the next ones."""
 
-    def __init__(self, words: dict[str, set[int]], *, has_places: bool) -> None:
+    def __init__(self, words: dict[str, set[int]]) -> None:
         self._words = words
-        self._has_places = has_places
         self._word = b""
         self._step = 0
         self._left = 0  # bytes of positions that stand on the next page
@@ -72,12 +69,8 @@ class _Segment:
             self._step = number if is_first else self._step + number
             is_first = False
             self._words[self._word[1:].decode()].add(self._step)
-            if self._has_places:
-                size, at = _number(leaf, at)
-                at += size // 2
-            else:
-                while at < stop and leaf[at] == 0:  # one of a deletion, two where the step came back
-                    at += 1
+            while at < stop and leaf[at] == 0:  # one of a deletion, two where the step came back
+                at += 1
         self._left = at - stop
 
 

@@ -131,13 +131,6 @@ def test_an_agent_decides_nothing(waiting: Project, verb: str) -> None:
     assert statuses(waiting) == before
 
 
-def test_the_former_name_stays(waiting: Project) -> None:
-    assert waiting.run("proposed").out == waiting.run("inbox").out
-    assert waiting.ask("proposed", "list") == waiting.ask("inbox", "list")
-    assert waiting.run("proposed", "accept", ids(waiting, '"Drop D1: Use SQLite"')).code == 0
-    assert waiting.at_terminal("proposed", "dismiss", ids(waiting, "Never touch")).code == 0
-
-
 def started(project: Project, session_id: str, source: str = "startup") -> str:
     """What the user sees of a session start."""
     done = project.hook("SessionStart", "brief", session_id=session_id, source=source)

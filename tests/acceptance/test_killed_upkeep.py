@@ -18,15 +18,12 @@ import pytest
 
 from tests.amount import amount
 from tests.compiled import shared_library
-from unified_state.agents.install.hook_table import our_handlers
 
-from .left_behind import put_back
 from .power_loss import Struck
 from .product import Project, all_bytes, archive_is_whole
 from .transcripts import Transcript
 
 KILLS, LOSSES = amount(20, 5), amount(12, 3)  # of each command
-VERSIONS = amount((1, 2, 3, 4), (1,))
 SEED = 20_261_123
 _CHANGING = re.compile(r"nonce=\w+")
 # No other word begins like them, and none is shortened to its stem, so that an index holds them whole.
@@ -104,35 +101,6 @@ def test_a_prune_that_is_struck_is_complete_after_the_next_one(
     _strike(worked_in, struck(), command, check)
 
 
-def test_a_vacuum_that_is_struck_renews_the_index_with_the_next_one(
-    project: Project, tmp_path: Path, struck: Callable[[], Struck]
-) -> None:
-    assert project.run("install").code == 0
-    project.decide("kept")
-    _note_form(project, 1_000_000)
-    written = Transcript("s", cwd=str(project.folder))
-    for number in range(12):
-        written.turn(number)
-        lines = "\n".join(f"{line:>6}→{WORD} = {number}" for line in range(7200, 7400))
-        written.call("Read", {"file_path": str(project.folder / "a.py")}, lines)
-    project.keep(written, tmp_path / "s.jsonl")
-    steps = len(project.export())
-    _note_form(project, steps + 1)
-
-    def check(*, returned: bool) -> None:
-        assert project.ask("search", WORD)
-        assert project.run("vacuum").code == 0
-        assert project.ask("search", WORD)
-        with closing(sqlite3.connect(project.archive)) as archive:
-            counts = [
-                archive.execute(f"SELECT count(*) FROM {table}").fetchone()
-                for table in ("step_text_docsize", "step_words_docsize", "step_words WHERE step_words MATCH '7317'")
-            ]
-        assert counts == [(0,), (steps,), (0,)]
-
-    _strike(project, struck(), ("vacuum",), check)
-
-
 def test_grouping_of_texts_that_is_struck_loses_none_of_them(
     project: Project, tmp_path: Path, struck: Callable[[], Struck]
 ) -> None:
@@ -158,35 +126,6 @@ def _blocks(project: Project) -> int:
     with closing(sqlite3.connect(project.archive)) as archive:
         (count,) = archive.execute("SELECT count(*) FROM text_block").fetchone()
     return int(count)
-
-
-def _note_form(project: Project, first: int) -> None:
-    """Let steps before this one be indexed as they were before each word was indexed once."""
-    with closing(sqlite3.connect(project.archive)) as archive, archive:
-        for form in ("without line numbers", "with words once"):
-            archive.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"first step {form}", str(first)))
-
-
-@pytest.fixture(params=VERSIONS)
-def old(request: pytest.FixtureRequest, repository: Path, home: Path) -> Project:
-    """A project whose data an older version wrote."""
-    return put_back(request.param, repository, home).project
-
-
-def test_a_migration_that_is_struck_is_complete_after_the_next_one(old: Project, struck: Callable[[], Struck]) -> None:
-    def check(*, returned: bool) -> None:
-        assert old.run("decision", "list").err == ""
-
-    _strike(old, struck(), ("decision", "list"), check)
-
-
-def test_an_upgrade_that_is_struck_is_complete_after_the_next_one(old: Project, struck: Callable[[], Struck]) -> None:
-    def check(*, returned: bool) -> None:
-        text = (old.folder / ".claude" / "settings.local.json").read_text(encoding="utf-8")
-        assert our_handlers(json.loads(text))
-        assert old.run("install").code == 0
-
-    _strike(old, struck(), ("install",), check)
 
 
 def _strike(project: Project, struck: Struck, command: tuple[str, ...], check: Callable[..., None]) -> None:

@@ -25,10 +25,12 @@ NEWER = """
 import sys
 from unified_state.memory.archive import archive
 from unified_state.memory.archive.schema import archive_schema
-archive_schema.MIGRATIONS += (
-    "CREATE TABLE later (x);\\nINSERT INTO later VALUES (1);\\n"
-    "ALTER TABLE item ADD COLUMN mood TEXT;\\nALTER TABLE step ADD COLUMN mood TEXT;\\n",
-)
+def add_moods(connection):
+    connection.execute("CREATE TABLE later (x)")
+    connection.execute("INSERT INTO later VALUES (1)")
+    connection.execute("ALTER TABLE item ADD COLUMN mood TEXT")
+    connection.execute("ALTER TABLE step ADD COLUMN mood TEXT")
+archive_schema.MIGRATIONS += (add_moods,)
 archive.ARCHIVE_VERSION += 1
 from unified_state.interfaces.cli.main import main
 main(sys.argv[1:])

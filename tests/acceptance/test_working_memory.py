@@ -17,9 +17,6 @@ import pytest
 from unified_state.lib.fence import TAG
 from unified_state.lib.text import unpack
 from unified_state.lib.tokens import count_tokens
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
-from unified_state.memory.archive.steps import NEWER, OLDER, find_step, searchable
 
 from .product import Project, archive_is_whole, restored
 from .transcripts import Transcript
@@ -176,67 +173,6 @@ def test_a_restore_of_so_many_tokens_has_at_most_so_many(work: Work) -> None:
         preview = work.project.ask("preview", "--session", "s", "--tokens", str(tokens))
         assert count_tokens([preview["text"]])[0] == preview["tokens"] <= tokens
         assert preview["tokens"] > min(tokens, 4000) / 2 or tokens == 50
-
-
-def test_an_archive_of_the_first_version_is_brought_up_and_works(work: Work) -> None:
-    work.written.text("It is the regular expression.")
-    work.project.keep(work.written, work.path)
-    exported = work.project.export("s")
-    back_to_first_version(work.project.archive)
-    work.edit("src/parser.py", "parse_line", "parse_all")
-    lines = work.told()
-    assert "parse_all" in line_of(lines, "src/parser.py: ")
-    assert "Make the parser faster" in line_of(lines, "T1 (")
-    assert work.project.export("s")[: len(exported)] == exported
-    assert work.project.ask("search", "regular expression")
-    assert archive_is_whole(work.project.archive)
-
-
-def back_to_first_version(path: Path) -> None:
-    """Make of an archive what the first version of the product would have made."""
-    with Archive(str(path)) as opened, opened.transaction():
-        for (number,) in opened.rows("SELECT id FROM step WHERE kind NOT NULL"):
-            step = find_step(opened, number)
-            assert step is not None
-            opened.run(f"INSERT INTO {OLDER} (rowid, text) VALUES (?, ?)", number, searchable(step))
-        opened.run("DELETE FROM meta WHERE name LIKE 'first step %'")
-        opened.run(f"DROP TABLE {NEWER}")
-    with closing(sqlite3.connect(path)) as archive, closing(sqlite3.connect(":memory:")) as first:
-        first.executescript(MIGRATIONS[0])
-        for trigger in _names(archive, "trigger"):
-            archive.execute(f"DROP TRIGGER {trigger}")
-        for index in _names(archive, "index") - _names(first, "index"):
-            archive.execute(f"DROP INDEX {index}")
-        for table in _tables(archive) - _tables(first):
-            archive.execute(f"DROP TABLE {table}")
-        for index in _indexes(archive) - _indexes(first):
-            archive.execute(f"DROP INDEX {index}")
-        for table in _tables(first):
-            for column in _columns(archive, table) - _columns(first, table):
-                archive.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        archive.execute("PRAGMA user_version = 1")
-        archive.commit()
-        assert _tables(archive) == _tables(first)
-
-
-def _tables(archive: sqlite3.Connection) -> set[str]:
-    return _names(archive, "table")
-
-
-def _names(archive: sqlite3.Connection, kind: str) -> set[str]:
-    """What the archive has of a kind and is not made by SQLite itself."""
-    rows = archive.execute(
-        "SELECT name FROM sqlite_schema WHERE type = ? AND sql NOT NULL AND name NOT LIKE 'sqlite_%'", (kind,)
-    )
-    return {name for (name,) in rows}
-
-
-def _indexes(archive: sqlite3.Connection) -> set[str]:
-    return {name for (name,) in archive.execute("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL")}
-
-
-def _columns(archive: sqlite3.Connection, table: str) -> set[str]:
-    return {row[1] for row in archive.execute(f"PRAGMA table_info({table})")}
 
 
 def test_a_session_in_chinese_comes_back(work: Work) -> None:

@@ -16,7 +16,6 @@ from tests.amount import examples
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
 from tests.terminal import call_at_terminal
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.derive import derive_said
 from unified_state.lib.text import escape_surrogates
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
@@ -382,22 +381,6 @@ def test_a_rule_that_is_recorded_is_not_proposed_again(archive: Archive, capture
     (item,) = capture(prompt(1, "Never push to main."))
     call_at_terminal(accept, archive.path, [item.uuid], "user_said", NOW)
     assert len(capture(prompt(3, "never push to main"))) == 1
-
-
-def test_what_an_earlier_version_missed_is_derived_again_and_once(archive: Archive, capture: Keep) -> None:
-    capture(prompt(1, "Never push to main. Only touch files under src/."), prompt(3, "Let's go with Redis."))
-    archive.run("DELETE FROM item WHERE kind = 'decision' OR alias = 'C2'")
-    for _ in range(2):
-        derive_said(archive, session(archive), Moment(NOW))
-    texts = [item.quote for item in list_items(archive)]
-    assert texts == ["Never push to main.", "Only touch files under src/.", "Let's go with Redis."]
-
-
-def test_a_prompt_of_which_a_rule_was_forgotten_is_not_derived_from_again(archive: Archive, capture: Keep) -> None:
-    capture(prompt(1, "Never push to main. Only touch files under src/."))
-    call_at_terminal(forget_ref, archive.path, "C1")
-    derive_said(archive, session(archive), Moment(NOW))
-    assert [item.alias for item in list_items(archive)] == ["C2"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import NOW, SESSION, Entry, answer, call, item, prompt, result, uuid_of
-from tests.indexed import begin_forms_at, check_index, steps_having
+from tests.indexed import steps_having
 from unified_state.errors import NotFoundError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
@@ -243,18 +243,6 @@ def test_names_of_code_commits_and_numbers_are_found_by_a_part(
     assert search(archive, query, 10)[0].snippet == shown
 
 
-def test_steps_that_were_indexed_without_the_parts_of_names_are_found_and_forgotten_as_before(
-    archive: Archive, keep: Keep
-) -> None:
-    begin_forms_at(archive, parts=4, without_line_numbers=1, once=7)
-    keep(*apart("the getUserProfile parser", "the getUserProfile lexer"))
-    assert having(search(archive, "user profile", 10))[0] == "S4"
-    forget_step(archive, 1)
-    forget_step(archive, 4)
-    for query in ("parser", "getuserprofile", "profile", "lexer"):
-        assert search(archive, query, 10) == []
-
-
 FILE = "\n".join(f"{number:>6}→{line}" for number, line in enumerate(("def parse():", "    return 4711", ""), 218))
 
 
@@ -263,21 +251,6 @@ def test_the_numbers_before_the_lines_of_a_file_are_not_found_and_those_in_it_ar
     assert refs(search(archive, "219", 10))[0] == "S3"
     assert steps_having(archive, "219") == [3]
     assert refs(search(archive, "4711", 10))[0] == "S2"
-
-
-def test_steps_that_were_indexed_with_line_numbers_are_found_and_forgotten_as_before(
-    archive: Archive, keep: Keep
-) -> None:
-    begin_forms_at(archive, parts=1, without_line_numbers=3, once=5)
-    keep(answer(1, call("t1", "Read", file_path="a.py")), result(2, "t1", FILE))
-    keep(answer(3, call("t2", "Read", file_path="a.py")), result(4, "t2", FILE))
-    assert steps_having(archive, "219") == [2]
-    forget_step(archive, 2)
-    assert (steps_having(archive, "219"), steps_having(archive, "4711")) == ([], [4])
-    forget_step(archive, 4)
-    for word in ("219", "218", "4711", "parse"):
-        assert steps_having(archive, word) == []
-    check_index(archive)
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,6 @@ def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> 
         ("help",),
         ("show", "D1"),
         ("show", "D1", "--source"),
-        ("recall", "D1"),
         ("preview", "--startup"),
     ],
     ids=lambda arguments: " ".join(arguments[:2]),

@@ -30,7 +30,7 @@ from unified_state.capture.rules.failed_calls import (
     refused_call,
 )
 from unified_state.capture.rules.user_rules import rules_said
-from unified_state.capture.settle_said import take_back, was_forgotten
+from unified_state.capture.settle_said import take_back
 from unified_state.errors import StorageError
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.stdlib import DatabaseError
@@ -40,7 +40,6 @@ from unified_state.memory.archive.session_work import change_todo, change_work, 
 from unified_state.memory.archive.steps import (
     calls_and_texts_before,
     find_step,
-    newest_steps,
     queued_steps,
     unqueue_steps,
 )
@@ -121,24 +120,7 @@ def _derive_batch(
         unqueue_steps(archive, session, numbers)
 
 
-def derive_said(archive: Archive, session: int, moment: Moment) -> None:
-    """Derive rules from all prompts of a session again, because an earlier version may have missed some.
-
-    A prompt of which a rule was forgotten is left out.
-    """
-    with archive.transaction(durable=False):
-        keeper = FactKeeper(archive, session, moment)
-        for number in reversed(newest_steps(archive, session, PROMPT, _MOST_PROMPTS)):
-            step = find_step(archive, number)
-            if step is None or step.agent is not None or plan_to_implement(step.text) is not None:
-                continue
-            if not was_forgotten(archive, step):
-                keeper.note_said(step)
-        keeper.flush()
-
-
 PLANNING, IMPLEMENTING = "planning", "implementing"  # the phases that plans tell of
-_MOST_PROMPTS = 100_000
 _LOOKED_BACK = 200  # steps among which the edits before a failed check are looked for
 
 

@@ -12,11 +12,9 @@ import os
 from unified_state.agents.transcripts.transcript_lines import cwd_of, parse_entries, read_lines, session_of
 from unified_state.agents.transcripts.transcript_readers import told_by_host
 from unified_state.capture.capture_transcript import Capture, Captured
-from unified_state.capture.derive import derive_said
 from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.full_text import count_steps
-from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.place import locate
 from unified_state.memory.secrets.rules.mask import hide_secrets
 from unified_state.model.hook_event import Moment
@@ -144,10 +142,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
 def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:
     moment = Moment(now, workspace.head)
     capture = Capture(archive, workspace.masker, moment, report=workspace.report, groups=True)
-    known = session_number(archive, transcript.session_id)
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
-    if known is not None and transcript.agent is None:
-        derive_said(archive, known, moment)
     return own if transcript.agent else own.plus(capture.session(transcript.path, transcript.session_id))
 
 

@@ -15,10 +15,8 @@ from unified_state.interfaces.cli.command_table import (
     EVERYDAY,
     EXAMPLES,
     FIRST_EXAMPLES,
-    FORMER,
     GROUPS,
     PLUMBING,
-    RENAMED,
     SET_UP,
 )
 from unified_state.lib.package import __version__
@@ -160,47 +158,14 @@ def test_the_names_of_the_users_card_stay(recorded: Path) -> None:
     assert (Path(__file__).parents[3] / "commands" / "context-compact.md").exists()
 
 
-def test_the_old_names_are_listed_nowhere(empty: Path) -> None:
-    old = {*RENAMED, *FORMER}
-    assert old & COMMANDS.keys() == set()
-    for arguments in ((), ("help", "--all"), ("help", "--man"), ("completion", "bash"), ("completion", "fish")):
-        told = run(*arguments, cwd=empty).stdout
-        assert [
-            name for name in old if re.search(rf"unified[-_]state[ _.]{name}\b|^  {name} ", told, re.MULTILINE)
-        ] == []
+@pytest.mark.parametrize(("old", "new"), [("recall", "show"), ("ingest", "import"), ("proposed", "inbox")])
+def test_a_name_of_an_earlier_build_is_answered_with_the_one_of_today(empty: Path, old: str, new: str) -> None:
+    done = run(old, cwd=empty)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"did you mean `{new}`?" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (("recall", "D1"), ("show", "D1")),
-        (("recall", "S3", "--grep", "121", "--json"), ("show", "S3", "--grep", "121", "--json")),
-        (("why", "C1"), ("show", "C1", "--source")),
-        (("why", "C1", "--json"), ("show", "--source", "C1", "--json")),
-        (("restore", "--prompt", "the burst"), ("preview", "--prompt", "the burst")),
-        (("load",), ("preview", "--startup")),
-        (("survival",), ("compactions",)),
-        (("survival", "K9"), ("compactions", "K9")),
-        (("proposed",), ("inbox",)),
-        (("proposed", "accept", "C9"), ("inbox", "accept", "C9")),
-        (("proposed", "dismiss", "C9"), ("inbox", "reject", "C9")),
-        (("prune", "--older-than", "1d", "--dry-run"), ("forget", "--older-than", "1d", "--dry-run")),
-        (("prune", "--older-than", "2030-01-01"), ("forget", "--older-than", "2030-01-01")),
-    ],
-)
-def test_an_old_name_works_as_the_new_one(recorded: Path, old: tuple[str, ...], new: tuple[str, ...]) -> None:
-    one, other = run(*old, cwd=recorded), run(*new, cwd=recorded)
-    assert (one.returncode, one.stdout, one.stderr) == (other.returncode, other.stdout, other.stderr)
-    assert one.returncode in {0, 1 if old[-1].endswith("9") else 0, 2 if "prune" in old else 0}
-    assert one.stdout or one.stderr
-
-
-def test_the_old_name_of_import_still_answers_in_its_own_shape(recorded: Path, tmp_path: Path) -> None:
-    done = run("ingest", str(tmp_path / "t"), "--json", cwd=recorded)
-    assert done.stdout == '{"files":1,"added":0,"skipped":[]}\n'
-
-
-def test_the_old_name_of_a_preview_still_prints_the_state_for_programs(recorded: Path) -> None:
+def test_load_prints_the_state_for_programs(recorded: Path) -> None:
     assert '"decisions":[{"id":"D1",' in run("load", "--json", cwd=recorded).stdout
 
 
@@ -221,10 +186,9 @@ def test_status_and_age_agree(recorded: Path) -> None:
     assert "\n           never saved: " in status
 
 
-def test_the_rules_of_allow_reading_have_the_old_names_and_the_new_ones() -> None:
+def test_the_rules_of_allow_reading_decide_and_remove_nothing() -> None:
     allowed = [rule.removeprefix("Bash(unified-state ").removesuffix(")") for rule in READ_ONLY_RULES]
     names = {rule.split(":")[0].split()[0] for rule in allowed}
-    assert {"show", "preview", "compactions", "recall", "why", "restore", "load", "survival"} <= names
-    assert names <= {*COMMANDS, *RENAMED, *FORMER}
+    assert {"show", "preview", "compactions", "load"} <= names <= COMMANDS.keys()
     # With words behind them these decide, or remove.
-    assert [rule for rule in allowed if rule.split(":")[0] in {"inbox", "proposed", "forget"} and ":" in rule] == []
+    assert [rule for rule in allowed if rule.split(":")[0] in {"inbox", "forget"} and ":" in rule] == []

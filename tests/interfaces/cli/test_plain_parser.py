@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.interfaces.cli.argument_parser import parse
-from unified_state.interfaces.cli.command_table import COMMANDS, EXAMPLES, FORMER
+from unified_state.interfaces.cli.command_table import COMMANDS, EXAMPLES
 from unified_state.interfaces.cli.plain_parser import NotPlainError, Values, commands_of, parse_plain
 
-_MODULES = {name: row[0] for name, row in {**COMMANDS, **FORMER}.items()}
+_MODULES = {name: row[0] for name, row in COMMANDS.items()}
 _WORDS = ["x", "two words", "3", "0", "-1", "-", "--", "", "D1", "high", "error", "local", "a=b", "x.py:3", "-x y"]
 
 

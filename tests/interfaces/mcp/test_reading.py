@@ -83,7 +83,7 @@ def test_an_item_a_step_and_a_turn_are_those_of_recall(
     UnifiedStateManager(here).add_decision("Use SQLite", "one file")
     keep(prompt(1, "hello"), answered(2, called("t1", "Bash", command="ls")), result(3, "t1", "a.py"))
     for ref in ("D1", "T1", "S1", "S3"):
-        assert without_page(answer(here, "recall", ref=ref)) == printed(capsys, "recall", ref)
+        assert without_page(answer(here, "recall", ref=ref)) == printed(capsys, "show", ref)
     assert answer(here, "archive_get_turn", ref="T1") == answer(here, "recall", ref="T1")
 
 
@@ -114,7 +114,7 @@ def test_a_search_by_meaning_finds_other_words_and_notes_where_it_cannot(
 
 def test_why_is_that_of_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     UnifiedStateManager(here).add_decision("Use SQLite", "one file")
-    assert without_page(answer(here, "why", ref="D1")) == printed(capsys, "why", "D1")
+    assert without_page(answer(here, "why", ref="D1")) == printed(capsys, "show", "--source", "D1")
 
 
 def test_a_turn_begins_at_the_step_that_was_asked_for(repository: Path, keep: Keep) -> None:
@@ -167,7 +167,7 @@ def test_parts_of_a_long_output_are_those_of_recall(here: Path, keep: Keep, caps
     keep(prompt(1, "go"), answered(2, called("t1", "Bash", command="make")), result(3, "t1", output))
     for part in ({"lines": "200:260"}, {"grep": "line 7{3,}$"}, {"lines": "1:800", "grep": "7"}):
         options = [word for name, value in part.items() for word in (f"--{name}", value)]
-        assert without_page(answer(here, "recall", ref="S3", **part)) == printed(capsys, "recall", "S3", *options)
+        assert without_page(answer(here, "recall", ref="S3", **part)) == printed(capsys, "show", "S3", *options)
     assert "no pattern" in refused(here, "recall", ref="S3", grep="(")
 
 

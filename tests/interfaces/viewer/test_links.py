@@ -22,7 +22,7 @@ def test_search_and_show_link_their_refs_while_a_viewer_runs(told: Path) -> None
         assert link(viewer.base, "K1") in on_screen("compactions", cwd=told)
         assert link(viewer.base, "D2") in on_screen("show", "D2", cwd=told)
         assert f"--- {link(viewer.base, 'S1')}" in on_screen("show", "T1", cwd=told)
-        assert link(viewer.base, "S1") in on_screen("recall", "S1", cwd=told)
+        assert link(viewer.base, "S1") in on_screen("show", "S1", cwd=told)
         assert "]8;;" not in run("search", "clock", cwd=told).stdout
         assert "]8;;" not in on_screen("search", "clock", cwd=told, variables={"CLAUDECODE": "1"})
     assert "]8;;" not in on_screen("search", "clock", cwd=told)

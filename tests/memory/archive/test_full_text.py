@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import MINUTE, NOW, uuid_of
-from tests.indexed import begin_forms_at
 from unified_state.lib.query import query_words, words_of
 from unified_state.lib.text import index_text, is_cjk, pack
 from unified_state.memory.archive.archive import Archive
@@ -230,7 +229,6 @@ def test_any_texts_can_be_counted(texts: list[str], query: str) -> None:
     assert all(found.keys() <= set(words) for found in counted)
 
 
-BOTH = pytest.mark.parametrize("older", [0, 2, 99], ids=["newer table", "both tables", "older table"])
 TEXTS = (
     "the getUserProfile parser in src/app.py",
     "get user profile by a24b142c0f and test.py",
@@ -239,13 +237,6 @@ TEXTS = (
 )
 
 
-def fill_both(archive: Archive, older: int, *texts: str) -> None:
-    """Steps, of which the first ones are indexed as earlier versions did."""
-    begin_forms_at(archive, parts=1, without_line_numbers=1, once=older + 1)
-    fill(archive, *texts)
-
-
-@BOTH
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -261,10 +252,8 @@ def fill_both(archive: Archive, older: int, *texts: str) -> None:
         ("naïve café", {3}),
     ],
 )
-def test_every_kind_of_query_is_answered_from_either_table(
-    archive: Archive, older: int, query: str, found: set[int]
-) -> None:
-    fill_both(archive, older, *TEXTS)
+def test_every_kind_of_query_is_answered(archive: Archive, query: str, found: set[int]) -> None:
+    fill(archive, *TEXTS)
     words = query_words(query)
     forms = forms_of(query, words)
     having = count_having(archive, words, 4, forms)
@@ -272,25 +261,22 @@ def test_every_kind_of_query_is_answered_from_either_table(
     assert {int(hit.ref[1:]) for hit in search(archive, query, 10)} >= found
 
 
-@BOTH
-def test_filters_hold_in_either_table(archive: Archive, older: int) -> None:
-    fill_both(archive, older, *TEXTS)
+def test_filters_hold(archive: Archive) -> None:
+    fill(archive, *TEXTS)
     assert matches(archive, "parser profile user", Filters(file="app.py")) == [1]
     assert matches(archive, "get profile", Filters(file="test.py")) == [2]
     assert set(matches(archive, "profile", Filters(since=NOW + MINUTE))) == {2, 4}
     assert matches(archive, "profile", Filters(kind=TEXT)) == []
 
 
-@BOTH
-def test_steps_with_more_and_rarer_words_come_first_in_either_table(archive: Archive, older: int) -> None:
-    fill_both(archive, older, "lock", "lock and cache", "lock of a longer text on other things", "lock", "lock")
+def test_steps_with_more_and_rarer_words_come_first(archive: Archive) -> None:
+    fill(archive, "lock", "lock and cache", "lock of a longer text on other things", "lock", "lock")
     assert matches(archive, "lock cache")[0] == 2
     assert matches(archive, "lock")[-1] in {2, 3}
 
 
-@BOTH
-def test_shares_of_words_are_told_from_either_table(archive: Archive, older: int) -> None:
-    fill_both(archive, older, "cache", "cache of a much longer text with other words", "lock")
+def test_shares_of_words_are_told(archive: Archive) -> None:
+    fill(archive, "cache", "cache of a much longer text with other words", "lock")
     shares = word_shares(archive, [1, 2, 3], {"cache": 2, "lock": 1})
     assert [[share > 0 for share in shares[number]] for number in (1, 2, 3)] == [
         [True, False],
@@ -300,13 +286,12 @@ def test_shares_of_words_are_told_from_either_table(archive: Archive, older: int
     assert 1 > shares[1][0] > shares[2][0]
 
 
-@BOTH
 @example(query="0\u03320")  # an accent to Python, none to SQLite
 @given(query=st.text(st.characters(codec="utf-8") | st.sampled_from("aé½数\u0301\u0332 ")))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
-def test_no_query_is_refused_by_either_table(archive: Archive, older: int, query: str) -> None:
+def test_no_query_is_refused(archive: Archive, query: str) -> None:
     if not count_steps(archive):
-        fill_both(archive, older, *TEXTS)
+        fill(archive, *TEXTS)
     matches(archive, query)
     if words_of(query):
         matches(archive, "profile", Filters(file=query))

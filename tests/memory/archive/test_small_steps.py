@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.index_segments import indexed_words
-from tests.indexed import begin_forms_at, check_index, steps_having
+from tests.indexed import check_index, steps_having
 from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
@@ -94,9 +94,7 @@ def test_what_is_deleted_during_a_rewrite_is_rewritten_too(written: Archive) -> 
     assert pages_to_rewrite(written) == 0
 
 
-@pytest.mark.parametrize("older", [0, 100, 1_000], ids=["newer table", "both tables", "older table"])
-def test_no_segment_of_either_table_has_a_word_of_a_forgotten_step(archive: Archive, older: int) -> None:
-    begin_forms_at(archive, parts=1, without_line_numbers=1, once=older + 1)
+def test_no_segment_has_a_word_of_a_forgotten_step(archive: Archive) -> None:
     with archive.transaction():
         writer = StepWriter(archive, touch_session(archive, "s", NOW), None)
         for number in range(200):

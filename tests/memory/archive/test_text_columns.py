@@ -134,6 +134,7 @@ _NO_TEXT = {
     "news": "item session_id",
     "note": "kind at done_at state",
     "outbox": "what key",
+    "migration": "name",
     "outbox_server": "name error",
     "outbox_session": "digest",
     "restore": "nonce part",
@@ -157,7 +158,7 @@ def text_columns(archive: Archive) -> set[tuple[str, str]]:
     return set(
         archive.rows(
             "SELECT tables.name, columns.name FROM (SELECT name FROM sqlite_schema WHERE type = 'table' "
-            "AND name NOT GLOB 'step_text*' AND name NOT GLOB 'step_words*') AS tables "
+            "AND name NOT GLOB 'step_words*') AS tables "
             "JOIN pragma_table_info(tables.name) AS columns "
             "WHERE columns.type IN ('TEXT', 'BLOB', '')"
         )

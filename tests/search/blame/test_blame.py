@@ -259,7 +259,7 @@ def test_a_commit_is_explained_by_the_turns_that_wrote_its_lines(limiter: Path, 
     found = blamed(limiter, commit[:10])
     assert [(group["first"], group["last"]) for group in found["lines"]] == [(3, 3)]
     assert [turn["prompt"] for turn in found["turns"]] == ["Count what is taken"]
-    for command in (["show"], ["show", "--source"], ["why"]):
+    for command in (["show"], ["show", "--source"]):
         assert json.loads(program(limiter, *command, "--json", commit[:10]).stdout) == found
     git("rm", "--quiet", "src/limiter.py")
     git("commit", "--quiet", "--message", "gone")

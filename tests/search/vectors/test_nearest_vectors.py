@@ -268,7 +268,7 @@ def test_a_file_of_a_run_that_was_killed_just_before_it_got_its_name_does_not_st
 def test_forgetting_a_step_without_a_vector_leaves_the_files(archive: Archive) -> None:
     refresh(archive, MODEL)
     archive.run("INSERT INTO step (id, turn, uuid, block, kind, at, body) VALUES (9999, 1, 'u', 0, 1, 0, 'text')")
-    archive.run("INSERT INTO step_text (rowid, text) VALUES (9999, 'text')")
+    archive.run("INSERT INTO step_words (rowid, text) VALUES (9999, 'text')")
     forget_step(archive, 9999)
     remove_stale(archive)
     assert os.path.exists(derived_path(archive, read_model(archive, MODEL)))

@@ -39,7 +39,7 @@ def fill(archive: Archive, vectors: Matrix, first: int = 1) -> int:
                 number,
                 uuid_key(uuid_of(number)),
             )
-            archive.run("INSERT INTO step_text (rowid, text) VALUES (?, 'text')", number)
+            archive.run("INSERT INTO step_words (rowid, text) VALUES (?, 'text')", number)
         add_vectors(archive, model, ((first + place, row.astype("<f2").tobytes()) for place, row in enumerate(vectors)))
     return model
 

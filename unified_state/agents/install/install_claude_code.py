@@ -51,12 +51,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 SCOPES = ("local", "project", "user")
-_READING = ("show", "search", "status", "preview", "context", "compactions", "age")
-_FORMER_READING = ("recall", "why", "load", "restore", "survival")  # old names, which work for one more version
-_INBOX = ("inbox", "proposed")  # with words behind it, it accepts and rejects
+_READING = ("show", "search", "status", "preview", "context", "compactions", "age", "load")
 READ_ONLY_RULES = (
-    *(f"Bash(unified-state {verb}:*)" for verb in (*_READING, *_FORMER_READING)),
-    *(f"Bash(unified-state {verb})" for verb in _INBOX),
+    *(f"Bash(unified-state {verb}:*)" for verb in _READING),
+    "Bash(unified-state inbox)",  # with words behind it, it accepts and rejects
     *(f"Bash(unified-state {kind} list:*)" for kind in ALIAS_LETTERS),
 )
 COMMAND_FILE = "context-compact.md"

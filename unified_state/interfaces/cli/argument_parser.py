@@ -9,7 +9,7 @@ import argparse
 import re
 import sys
 
-from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, FORMER, PROGRAM, RENAMED
+from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, PROGRAM
 from unified_state.interfaces.cli.plain_parser import SUPPRESS, Values, commands_of
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
@@ -92,12 +92,9 @@ def parse(arguments: Sequence[str]) -> Values:
 def _parser(arguments: Sequence[str]) -> Parser:
     """Return a parser with only the subcommand that this command line needs."""
     name = arguments[0] if arguments else ""
-    if name in FORMER:
-        module, about = FORMER[name][0], f"the old name of `{FORMER[name][1]}`"
-    elif name in COMMANDS:
-        module, about = COMMANDS[name]
-    else:
+    if name not in COMMANDS:
         return build_parser([])
+    module, about = COMMANDS[name]
     parser = Parser(prog=PROGRAM)
     subparsers = parser.add_subparsers(dest="command", required=True)
     _fill(subparsers.add_parser(name, description=_sentence(about)), name, module)
@@ -119,13 +116,20 @@ _MEANT = {
     "delete": "forget",
     "find": "search",
     "get": "show",
+    "ingest": "import",
     "init": "install",
     "list": "status",
     "ls": "status",
+    "proposed": "inbox",
+    "prune": "forget",
+    "recall": "show",
     "remove": "forget",
+    "restore": "preview",
     "rule": "constraint",
     "rules": "constraint list",
     "setup": "install",
+    "survival": "compactions",
+    "why": "show --source",
 }
 
 
@@ -142,8 +146,7 @@ def with_suggestion(message: str, parser: argparse.ArgumentParser) -> str:
 def _of_choice(message: str, choice: re.Match[str]) -> str:
     given = choice["given"].strip("'\"")
     if choice["name"] == "COMMAND":
-        old = {name: words[0] for name, words in RENAMED.items()} | {name: new for name, (_, new) in FORMER.items()}
-        known = {**_MEANT, **old, **{name: name for name in COMMANDS}}
+        known = {**_MEANT, **{name: name for name in COMMANDS}}
         meant = [_MEANT[given]] if given in _MEANT else [known[name] for name in _close(given, known)]
         return f"there is no command {choice['given']}{_did_you_mean(meant)}"
     close = _close(given, (name.strip("' ") for name in choice["known"].split(",")))

@@ -62,6 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     PLUMBING: {
         "age": ("state", "how long ago the state was saved, and which items still hold"),
         "audit": ("doctor", "find what has gone bad in the memory, each with the command that mends it"),
+        "load": ("state", "print the state for programs; with --at, as it was then"),
         "validate": ("state", "check a state file against the schema and the archive"),
         "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
         "statusline": ("machine_commands", "print the status line, the client's JSON on stdin"),
@@ -71,21 +72,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 COMMANDS = {name: row for rows in GROUPS.values() for name, row in rows.items()}
-
-# Old names, which work for one more version and are listed nowhere, with the words that replace them.
-RENAMED = {
-    "prune": ("forget",),
-    "recall": ("show",),
-    "restore": ("preview",),
-    "survival": ("compactions",),
-    "why": ("show", "--source"),
-}
-# Old names whose answer no new name gives in the same shape: the module that runs one, and the new name.
-FORMER = {
-    "ingest": ("transfer", "import"),
-    "load": ("state", "preview --startup"),
-    "proposed": ("items", "inbox"),
-}
 
 EXAMPLES = {
     "status": "unified-state status",

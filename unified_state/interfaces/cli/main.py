@@ -16,7 +16,7 @@ import os
 import sys
 
 from unified_state.errors import UnifiedStateError
-from unified_state.interfaces.cli.command_table import COMMANDS, FORMER, PROGRAM, RENAMED
+from unified_state.interfaces.cli.command_table import COMMANDS, PROGRAM
 from unified_state.lib.fence import visible
 from unified_state.lib.processes import absolute_folders
 from unified_state.settings import environment, set_variable
@@ -69,7 +69,7 @@ def run(arguments: Sequence[str]) -> int:
             from unified_state.interfaces.cli.first_page import print_first_page
 
             return print_first_page(with_state=not arguments)
-        parsed = _parse(_current(arguments))
+        parsed = _parse(arguments)
         return int(parsed.run(parsed))
     except UnifiedStateError as error:
         from unified_state.memory.secrets.rules.mask import hide_secrets  # a message may quote a foreign file
@@ -93,7 +93,7 @@ def _parse(arguments: Sequence[str]) -> Values:
     from unified_state.interfaces.cli.plain_parser import NotPlainError, commands_of, parse_plain
 
     name, *words = arguments
-    row = FORMER.get(name) or COMMANDS.get(name)
+    row = COMMANDS.get(name)
     if row is not None:
         try:
             return parse_plain(commands_of(row[0]), name, words)
@@ -102,15 +102,6 @@ def _parse(arguments: Sequence[str]) -> Values:
     from unified_state.interfaces.cli.argument_parser import parse
 
     return parse(arguments)
-
-
-def _current(arguments: Sequence[str]) -> list[str]:
-    """Return a command line with the present name of a command in place of an old one."""
-    first, *rest = arguments
-    if (first in RENAMED or first in FORMER) and sys.stderr.isatty():
-        new = " ".join(RENAMED[first]) if first in RENAMED else FORMER[first][1]
-        sys.stderr.write(f"{PROGRAM}: `{first}` is `{new}` now; the old name goes with the next version\n")
-    return [*RENAMED.get(first, (first,)), *rest]
 
 
 def load_site() -> None:

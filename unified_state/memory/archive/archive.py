@@ -13,7 +13,7 @@ from unified_state.lib.files import PRIVATE, publish_once, temporary_name
 from unified_state.lib.stdlib import DatabaseError, connect
 from unified_state.lib.text import escape_surrogates
 
-ARCHIVE_VERSION = 6  # the number of migrations
+ARCHIVE_VERSION = 7  # see `archive_schema.newest_version`
 OWNER = "repository"  # name of the value that identifies the archive's repository
 _BLOCK = "(SELECT {0} FROM text_block WHERE text_block.id = step.body >> 12)"
 # The packed text of a row of `step`, from its block where it is in one; and the bytes that it takes, about.

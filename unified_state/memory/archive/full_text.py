@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from _thread import _local
 from heapq import nlargest
-from itertools import chain, islice, zip_longest
+from itertools import islice, zip_longest
 from math import log, prod
 
 from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import connect
-from unified_state.memory.archive.index.step_index import numbers_of, tables
+from unified_state.memory.archive.index.step_index import numbers_of
 from unified_state.memory.archive.steps import KIND_NUMBERS, find_step, readable
 
 TYPE_CHECKING = False
@@ -62,16 +62,8 @@ def count_having(archive: Archive, words: Sequence[str], steps: int, forms: Form
     """Return how many steps have each word or a form of it, extrapolated from the newest steps."""
     first = max(0, steps - SAMPLE)
     scale = steps / min(steps, SAMPLE) if steps else 1.0
-    asked = tables(archive)
-    counted = {}
-    for word in words:
-        query = any_of([word], forms)
-        found = sum(
-            archive.row(f"SELECT count(*) FROM {table} WHERE {table} MATCH ? AND rowid > ?", query, first)[0]
-            for table in asked
-        )
-        counted[word] = round(found * scale)
-    return counted
+    select = "SELECT count(*) FROM step_words WHERE step_words MATCH ? AND rowid > ?"
+    return {word: round(archive.row(select, any_of([word], forms), first)[0] * scale) for word in words}
 
 
 def best_matches(  # the last has a default
@@ -135,26 +127,21 @@ class _Ranker:
     ) -> None:
         self.having, self.steps, self.filters = having, steps, filters
         self._archive, self._limit, self._forms = archive, limit, forms
-        self._tables = tables(archive)
         self._rarity = {word: log(1 + (max(0, steps - count) + 0.5) / (count + 0.5)) for word, count in having.items()}
 
     def has_any(self, word: str) -> bool:
         """Return whether any step has a word."""
         query = any_of([word], self._forms)
-        select = "SELECT 1 FROM {0} WHERE {0} MATCH ? LIMIT 1"
-        return any(self._archive.row(select.format(table), query) is not None for table in self._tables)
+        return self._archive.row("SELECT 1 FROM step_words WHERE step_words MATCH ? LIMIT 1", query) is not None
 
     def __call__(self, together: list[str], others: list[str], newest: int) -> list[int]:
         """Return the steps after a number that have all of some words, the best by these and others first. Without
         words that all must have, return those that have any of the others.
         """
-        scores: list[tuple[float, int]] = []
-        for table in self._tables:
-            found = self._worth(table, together, others, newest)
-            if self.filters == Filters():
-                found = _first(found, max(_MOST_MEASURED, self._limit))
-            norms = Norms(self._archive, table).of(found)
-            scores += [(found[number] / norm, number) for number, norm in norms.items()]
+        found = self._worth(together, others, newest)
+        if self.filters == Filters():
+            found = _first(found, max(_MOST_MEASURED, self._limit))
+        scores = [(found[number] / norm, number) for number, norm in Norms(self._archive).of(found).items()]
         best = nlargest(_MOST_READ if self.filters.file else self._limit, scores)
         numbers = (number for _, number in best)
         file = self.filters.file
@@ -162,22 +149,22 @@ class _Ranker:
             return list(numbers)
         return list(islice((number for number in numbers if _names(self._archive, number, file)), self._limit))
 
-    def _worth(self, table: str, together: list[str], others: list[str], newest: int) -> dict[int, float]:
-        """Return the steps of a table with the sum of the rarities of their words. Where enough steps have all words,
+    def _worth(self, together: list[str], others: list[str], newest: int) -> dict[int, float]:
+        """Return the steps with the sum of the rarities of their words. Where enough steps have all words,
         return no others.
         """
         words = [*together, *others]
         most = max(_MOST_MEASURED, self._limit) if self.filters == Filters() else -1
-        numbers = self._having(table, self._all_of(words), newest, most)
+        numbers = self._having(self._all_of(words), newest, most)
         if len(numbers) == most or words in (together, others[:1]):
-            return self._passing(table, dict.fromkeys(numbers, self._sum(words)), self._all_of(words), newest)
+            return self._passing(dict.fromkeys(numbers, self._sum(words)), self._all_of(words), newest)
         base = self._all_of(together)
-        found = dict.fromkeys(self._having(table, base, newest), self._sum(together)) if base else {}
+        found = dict.fromkeys(self._having(base, newest), self._sum(together)) if base else {}
         for word in others:
             query, worth = any_of([word], self._forms), self._rarity[word]
-            for number in self._having(table, f"{base} AND ({query})" if base else query, newest):
+            for number in self._having(f"{base} AND ({query})" if base else query, newest):
                 found[number] = found.get(number, 0.0) + worth
-        return self._passing(table, found, base or any_of(others, self._forms), newest)
+        return self._passing(found, base or any_of(others, self._forms), newest)
 
     def _sum(self, words: list[str]) -> float:
         return sum(self._rarity[word] for word in words)
@@ -185,11 +172,11 @@ class _Ranker:
     def _all_of(self, words: list[str]) -> str:
         return " AND ".join(f"({any_of([word], self._forms)})" for word in words)
 
-    def _having(self, table: str, query: str, newest: int, most: int = -1) -> list[int]:
+    def _having(self, query: str, newest: int, most: int = -1) -> list[int]:
         """Return the steps that match an expression, at most the newest `most`."""
         # One text costs a quarter of as many rows.
         told = self._archive.value(
-            f"SELECT group_concat(id) FROM (SELECT rowid AS id FROM {table} WHERE {table} MATCH ? AND rowid > ? "
+            "SELECT group_concat(id) FROM (SELECT rowid AS id FROM step_words WHERE step_words MATCH ? AND rowid > ? "
             "ORDER BY rowid DESC LIMIT ?)",
             query,
             newest,
@@ -197,17 +184,17 @@ class _Ranker:
         )
         return list(map(int, told.split(","))) if told else []
 
-    def _passing(self, table: str, found: dict[int, float], query: str, newest: int) -> dict[int, float]:
+    def _passing(self, found: dict[int, float], query: str, newest: int) -> dict[int, float]:
         """Return those of the steps that match an expression which pass the filters too."""
         if self.filters == Filters() or not found:
             return found
         if self.filters.file is not None:
             query = f"({query}) AND ({any_of([' '.join(words_of(self.filters.file))])})"
         conditions, values = _conditions(self.filters)
-        join = f"JOIN step ON step.id = {table}.rowid JOIN turn ON turn.id = step.turn" if conditions else ""
+        join = "JOIN step ON step.id = step_words.rowid JOIN turn ON turn.id = step.turn" if conditions else ""
         where = "".join(f" AND {condition}" for condition in conditions)
         rows = self._archive.execute(
-            f"SELECT {table}.rowid FROM {table} {join} WHERE {table} MATCH ? AND {table}.rowid > ?{where}",
+            f"SELECT step_words.rowid FROM step_words {join} WHERE step_words MATCH ? AND step_words.rowid > ?{where}",
             (query, newest, *values),
         )
         return {number: found[number] for (number,) in rows if number in found}
@@ -234,10 +221,10 @@ def _first(found: dict[int, float], most: int) -> dict[int, float]:
 class Norms(dict):  # type: ignore[type-arg]  # typing is not loaded here
     """By what to divide the worth of a step's words, for each length as the index has it."""
 
-    def __init__(self, archive: Archive, table: str) -> None:
+    def __init__(self, archive: Archive) -> None:
         super().__init__()
-        self._archive, self._table = archive, table
-        steps, words, *_ = (*numbers_of(archive.value(f"SELECT block FROM {table}_data WHERE id = 1") or b""), 0, 0)
+        self._archive = archive
+        steps, words, *_ = (*numbers_of(archive.value("SELECT block FROM step_words_data WHERE id = 1") or b""), 0, 0)
         self._usual = words / steps if steps and words else 1.0
 
     def __missing__(self, stored: bytes) -> float:
@@ -250,7 +237,7 @@ class Norms(dict):  # type: ignore[type-arg]  # typing is not loaded here
     def of(self, numbers: Collection[int]) -> dict[int, float]:
         """Return the steps, each with its divisor."""
         among = ", ".join(map(str, numbers))
-        rows = self._archive.rows(f"SELECT id, sz FROM {self._table}_docsize WHERE id IN ({among})")
+        rows = self._archive.rows(f"SELECT id, sz FROM step_words_docsize WHERE id IN ({among})")
         return {number: self[stored] for number, stored in rows}
 
 
@@ -329,15 +316,12 @@ def word_shares(
     """
     shares = {number: [0.0] * len(having) for number in numbers}
     among = f"({', '.join(map(str, numbers))})"
-    for table in tables(archive):
-        norms = Norms(archive, table).of(numbers)
-        for place, word in enumerate(having):
-            # A plus keeps SQLite from asking the index anew for each number.
-            rows = archive.execute(
-                f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND +rowid IN {among}", (any_of([word], forms),)
-            )
-            for number in filter(norms.__contains__, chain.from_iterable(rows)):
-                shares[number][place] = 1 / norms[number]
+    norms = Norms(archive).of(numbers)
+    for place, word in enumerate(having):
+        # A plus keeps SQLite from asking the index anew for each number.
+        select = f"SELECT rowid FROM step_words WHERE step_words MATCH ? AND +rowid IN {among}"
+        for number in filter(norms.__contains__, archive.column(select, any_of([word], forms))):
+            shares[number][place] = 1 / norms[number]
     return shares
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import time
 
-from unified_state.memory.archive.index.step_index import index_form, numbers_of
-from unified_state.memory.archive.steps import NEWER, OLDER, table_of
+from unified_state.memory.archive.index.step_index import numbers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 _SECONDS = 0.025  # that a transaction should take
 _LEAST_REST, _MOST_REST = 0.002, 0.1  # SQLite looks for a lock at least ten times a second
 _MOST_GROWTH = 4  # at most, from one transaction to the next
-_REWRITE = {OLDER: "index_rewrite", NEWER: "words_rewrite"}  # names in `meta`
+_REWRITE = "words_rewrite"  # name in `meta`
 _DUE, _BEGUN = "due", "begun"
 _LEAST_PAGES, _MOST_PAGES = 256, 4096  # of the index, merged in one transaction
 _STRUCTURE = 10  # the number of the record of the segments
@@ -48,9 +47,9 @@ def in_small_steps(work: Callable[[int], int], least: int, most: int) -> Iterato
         time.sleep(max(_LEAST_REST, min(_MOST_REST, taken)))
 
 
-def note_rewrite(archive: Archive, step: int) -> None:
+def note_rewrite(archive: Archive) -> None:
     """Note that the index still has words of a deleted step. Call it in the transaction that deletes it."""
-    archive.set_meta(_REWRITE[table_of(index_form(archive, step))], _DUE)
+    archive.set_meta(_REWRITE, _DUE)
 
 
 def rewrite_index(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
@@ -61,43 +60,33 @@ def rewrite_index(archive: Archive, report: Callable[[int], None] = lambda _page
 
 def pages_to_rewrite(archive: Archive) -> int:
     """Return the approximate number of pages that a due rewrite of the index merges; 0 if none is due."""
-    return sum(
-        last - first + 1
-        for table, note in _REWRITE.items()
-        if archive.meta(note) is not None
-        for _, segments in _levels(archive, table)
-        for first, last in segments
-    )
+    if archive.meta(_REWRITE) is None:
+        return 0
+    return sum(last - first + 1 for _, segments in _levels(archive) for first, last in segments)
 
 
 def _merge_some(archive: Archive, pages: int) -> int:
     """Merge some pages. Return 0 if nothing is left to do."""
-    return next((pages for table in _REWRITE if _merge_some_of(archive, table, pages)), 0)
-
-
-def _merge_some_of(archive: Archive, table: str, pages: int) -> bool:
-    """Merge some pages of a table. Return False if nothing is left to do."""
     with archive.transaction(durable=False):
-        note = _REWRITE[table]
-        state = archive.meta(note)
+        state = archive.meta(_REWRITE)
         if state is None:
-            return False
+            return 0
         if state == _DUE:  # a negative number makes all segments of now the input of one merge
-            archive.run(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", -pages)
-            archive.set_meta(note, _BEGUN)
-        elif any(merging for merging, _ in _levels(archive, table)):
-            archive.run(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", pages)
+            archive.run("INSERT INTO step_words (step_words, rank) VALUES ('merge', ?)", -pages)
+            archive.set_meta(_REWRITE, _BEGUN)
+        elif any(merging for merging, _ in _levels(archive)):
+            archive.run("INSERT INTO step_words (step_words, rank) VALUES ('merge', ?)", pages)
         else:
-            archive.run("DELETE FROM meta WHERE name = ?", note)
-            return False
-    return True
+            archive.run("DELETE FROM meta WHERE name = ?", _REWRITE)
+            return 0
+    return pages
 
 
-def _levels(archive: Archive, table: str) -> list[tuple[int, list[tuple[int, int]]]]:
-    """Return the levels of a table: of each the number of segments that are being merged, and the first and the last
+def _levels(archive: Archive) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Return the levels of the index: of each the number of segments that are being merged, and the first and the last
     page of every segment.
     """
-    (block,) = archive.row(f"SELECT block FROM {table}_data WHERE id = {_STRUCTURE}")
+    (block,) = archive.row(f"SELECT block FROM step_words_data WHERE id = {_STRUCTURE}")
     numbers = numbers_of(block[4:])  # behind the cookie of the configuration
     levels, _segments, _written = (next(numbers) for _ in range(3))
     found = []

@@ -8,7 +8,6 @@ from unified_state.lib.text import (
     each_word_once,
     escape_surrogates,
     index_text,
-    parts_of_names,
     strings_of,
     unpack,
     without_line_numbers,
@@ -18,7 +17,7 @@ from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -26,16 +25,7 @@ if TYPE_CHECKING:
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
-OLDER, NEWER = "step_text", "step_words"  # tables of the index
 _MOST_SEARCHED = 1 << 20  # characters of a step; far more than a client shows a model
-_WITH_PARTS, _WITHOUT_LINE_NUMBERS, _WORDS_ONCE = 1, 2, 4  # forms of a text in the index, which add up
-NEWEST = _WITH_PARTS | _WITHOUT_LINE_NUMBERS | _WORDS_ONCE
-FIRST_NEWEST = "first step with words once"
-_FORMS = {  # names in `meta`
-    "first step with parts": _WITH_PARTS,
-    "first step without line numbers": _WITHOUT_LINE_NUMBERS,
-    FIRST_NEWEST: NEWEST,
-}
 _RECENT_TURNS = 20  # newest turns in which a recent step is searched
 
 
@@ -50,58 +40,22 @@ def readable(step: Step) -> str:
     return f"{escape_surrogates(step.tool or '')}\n{given}"
 
 
-def searchable(step: Step, form: int = 0) -> str:
+def searchable(step: Step) -> str:
     """Return the text of a step for the full-text index, which needs several times its size.
 
-    The index of newer steps also has the parts of names of code, and lacks the numbers before the lines of a file.
+    It has each word once, the parts of names of code, and not the numbers before the lines of a file.
     """
     text = readable(step)[:_MOST_SEARCHED]
-    if form & _WITHOUT_LINE_NUMBERS and step.kind == TOOL_RESULT:
+    if step.kind == TOOL_RESULT:
         text = without_line_numbers(text)
-    if form & _WORDS_ONCE:
-        return each_word_once(index_text(text), with_parts=True)
-    parts = parts_of_names(text) if form & _WITH_PARTS else ""
-    return f"{index_text(text)}\n{parts}" if parts else index_text(text)
+    return each_word_once(index_text(text), with_parts=True)
 
 
-def table_of(form: int) -> str:
-    """Return the table of the steps in a form."""
-    return NEWER if form & _WORDS_ONCE else OLDER
-
-
-def form_of(first: Mapping[str, int], number: int) -> int:
-    """Return the form of a step, given the first steps of the forms."""
-    form = 0
-    for name, one in _FORMS.items():
-        if name in first and number >= first[name]:
-            form |= one
-    return form
-
-
-def begin_forms(archive: Archive) -> Mapping[str, int]:
-    """Use all forms from the next step on, unless that has begun before. Return the first step of each form."""
-    first = first_steps(archive)
-    if len(first) < len(_FORMS):
-        is_any = archive.row(f"SELECT 1 FROM {OLDER}_docsize LIMIT 1") is not None
-        number = int(archive.row("SELECT coalesce(max(id), 0) + 1 FROM step")[0]) if is_any else 1
-        for name in _FORMS:
-            if name not in first:
-                archive.set_meta(name, str(number))
-                first[name] = number
-    return first
-
-
-def first_steps(archive: Archive) -> dict[str, int]:
-    """Return the first step of each form that has begun."""
-    names = "', '".join(_FORMS)
-    return {name: int(first) for name, first in archive.rows(f"SELECT name, value FROM meta WHERE name IN ('{names}')")}
-
-
-def add_to_index(archive: Archive, number: int, step: Step, form: int, newest: str | None = None) -> None:
-    """Index a step. `newest` is its text in the newest form, where that is known already."""
+def add_to_index(archive: Archive, number: int, step: Step, words: str | None = None) -> None:
+    """Index a step. `words` is what the index has of it, where that is known already."""
     if not step.text.startswith(DATA_URL):
-        text = searchable(step, form) if newest is None or form != NEWEST else newest
-        archive.execute(f"INSERT INTO {table_of(form)} (rowid, text) VALUES (?, ?)", (number, text))
+        text = searchable(step) if words is None else words
+        archive.execute("INSERT INTO step_words (rowid, text) VALUES (?, ?)", (number, text))
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
@@ -361,11 +315,10 @@ def index_left(archive: Archive, most: int = -1) -> None:
     """Index the queued steps, at most the `most` newest ones. Call it in a transaction."""
     newest = "SELECT step FROM (SELECT step FROM unindexed ORDER BY step DESC LIMIT ?) ORDER BY step"
     numbers = archive.column(newest, most)
-    first = begin_forms(archive) if numbers else {}
     for number in numbers:
         step = find_step(archive, number)
         if step is not None:
-            add_to_index(archive, number, step, form_of(first, number))
+            add_to_index(archive, number, step)
         archive.run("DELETE FROM unindexed WHERE step = ?", number)
 
 

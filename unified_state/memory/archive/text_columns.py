@@ -11,7 +11,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.blocks.group_texts import ungroup
-from unified_state.memory.archive.index.step_index import index_form, take_from_index
+from unified_state.memory.archive.index.step_index import take_from_index
 from unified_state.memory.archive.small_steps import note_rewrite, rewrite_index
 from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP
@@ -124,7 +124,7 @@ def forget_step(archive: Archive, number: int) -> None:
         kind, tool, body = row
         step = Step(uuid="", block=0, kind=KINDS[kind], at=0, text=unpack(body), tool=tool)
         take_from_index(archive, number, step)
-        note_rewrite(archive, number)
+        note_rewrite(archive)
         forget_texts(archive, STEP, number)
 
 
@@ -132,7 +132,7 @@ def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
     """Replace the text of a step in the archive and in its index. A vector of the old text is deleted."""
     take_from_index(archive, number, step)
     if not step.text.startswith(DATA_URL):
-        add_to_index(archive, number, step.replace(text=text), index_form(archive, number))
+        add_to_index(archive, number, step.replace(text=text))
     ungroup(archive, number)
     archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
     archive.run("DELETE FROM vector WHERE step = ?", number)

@@ -14,8 +14,6 @@ from unified_state.memory.archive.steps import (
     STEP_COLUMNS,
     STEP_FIELDS,
     add_to_index,
-    begin_forms,
-    form_of,
     index_left,
     uuid_key,
 )
@@ -50,7 +48,6 @@ class StepWriter:
         self.tool_calls = 0
         self.written: dict[int, Step] = {}
         self._next_step = self._after_last("step")
-        self._first_steps = begin_forms(archive)
         index_left(archive, _AT_ONCE)
         self._awaited = awaited_outputs(archive, session)
         self._is_own_turn = turn is not None and self._owner(turn) == session
@@ -60,7 +57,7 @@ class StepWriter:
     def add(self, step: Step, body: str | bytes | int, words: str | None = None) -> bool:
         """Add one step with its packed text, which blocks do not need, and return whether it is new to the session.
 
-        `words` is what the newest form of the index has of it, where that is known already.
+        `words` is what the index has of it, where that is known already.
 
         A step that is already archived is only marked as shared with this session.
         """
@@ -86,7 +83,7 @@ class StepWriter:
         self._next_step += 1
         self.added += 1
         self.tool_calls += step.kind == TOOL_CALL
-        add_to_index(self._archive, number, step, form_of(self._first_steps, number), words)
+        add_to_index(self._archive, number, step, words)
         return True
 
     def _meet(self, step: Step, key: str | bytes) -> bool | None:

@@ -86,7 +86,7 @@ def _put_in_place(archive: Archive, masked: StoredStep) -> None:
         step = find_step(archive, number)
         if step is not None and is_masked_later(masked, carried(archive, STEP, number).get("masked_at")):
             replace_text(archive, number, step, masked.text)
-            note_rewrite(archive, number)
+            note_rewrite(archive)
             _carry_step(archive, number, masked)
 
 

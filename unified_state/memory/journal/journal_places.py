@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
 
-FORMER = "store.json"  # marks the files of builds that had no journal
 DAMAGED = ".damaged-"  # in the name of a merged folder that has unreadable lines
 MERGED = ".merged-"  # in the name of a merged folder that is about to be removed
 _PROBE = b"\0" * 8192  # more than fits on a full disk
@@ -59,7 +58,7 @@ def merged_folders(folder: str) -> list[str]:
 
 def _waits(folder: str, *, is_history: bool) -> bool:
     names = _names(folder)
-    waiting = {FORMER, EVENTS} if is_history else {FORMER, EVENTS, HISTORY}
+    waiting = {EVENTS} if is_history else {EVENTS, HISTORY}
     return not waiting.isdisjoint(names) or bool(merged_folders(folder))
 
 

@@ -26,7 +26,7 @@ GONE, _KEY = "gone", "key"
 _TEXT, _BYTES = "text", "bytes"
 _INDEXED = 5000  # steps; they take a second, for which a hook may wait
 _MOST_KEYS = 4  # columns of a primary key
-_OTHERS = " AND ".join(f"name NOT GLOB '{name}*'" for name in ("sqlite_", "step_text", "step_words", "journal_"))
+_OTHERS = " AND ".join(f"name NOT GLOB '{name}*'" for name in ("sqlite_", "step_words", "journal_", "migration"))
 
 _CHANGED = "CREATE TABLE journal_changed (what TEXT NOT NULL, k1, k2, k3, k4)"
 _STATE = "CREATE TABLE journal_state (name TEXT PRIMARY KEY, value) WITHOUT ROWID"

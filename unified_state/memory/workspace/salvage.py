@@ -19,7 +19,7 @@ from unified_state.memory.archive.schema.archive_check import (
     typed_columns,
     without_broken_json,
 )
-from unified_state.memory.archive.schema.archive_schema import MIGRATIONS
+from unified_state.memory.archive.schema.archive_schema import newest_version
 from unified_state.memory.archive.schema.ledger_check import unknown_word
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import index_left
@@ -92,7 +92,7 @@ def _tolerant(path: str) -> Connection:
 
 def _mend_schema(damaged: Connection) -> None:
     """Restore the entries of the schema by their row numbers, since every archive has them in the same order."""
-    with closing(expected_schema(len(MIGRATIONS))) as expected:
+    with closing(expected_schema(newest_version())) as expected:
         wanted = {number: entry for number, *entry in schema_rows(expected)}
     for number, *entry in schema_rows(damaged):
         if number in wanted and entry != wanted[number]:

@@ -11,6 +11,7 @@ from unified_state.errors import (
     ArchiveUnavailableError,
     DamagedArchiveError,
     NewerArchiveError,
+    OlderArchiveError,
     StorageError,
     TierError,
 )
@@ -34,7 +35,7 @@ WRITER_SECONDS, READER_SECONDS = 30.0, 3.0  # for which a command waits for anot
 _LEAST_SALVAGE_SECONDS = 3.0
 _PATIENT = 60.0  # seconds for merging that commands have
 # The archive cannot be used now. Only these errors are a reason to record in a journal instead.
-UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, DamagedArchiveError)
+UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, OlderArchiveError, DamagedArchiveError)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from unified_state.lib.query import words_of
 from unified_state.lib.text import unpack
 from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.full_text import any_of
-from unified_state.memory.archive.index.step_index import tables
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 from unified_state.search.blame.file_edits import edits_in
@@ -62,16 +61,15 @@ def _calls_naming(archive: Archive, name: str) -> Iterator[CallRow]:
     words = words_of(name)
     if not words:
         return
-    for table in tables(archive):
-        yield from archive.execute(
-            f"SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, {BODY}, session.root, "
-            f"session.worktree FROM {table} JOIN step ON step.id = {table}.rowid JOIN turn ON turn.id = step.turn "
-            f"JOIN session ON session.id = turn.session WHERE {table} MATCH ? AND step.kind = ? "
-            "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn "
-            "AND result.tool_use_id = step.tool_use_id AND result.kind = ? AND result.is_error) "
-            f"ORDER BY {table}.rowid DESC LIMIT ?",
-            (any_of([" ".join(words)]), KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TOOL_RESULT], _MOST_CALLS),
-        )
+    yield from archive.execute(
+        f"SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, {BODY}, session.root, "
+        "session.worktree FROM step_words JOIN step ON step.id = step_words.rowid JOIN turn ON turn.id = step.turn "
+        "JOIN session ON session.id = turn.session WHERE step_words MATCH ? AND step.kind = ? "
+        "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn "
+        "AND result.tool_use_id = step.tool_use_id AND result.kind = ? AND result.is_error) "
+        "ORDER BY step_words.rowid DESC LIMIT ?",
+        (any_of([" ".join(words)]), KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TOOL_RESULT], _MOST_CALLS),
+    )
 
 
 def _created(archive: Archive, turn: int, tool_use_id: str | None) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
-from unified_state.memory.archive.index.step_index import tables
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.memory.ledger.explain_item import place_of
@@ -158,18 +157,14 @@ def _entry(archive: Archive, event: Event) -> HistoryEntry:
 
 def _calling_turn(archive: Archive, session: int, alias: str, at: int) -> int | None:
     """Return the turn of a session with its last tool call before a change that names the item."""
-    rows = [
-        row
-        for table in tables(archive)
-        for row in archive.rows(
-            f"SELECT step.at, step.turn FROM {table} JOIN step ON step.id = {table}.rowid "
-            f"JOIN turn ON turn.id = step.turn WHERE {table} MATCH ? AND turn.session = ? AND step.kind = ? "
-            "AND step.at BETWEEN ? AND ? ORDER BY step.at DESC LIMIT 1",
-            f'"{alias}"',
-            session,
-            KIND_NUMBERS[TOOL_CALL],
-            at - _BEFORE,
-            at + _AFTER,
-        )
-    ]
-    return max(rows)[1] if rows else None
+    turn: int | None = archive.value(
+        "SELECT step.turn FROM step_words JOIN step ON step.id = step_words.rowid "
+        "JOIN turn ON turn.id = step.turn WHERE step_words MATCH ? AND turn.session = ? AND step.kind = ? "
+        "AND step.at BETWEEN ? AND ? ORDER BY step.at DESC LIMIT 1",
+        f'"{alias}"',
+        session,
+        KIND_NUMBERS[TOOL_CALL],
+        at - _BEFORE,
+        at + _AFTER,
+    )
+    return turn

@@ -91,7 +91,7 @@ def _steps(
             if fix_at is not None:
                 with archive.transaction():
                     replace_text(archive, number, step, masked)
-                    note_rewrite(archive, number)
+                    note_rewrite(archive)
                     note_masked(archive, STEP, number, fix_at)
                     requote(archive, step.uuid, masker)
                     note_unfinished(archive, empty_working_sets(archive, [number]))

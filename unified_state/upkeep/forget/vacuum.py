@@ -1,4 +1,4 @@
-"""Make the file smaller: renew the index, then SQLite's VACUUM, which writes the archive anew without free pages.
+"""Make the file smaller: merge the index, then SQLite's VACUUM, which writes the archive anew without free pages.
 
 Other processes wait for the latter, about a second for 100 MB, so it only runs where the user asks for it.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.memory.archive.blocks.group_texts import group_left
-from unified_state.upkeep.forget.renew_index import renew_index
+from unified_state.memory.archive.small_steps import rewrite_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ class Vacuumed(Record):
 
 
 def vacuum(workspace: Workspace) -> Vacuumed:
-    """Renew and merge the index in small steps, then write the archive anew without its free pages."""
+    """Merge the index in small steps, then write the archive anew without its free pages."""
 
     def action(archive: Archive) -> Vacuumed:
         before = archive.size()
         if not archive.has_journal:
-            renew_index(archive)
+            rewrite_index(archive)
             group_left(archive)
         archive.compact()
         return Vacuumed(before, archive.size())

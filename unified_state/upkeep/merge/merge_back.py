@@ -24,7 +24,7 @@ from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.store_protocol import everything
 from unified_state.memory.journal.journal import EVENTS, HISTORY, Journal
 from unified_state.memory.journal.journal_places import DAMAGED, MERGED, merged_folders
-from unified_state.memory.journal.journalled_archive import JournalledArchive, MemoryArchive
+from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.memory.journal.scratch_database import remove_scratch, remove_tree
 from unified_state.memory.ledger.item_table import raise_counter, selected_items
 from unified_state.memory.repository.place import digest_path_of, journal_folder
@@ -32,7 +32,6 @@ from unified_state.memory.state_file.state_file import StateFile, written_state_
 from unified_state.memory.workspace.carry_items import is_carried
 from unified_state.model.hook_event import Moment
 from unified_state.upkeep.forget.forget_refs import forget_told
-from unified_state.upkeep.merge.former_files import FormerFiles, former_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,21 +91,11 @@ class _Merge:
         own = self._archive.journal if isinstance(self._archive, JournalledArchive) else None
         journal = own if own and self._is_history else Journal(self._folder, lock_seconds)
         with journal:
-            if not (self._former() and self._journal(journal) and self._events()):
+            if not (self._journal(journal) and self._events()):
                 return False
             self._put_away()
             self._remove_merged()
         return True
-
-    def _former(self) -> bool:
-        """Merge the files of builds that had no journal."""
-        if not former_files(self._folder):
-            return True
-        files = FormerFiles(self._folder)
-        with MemoryArchive() as source:
-            pending = files.put_into(source)
-            self._damaged += files.damaged
-            return self._take_in(source, pending)
 
     def _journal(self, journal: Journal) -> bool:
         if self._is_history or not os.path.exists(os.path.join(self._folder, HISTORY)):
@@ -220,9 +209,8 @@ class _Merge:
         try:
             if self._is_history:
                 os.mkdir(aside, 0o700)
-                names = [EVENTS, *former_files(self._folder)]
-                for name in (name for name in names if os.path.exists(os.path.join(self._folder, name))):
-                    os.rename(os.path.join(self._folder, name), os.path.join(aside, name))
+                if os.path.exists(os.path.join(self._folder, EVENTS)):
+                    os.rename(os.path.join(self._folder, EVENTS), os.path.join(aside, EVENTS))
             elif os.path.isdir(self._folder):
                 remove_scratch(self._folder)
                 os.rename(self._folder, aside)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from zlib import decompressobj
 
@@ -28,7 +26,6 @@ from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, Step
 
 NOW = 1_700_000_000_000
-_SINCE = ("text_block", "ungrouped", "step_words")  # tables that an archive of version 5 does not have
 STEPS, NEWEST = 600, 50
 MARKER = "xzvqMarker7391"
 ODD = {11: "", 12: "half \ud83d", 13: "nul \0 in it", 14: "漢字 😀", 15: "y" * (LONGEST_TEXT + 1)}
@@ -254,15 +251,3 @@ def test_a_step_whose_block_is_lost_never_gets_the_text_of_another_one(written: 
     group_left(written)
     assert written.value("SELECT max(id) FROM text_block") > lost
     assert {texts(written)[number] for number in steps} == {UNREADABLE}
-
-
-def test_an_archive_of_an_earlier_version_is_grouped_as_any_other(written: Archive) -> None:
-    path = written.path
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in (*(f"DROP TABLE {name}" for name in _SINCE), "PRAGMA user_version = 5"):
-            connection.execute(statement)
-    with Archive(path) as archive:
-        assert texts(archive) == WRITTEN
-        group_left(archive)
-        assert texts(archive) == WRITTEN
-        assert len(grouped(archive)) > 200

@@ -345,10 +345,6 @@ COMMANDS = {
     "inbox list": Command(_inbox, about=_LIST),
     "inbox accept": _ACCEPT,
     "inbox reject": _REJECT,
-    "proposed": Command(_inbox),
-    "proposed list": Command(_inbox, about=_LIST),
-    "proposed accept": _ACCEPT,
-    "proposed dismiss": _REJECT,
     "edit": Command(
         _edit,
         _REF,

@@ -40,13 +40,6 @@ if TYPE_CHECKING:
 _SHOWN_FILES = 20
 
 
-def _ingest(context: Context, arguments: Values) -> None:
-    """Archive transcripts: the old name of `import` for them, for one more version."""
-    files = _find(arguments.paths)
-    done, text = _archive(context, context.workspace(create=True), files)
-    context.show({"files": done.files, "added": done.added, "skipped": done.skipped}, text)
-
-
 def _find(paths: list[str]) -> list[tuple[str, bool]]:
     from unified_state.capture.ingest import find_transcripts
 
@@ -221,9 +214,6 @@ def _taken_lines(taken: Taken) -> Iterator[str]:
 
 
 COMMANDS = {
-    "ingest": Command(
-        _ingest, argument("paths", nargs="+", metavar="TRANSCRIPT|FOLDER", help="*.jsonl, or a folder of them")
-    ),
     "import": Command(
         _import,
         argument(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.memory.archive.blocks.write_blocks import BlockMaker
-from unified_state.memory.archive.steps import DATA_URL, NEWEST, searchable
+from unified_state.memory.archive.steps import DATA_URL, searchable
 from unified_state.model.step import Step
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def make_ready(prepared: Iterable[tuple[object, object]]) -> Ready:
     for found, _ in prepared:
         if isinstance(found, Step):
             maker.put(0, found.text)
-            words.append(None if found.text.startswith(DATA_URL) else searchable(found, NEWEST))
+            words.append(None if found.text.startswith(DATA_URL) else searchable(found))
         else:
             words.append(None)
     maker.flush()

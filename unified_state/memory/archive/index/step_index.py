@@ -1,22 +1,12 @@
-"""The full-text index of steps: the words that it has of each, and which of its two tables has them.
+"""The full-text index of steps, in the table `step_words`: which words a step has, not where and how often.
 
-`step_words` has each word of a step once, without places and frequencies: a third of the size of `step_text`, the table
-of older steps. An older step stays there until its index is renewed. What was indexed is deleted as it was inserted.
+The index has no content of its own: what was indexed is deleted as it was inserted.
 """
 
 from __future__ import annotations
 
 from unified_state.lib.text import UNREADABLE
-from unified_state.memory.archive.steps import (
-    DATA_URL,
-    FIRST_NEWEST,
-    NEWER,
-    OLDER,
-    first_steps,
-    form_of,
-    searchable,
-    table_of,
-)
+from unified_state.memory.archive.steps import DATA_URL, searchable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,34 +18,9 @@ if TYPE_CHECKING:
 _SMALLEST_LONG = 0x80
 
 
-def tables(archive: Archive) -> tuple[str, ...]:
-    """Return the tables that have steps, that of the newer ones first."""
-    first = first_of_newest(archive)
-    if first is None:
-        return (OLDER,)
-    return (NEWER,) if first <= 1 else (NEWER, OLDER)
-
-
-def index_form(archive: Archive, number: int) -> int:
-    """Return the form in which a step is indexed."""
-    return form_of(first_steps(archive), number)
-
-
-def first_of_newest(archive: Archive) -> int | None:
-    """Return the first step in the newest form; None if no step was archived since there is this form."""
-    return first_steps(archive).get(FIRST_NEWEST)
-
-
-def begin_newest_at(archive: Archive, number: int) -> None:
-    """Note the first step in the newest form. Call it in the transaction that indexed the steps from there."""
-    archive.set_meta(FIRST_NEWEST, str(number))
-
-
 def empty_index(archive: Archive) -> None:
-    """Delete all of the index. Steps that are indexed from now on have the newest form."""
-    for table in (OLDER, NEWER):
-        archive.run(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")
-    begin_newest_at(archive, 1)
+    """Delete all of the index."""
+    archive.run("INSERT INTO step_words (step_words) VALUES ('delete-all')")
 
 
 def take_from_index(archive: Archive, number: int, step: Step) -> None:
@@ -69,10 +34,8 @@ def take_from_index(archive: Archive, number: int, step: Step) -> None:
         empty_index(archive)
         archive.run("INSERT OR IGNORE INTO unindexed SELECT id FROM step WHERE kind NOT NULL AND id != ?", number)
     else:
-        form = index_form(archive, number)
-        table = table_of(form)
-        delete = f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)"
-        archive.run(delete, number, searchable(step, form))
+        delete = "INSERT INTO step_words (step_words, rowid, text) VALUES ('delete', ?, ?)"
+        archive.run(delete, number, searchable(step))
 
 
 def index_later(archive: Archive, number: int) -> None:

@@ -11,7 +11,7 @@ import time
 from contextlib import closing
 
 from unified_state.lib.stdlib import DatabaseError, connect, parse_json
-from unified_state.memory.archive.schema.archive_schema import MIGRATIONS, create_tables
+from unified_state.memory.archive.schema.archive_schema import FIRST_VERSION, create_tables, newest_version
 from unified_state.memory.archive.schema.ledger_check import ledger_problem, words_problem
 from unified_state.model.item import ALIAS_LETTERS
 
@@ -78,8 +78,8 @@ def _header_problem(connection: Connection, path: str) -> str | None:
     if encoding != "UTF-8":
         return f"its texts are said to be {encoding}"
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if not 0 < version <= len(MIGRATIONS):
-        return None if version > 0 else f"its version is {version}"  # opening a newer one raises an error
+    if not FIRST_VERSION <= version <= newest_version():
+        return None if version > 0 else f"its version is {version}"  # opening another version raises an error
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")
@@ -94,24 +94,24 @@ def _header_problem(connection: Connection, path: str) -> str | None:
 
 def _problem(connection: Connection, *, reads_all: bool) -> str | None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > len(MIGRATIONS):
+    if not FIRST_VERSION <= version <= newest_version():
         return None
     if not reads_all:
         with closing(expected_schema(version)) as expected:
             found = _schema_problem(connection, expected)
-        return found or (ledger_problem(connection) if version == len(MIGRATIONS) else None)
+        return found or (ledger_problem(connection) if version == newest_version() else None)
     for (problem,) in connection.execute(f"PRAGMA integrity_check({_PROBLEMS})"):
         if problem not in {"ok", _NO_PROBLEM}:
             return str(problem)
     with closing(expected_schema(version)) as expected:
         found = _schema_problem(connection, expected) or _value_problem(connection, expected)
-    return found or (words_problem(connection) if version == len(MIGRATIONS) else None)
+    return found or (words_problem(connection) if version == newest_version() else None)
 
 
 def expected_schema(version: int) -> Connection:
     """Return an empty archive of a version, in memory."""
     connection = connect(":memory:", isolation_level=None)
-    create_tables(connection, MIGRATIONS[:version])
+    create_tables(connection, version)
     return connection
 
 
@@ -128,7 +128,7 @@ def plain_tables(connection: Connection) -> list[str]:
     return [
         name
         for _, kind, name, *_ in schema_rows(connection)
-        if kind == "table" and not name.startswith(("step_text", "step_words", "sqlite_"))
+        if kind == "table" and not name.startswith(("step_words", "sqlite_"))
     ]
 
 

@@ -1,0 +1,217 @@
+"""The tables of what transcripts and the client tell: sessions, steps, compactions, and what is derived from them."""
+
+from __future__ import annotations
+
+SESSIONS = """
+CREATE TABLE session (
+    id INTEGER PRIMARY KEY,
+    session_id TEXT NOT NULL UNIQUE,
+    worktree TEXT,
+    branch TEXT,
+    pid INTEGER,
+    started_at INTEGER,
+    seen_at INTEGER,              -- the newest entry archived, or the newest hook
+    ended_at INTEGER,
+    end_reason TEXT,
+    predecessor TEXT,             -- the session before /clear, or the one forked from
+    forgotten_at INTEGER,         -- what the session said up to then must not be archived again
+    tool_calls INTEGER NOT NULL DEFAULT 0,
+    work TEXT,                    -- work item and where its git stood, as JSON
+    clock INTEGER NOT NULL DEFAULT 0,
+    root TEXT,
+    news INTEGER                  -- the newest that the session knows
+);
+CREATE INDEX session_by_seen ON session (seen_at);
+CREATE TABLE transcript (         -- how far each file has been read
+    path TEXT PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES session,
+    agent TEXT,
+    offset INTEGER NOT NULL,
+    inode INTEGER,
+    turn INTEGER                  -- the turn that is open at the offset
+) WITHOUT ROWID;
+"""
+
+STEPS = """
+CREATE TABLE turn (               -- T41
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES session,
+    agent TEXT,
+    at INTEGER NOT NULL
+);
+CREATE INDEX turn_by_session ON turn (session);
+CREATE TABLE step (               -- S1234; a forgotten one keeps its row, without kind and content
+    id INTEGER PRIMARY KEY,
+    turn INTEGER NOT NULL REFERENCES turn,
+    uuid NOT NULL,                -- of the transcript entry: 16 bytes, or text where it is no UUID
+    block INTEGER NOT NULL,       -- position in the entry's content
+    kind INTEGER,
+    at INTEGER NOT NULL,
+    tool TEXT,
+    tool_use_id TEXT,
+    is_error INTEGER,
+    body,                         -- text, or a zlib stream of its UTF-8
+    UNIQUE (uuid, block)
+);
+CREATE INDEX step_by_turn ON step (turn);
+CREATE TABLE step_copy (          -- steps that stand in the transcript of another session too (forks)
+    session INTEGER NOT NULL REFERENCES session,
+    step INTEGER NOT NULL REFERENCES step,
+    PRIMARY KEY (session, step)
+) WITHOUT ROWID;
+CREATE TABLE unnoted (            -- steps that the working set has still to take in
+    session INTEGER NOT NULL REFERENCES session,
+    step INTEGER NOT NULL REFERENCES step,
+    PRIMARY KEY (session, step)
+) WITHOUT ROWID;
+CREATE TABLE pruned (             -- steps that keep their row without content, so that no transcript brings them back
+    step INTEGER PRIMARY KEY REFERENCES step
+);
+"""
+
+# Which words a step has, not where and how often: the index is a third of the size.
+FULL_TEXT = """
+CREATE VIRTUAL TABLE step_words USING fts5 (text, content='', detail=none, tokenize='porter unicode61');
+CREATE TABLE unindexed (          -- steps whose texts the full-text index does not hold yet
+    step INTEGER PRIMARY KEY REFERENCES step
+);
+"""
+
+BLOCKS = """
+CREATE TABLE text_block (         -- texts of consecutive steps in one zlib stream; their bodies are numbers
+    id INTEGER PRIMARY KEY,       -- of its first step
+    last INTEGER NOT NULL,        -- step
+    body NOT NULL
+);
+CREATE TABLE ungrouped (          -- steps whose texts may be in no block
+    first INTEGER PRIMARY KEY,
+    last INTEGER                  -- NULL: all that follow
+);
+"""
+
+COMPACTIONS = """
+CREATE TABLE compaction (         -- K2
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES session,
+    trigger TEXT,
+    started_at INTEGER NOT NULL,
+    boundary_uuid TEXT UNIQUE,
+    boundary_at INTEGER,
+    pre_tokens INTEGER,
+    last_step INTEGER,            -- the newest step of the archive when it began
+    summary,                      -- packed like a body
+    summary_from TEXT,             -- subagent_stop, post_compact or transcript
+    kept_at INTEGER
+);
+CREATE INDEX compaction_by_session ON compaction (session);
+CREATE TABLE restore (            -- every text that we gave a session back
+    nonce TEXT PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES session,
+    compaction INTEGER REFERENCES compaction,
+    part TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    delivered_at INTEGER,         -- when its nonce was found in the transcript
+    body
+);
+CREATE INDEX restore_by_session ON restore (session);
+CREATE TABLE survival (           -- what of the state each compaction's summary kept
+    compaction INTEGER PRIMARY KEY REFERENCES compaction,
+    judged TEXT NOT NULL,         -- JSON: each item's ref, verdict and place in the summary; the working set in numbers
+    restored TEXT,                -- JSON: the refs that were told again
+    tokens INTEGER,               -- of the text that told them, estimated
+    told_at INTEGER               -- when the user was told, once
+);
+"""
+
+REWINDS = """
+CREATE TABLE continuation (       -- where the prompts of a session go on, and when the first one did there
+    session INTEGER NOT NULL REFERENCES session,
+    parent NOT NULL,              -- the entry before, stored as in step; empty at the beginning
+    at INTEGER NOT NULL,
+    PRIMARY KEY (session, parent)
+) WITHOUT ROWID;
+CREATE TABLE rewind (             -- what a session said between these times was taken back
+    session INTEGER NOT NULL REFERENCES session,
+    after_at INTEGER NOT NULL,
+    until_at INTEGER NOT NULL,    -- of the prompt with which the conversation went on
+    PRIMARY KEY (session, until_at)
+) WITHOUT ROWID;
+"""
+
+WORKING_SET = """
+CREATE TABLE working_set (        -- what each session worked with
+    session INTEGER NOT NULL REFERENCES session,
+    kind TEXT NOT NULL,           -- file, command, program, reference, error
+    name TEXT NOT NULL,           -- of identifiers outside of files: empty
+    level REAL NOT NULL,          -- how much it weighs, as a logarithm
+    data NOT NULL,                -- levels of its identifiers and details as JSON, packed like a body
+    PRIMARY KEY (session, kind, name)
+) WITHOUT ROWID;
+CREATE INDEX working_set_by_level ON working_set (session, kind, level);
+CREATE TABLE access (             -- steps that were asked for: how much that weighs, as a logarithm
+    step INTEGER PRIMARY KEY REFERENCES step,
+    level REAL NOT NULL
+);
+"""
+
+CONTEXT = """
+CREATE TABLE context (            -- how full each session's context window is
+    session INTEGER PRIMARY KEY REFERENCES session,
+    window INTEGER NOT NULL,
+    compacts_at INTEGER NOT NULL, -- tokens
+    known_from TEXT NOT NULL,     -- how that is known: client, compactions, default
+    phase TEXT NOT NULL,
+    reached TEXT NOT NULL,        -- the highest phase of this cycle
+    cycle INTEGER NOT NULL,       -- the newest compaction then; 0: none
+    stale INTEGER NOT NULL,       -- items whose files are gone
+    line TEXT                     -- what the next prompt is told, once
+);
+CREATE TABLE context_point (      -- the last 50 points of each session's history
+    session INTEGER NOT NULL REFERENCES session,
+    at INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    PRIMARY KEY (session, turn)
+) WITHOUT ROWID;
+"""
+
+LEAN = """
+CREATE TABLE shortened (          -- tool outputs of which the model was given a short form
+    step INTEGER PRIMARY KEY REFERENCES step,  -- that holds the whole
+    session INTEGER NOT NULL REFERENCES session,
+    agent TEXT,
+    tool_use_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    digest INTEGER NOT NULL,      -- of the call and its output
+    level INTEGER NOT NULL,
+    whole INTEGER NOT NULL,       -- characters
+    shown INTEGER NOT NULL,       -- characters
+    recalls INTEGER NOT NULL DEFAULT 0,
+    recalled INTEGER NOT NULL DEFAULT 0,  -- characters that were shown after all
+    awaited INTEGER,              -- 1 until the transcript's entry of the output was met
+    place INTEGER                 -- the step before it in the transcript
+);
+CREATE INDEX shortened_by_session ON shortened (session, awaited);
+"""
+
+VECTORS = """
+CREATE TABLE vector_model (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    stamp TEXT NOT NULL DEFAULT (hex(randomblob(16))),
+    UNIQUE (name, version)
+);
+CREATE TABLE vector (
+    id INTEGER PRIMARY KEY,       -- in the order in which they came: what is derived reads on from the last one
+    step INTEGER NOT NULL REFERENCES step,
+    model INTEGER NOT NULL REFERENCES vector_model,
+    embedding BLOB NOT NULL,      -- of unit length, float16, little-endian
+    UNIQUE (step, model)
+);
+CREATE TRIGGER vector_deleted AFTER DELETE ON vector
+    BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
+CREATE TRIGGER vector_changed AFTER UPDATE ON vector
+    BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
+"""
