@@ -5,6 +5,8 @@ VENV := .venv
 RUN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(RUN)/python -m pip install --quiet --disable-pip-version-check
 # Many tests wait for processes of their own, so there are three workers for two cores.
+# `tests.flaky` tries a test that failed once more, alone.
+PYTEST ?= pytest
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
 WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation interfaces other_hosts plugin real_client contracts team
@@ -12,18 +14,25 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation interfaces other
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test lint structure dist site real-client other-hosts bench damages campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame audit-cost survival turns evaluation evaluation-dry evaluation-page generate screenshots clean
+.PHONY: demo check test stress lint structure dist site real-client other-hosts bench campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame audit-cost survival turns evaluation evaluation-dry evaluation-page generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
 
 # While one works: all that needs no process, server or client of its own. Random data is tried with fewer examples.
 check: $(VENV)/installed
-	$(RUN)/python -m pytest tests $(WHOLE_PROGRAM:%=--ignore=tests/%) -m 'not process and not server and not client and not slow' \
+	$(RUN)/python -m pytest tests $(WHOLE_PROGRAM:%=--ignore=tests/%) -m 'not process and not server and not client and not slow and not stress' \
 		--hypothesis-profile=quick -n auto --dist worksteal -q
 
+# Everything but what `make stress`, the real client and other hosts run.
 test: $(VENV)/installed
-	$(RUN)/python -m pytest tests --ignore=tests/real_client --ignore=tests/other_hosts -n $(WORKERS) --dist worksteal -q
+	$(RUN)/python -m $(PYTEST) tests --ignore=tests/real_client --ignore=tests/other_hosts -m 'not stress' -n $(WORKERS) --dist worksteal -q
+
+# What repeats one thing at hundreds of points, in large or elsewhere. PART is a marker of it: make stress PART=kills. In full:
+# UNIFIED_STATE_TEST_FULL=1 make stress OPTIONS="--kills 1000 --damages 10000"
+PART ?= stress
+stress: $(VENV)/installed
+	$(RUN)/python -m $(PYTEST) tests --ignore=tests/real_client --ignore=tests/other_hosts -m '$(PART)' -n $(WORKERS) --dist worksteal -q $(OPTIONS)
 
 lint: $(VENV)/installed
 	$(RUN)/ruff check .
@@ -67,10 +76,6 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.reminders
 	$(RUN)/python -m benchmarks.tool_outputs
 	$(RUN)/python -m benchmarks.lean_cost
-
-# One damaged byte after the other in each of our files.
-damages: $(VENV)/installed
-	$(RUN)/python -m pytest tests/acceptance/test_damage_of_any_byte.py --damages 10000 -n auto -q
 
 # Made-up inputs of every kind, guided by coverage, for so many seconds: make campaign DURATION=3600. With OPTIONS=--save
 # the corpus in the repository is written anew.

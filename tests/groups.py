@@ -30,6 +30,69 @@ MARKERS = {
     "team": "server",
     "upkeep/handover/test_hostile_worktrees.py": "process",
 }
+# What `make stress` runs and `make test` leaves out: what repeats one thing at hundreds of points, in large, elsewhere,
+# or with programs of the developers. By subject: whoever changes one runs its part.
+STRESS = {
+    "kills": (
+        "acceptance/test_killed.py",
+        "acceptance/test_killed_turns.py",
+        "acceptance/test_killed_upkeep.py",
+        "acceptance/test_hung_writer.py",
+        "acceptance/test_no_hang.py",
+        "acceptance/test_refusing_server.py",
+        "team/postgres/test_failing.py",
+    ),
+    "damage": (
+        "acceptance/test_damage_of_any_byte.py",
+        "acceptance/test_damaged_archive.py",
+        "acceptance/test_damaged_state_file.py",
+        "acceptance/test_hostile_disk.py",
+        "acceptance/test_json_hostile_disk.py",
+    ),
+    "size": (
+        "acceptance/test_forgetting_at_scale.py",
+        "acceptance/test_large_repository.py",
+        "acceptance/test_long_imports.py",
+        "acceptance/test_long_lines.py",
+        "acceptance/test_pruning.py",
+        "interfaces/viewer/test_large_and_odd.py",
+        "memory/repository/git/test_git_limits.py",
+    ),
+    "places": (
+        "acceptance/test_other_platforms.py",
+        "acceptance/test_wheel_install.py",
+        "docs/test_elsewhere.py",
+    ),
+    "stores": (
+        "contracts/test_transfer.py",
+        "team/postgres/test_citus.py",
+        "team/postgres/test_distributed.py",
+        "team/postgres/test_hostile_member.py",
+        "team/postgres/test_many_at_once.py",
+        "team/postgres/test_pgbouncer.py",
+        "team/postgres/test_replicas.py",
+    ),
+    "inputs": ("campaign",),
+    "programs": ("benchmarks", "evaluation"),
+}
+# A test of durability, locks, trust, masking or the gate that fails once has failed: it is not tried again.
+NEVER_AGAIN = (
+    "acceptance/test_cloned_repositories.py",
+    "acceptance/test_core_memory.py",
+    "acceptance/test_damage",
+    "acceptance/test_foreign_state.py",
+    "acceptance/test_forget",
+    "acceptance/test_gate.py",
+    "acceptance/test_hostile",
+    "acceptance/test_killed",
+    "acceptance/test_many_writers.py",
+    "acceptance/test_nothing_is_lost.py",
+    "acceptance/test_secrets_everywhere.py",
+    "constraints/",
+    "memory/secrets/",
+    "memory/state_file/",
+    "memory/writer/",
+)
 # These take more than five seconds of one core.
 SLOW = {
     "acceptance/test_forgetting_at_scale.py",
@@ -61,7 +124,8 @@ def markers_of(place: str) -> list[str]:
     """The markers of the tests of a file, by its path in `tests`."""
     folders = [folder for folder in MARKERS if place == folder or place.startswith(f"{folder}/")]
     found = [MARKERS[max(folders, key=len)]] if folders else []
-    return [*found, "slow"] if place in SLOW else found
+    parts = [part for part, places in STRESS.items() if any(f"{place}/".startswith(f"{one}/") for one in places)]
+    return [*found, *(["slow"] if place in SLOW else []), *(["stress", *parts] if parts else [])]
 
 
 def comes_first(item: pytest.Item) -> bool:

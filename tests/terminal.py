@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.fork_server import is_forkable, start_forked, status_of
 from tests.processes import ROOT
 
 _QUESTION = b"to go on: "
@@ -54,6 +55,8 @@ def run_at_terminal(
     seconds: float = 120,
 ) -> Ended:
     """Run a command at a terminal of its own, where each question is answered."""
+    if is_forkable(list(map(str, command)), env):
+        return _run_forked(list(map(str, command)), cwd, env, answer, seconds)
     terminal, theirs = pty.openpty()
     code, told = os.pipe()
     try:
@@ -76,6 +79,21 @@ def run_at_terminal(
         for descriptor in (terminal, theirs, code):
             os.close(descriptor)
     return Ended(int(status), out, err, asked.decode())
+
+
+def _run_forked(command: list[str], cwd: Path | None, env: Mapping[str, str], answer: str, seconds: float) -> Ended:
+    terminal, theirs = pty.openpty()
+    out, err = os.pipe(), os.pipe()
+    try:
+        with start_forked(command, cwd, env, (theirs, out[1], err[1]), at_terminal=True) as asked:
+            os.close(out[1])
+            os.close(err[1])
+            pipes = {out[0]: b"", err[0]: b""}
+            shown = _converse(terminal, pipes, answer, time.monotonic() + seconds)
+            return Ended(status_of(asked), pipes[out[0]], pipes[err[0]], shown.decode())
+    finally:
+        for descriptor in (terminal, theirs, out[0], err[0]):
+            os.close(descriptor)
 
 
 def _converse(terminal: int, pipes: dict[int, bytes], answer: str, until: float) -> bytes:

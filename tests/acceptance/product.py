@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 
+from tests.fork_server import COMMAND, is_forkable, run_forked
 from tests.terminal import run_at_terminal
 from unified_state.agents.install.hook_launcher import launcher_text
 from unified_state.agents.install.hook_table import hook_groups
@@ -25,7 +26,7 @@ from unified_state.settings import default_data_dir
 
 from .transcripts import Json, Transcript
 
-PROGRAM = (sys.executable, "-m", "unified_state.interfaces.cli.main")
+PROGRAM = COMMAND
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schemas" / "unified-session-state-3.schema.json"
 SWITCHES = ("UNIFIED_STATE_REQUIRE_", "UNIFIED_STATE_TEST_")
@@ -41,7 +42,12 @@ class Done(NamedTuple):
 
 
 class Project:
-    """One worktree and what the product keeps for it. `prefix` is put before every command, to run it elsewhere."""
+    """One worktree and what the product keeps for it. `prefix` is put before every command, to run it elsewhere.
+
+    Commands of ours run in forked processes; without `forks`, in interpreters of their own.
+    """
+
+    forks = True
 
     def __init__(self, folder: Path, home: Path, prefix: Sequence[str] = ()) -> None:
         self.folder, self.home, self.prefix = folder, home, tuple(prefix)
@@ -104,16 +110,17 @@ class Project:
         return json.dumps({**given, **fields}).encode()
 
     def execute(self, command: Sequence[str], stdin: str | bytes, environment: Mapping[str, str]) -> Done:
-        """Run any command in the worktree."""
-        done = subprocess.run(
-            [*self.prefix, *command],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            cwd=self.folder if self.folder.is_dir() else None,
-            env={**users_environment(), "HOME": str(self.home), **environment},
-            timeout=PATIENCE,
-            check=False,
-        )
+        """Run any command in the worktree: one of ours in a forked process, unless a prefix has it run elsewhere."""
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        cwd = self.folder if self.folder.is_dir() else None
+        variables = {**users_environment(), "HOME": str(self.home), **environment}
+        if self.forks and not self.prefix and is_forkable(command, variables):
+            done = run_forked(command, given, cwd, variables, PATIENCE)
+        else:
+            done = subprocess.run(
+                [*self.prefix, *command],
+                input=given, capture_output=True, cwd=cwd, env=variables, timeout=PATIENCE, check=False,
+            )  # fmt: skip
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def state(self) -> Json:

@@ -24,10 +24,10 @@ AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}
 # The ids of what `ruled` holds: C1 is enforced, C2 proposed by the state file, D1 a decision that would replace C1.
 PATHS: dict[str, tuple[str, ...]] = {
     "lift": ("constraint", "lift", "C1"),
-    "accept": ("proposed", "accept", "C2"),
-    "drop": ("proposed", "dismiss", "C2"),
-    "change of scope, mode and text": ("proposed", "accept", "C3"),
-    "replacement by another kind": ("proposed", "accept", "D1"),
+    "accept": ("inbox", "accept", "C2"),
+    "drop": ("inbox", "reject", "C2"),
+    "change of scope, mode and text": ("inbox", "accept", "C3"),
+    "replacement by another kind": ("inbox", "accept", "D1"),
     "accept in the inbox": ("inbox", "accept", "C2"),
     "accept several": ("inbox", "accept", "C2", "D1"),
     "reject": ("inbox", "reject", "C2", "C3", "--why", "old"),

@@ -21,7 +21,7 @@ from .starting_client import CLIENT, NEXT, Client, reason_before, without_nonce
 from .test_quick_start import PARTS, SESSION
 from .transcripts import Transcript
 
-pytestmark = pytest.mark.usefixtures("no_settings")
+pytestmark = [pytest.mark.usefixtures("own_interpreters"), pytest.mark.usefixtures("no_settings")]
 SOURCES = ("startup", "resume", "clear")
 LATER = "import time; now = time.time; time.time = lambda: now() + {seconds}\n"
 

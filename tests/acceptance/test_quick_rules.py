@@ -11,6 +11,7 @@ import pytest
 from .product import Done, Project
 from .session_client import Client
 
+pytestmark = pytest.mark.usefixtures("own_interpreters")
 ROOT = str(Path(__file__).parents[2])
 CODE = """
 import sys, posix

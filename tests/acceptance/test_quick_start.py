@@ -23,7 +23,7 @@ from .product import Done, Project, all_bytes, hook_command
 from .striking import hook_struck_at, run_struck
 from .transcripts import Transcript
 
-pytestmark = pytest.mark.usefixtures("no_settings")
+pytestmark = [pytest.mark.usefixtures("own_interpreters"), pytest.mark.usefixtures("no_settings")]
 ROOT = str(Path(__file__).parents[2])
 SESSION, OTHER = "0b1f8d3c-5a52-4f0e-9a39-6f2c1f1f2a11", "1b1f8d3c-5a52-4f0e-9a39-6f2c1f1f2a12"
 CODE = f"import sys; sys.path.append({ROOT!r}); from unified_state.interfaces.hook_start import main; main()"
@@ -251,7 +251,7 @@ def test_forgotten_text_is_gone_from_it_and_never_printed(session: Session, way:
         session.files[0].write_text(session.files[0].read_text().replace("SQLite", secret), encoding="utf-8")
     command = {
         "forget": ("forget", "--session", session.session_id),
-        "prune": ("prune", "--older-than", "0d"),
+        "prune": ("forget", "--older-than", "0d"),
         "purge": ("uninstall", "--purge"),
         "scan": ("scan", "--fix"),
     }[way]

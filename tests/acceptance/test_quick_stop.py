@@ -17,7 +17,7 @@ from .session_client import SESSION, Client
 from .striking import hook_struck_at, run_struck
 from .transcripts import Transcript
 
-pytestmark = pytest.mark.usefixtures("no_settings")
+pytestmark = [pytest.mark.usefixtures("own_interpreters"), pytest.mark.usefixtures("no_settings")]
 TOKEN = "ghp_" + "aB3" + "x7Yk2" * 6 + "q9W"
 # Notes on stderr whether `os` is loaded when the client may go on, and ends there with `STOPS` in the environment.
 NOTING = """

@@ -15,7 +15,7 @@ import pytest
 from .product import Project, hook_command
 from .session_client import SESSION, Client
 
-pytestmark = pytest.mark.usefixtures("no_settings")
+pytestmark = [pytest.mark.usefixtures("own_interpreters"), pytest.mark.usefixtures("no_settings")]
 TOKEN = "ghp_" + "aB3" + "x7Yk2" * 6 + "q9W"
 
 

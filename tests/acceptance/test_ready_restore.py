@@ -16,6 +16,8 @@ from .product import Project, all_bytes, hook_command, restored
 from .striking import hook_struck_at, run_struck
 from .transcripts import Transcript
 
+pytestmark = pytest.mark.usefixtures("own_interpreters")
+
 SUMMARY = "<summary>We went on with the limits.</summary>"
 PARTS = ("brief", "working_set")
 EVERY = amount(1, 3)  # point at which a hook is killed

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 
 from benchmarks.said_rules import labelled
 from tests.amount import amount
@@ -40,14 +38,3 @@ def test_rules_of_the_first_prompt_stand_in_the_restore_after_1_5_and_20_compact
             assert [text for text in RECORDED if text not in brief] == []
             assert [text for text in SAID if text not in brief] == []
         written.turn(200 + compaction)
-
-
-def test_ingesting_a_session_again_brings_the_rules_that_an_earlier_version_missed(project: Project) -> None:
-    written, path = first_prompt(project), project.folder.parent / f"{SESSION}.jsonl"
-    project.keep(written, path)
-    known = [entry["quote"] for entry in project.ask("inbox", "list")]
-    assert sorted(known) == sorted(SAID)
-    with closing(sqlite3.connect(project.archive)) as archive, archive:
-        archive.execute("DELETE FROM item WHERE id > 3")
-    assert project.run("import", str(path)).code == 0
-    assert sorted(entry["quote"] for entry in project.ask("inbox", "list")) == sorted(SAID)

@@ -22,7 +22,7 @@ from .striking import hook_struck_at, run_struck
 from .test_quick_start import CODE, OTHER, SESSION
 from .transcripts import Transcript
 
-pytestmark = pytest.mark.usefixtures("no_settings")
+pytestmark = [pytest.mark.usefixtures("own_interpreters"), pytest.mark.usefixtures("no_settings")]
 SOURCES = ("startup", "resume", "clear")
 
 
@@ -204,7 +204,7 @@ def test_forgotten_text_is_gone_from_it_and_never_printed(client: Client, way: s
         client.files[0].write_text(client.files[0].read_text().replace("SQLite", secret), encoding="utf-8")
     command = {
         "forget": ("forget", "--session", SESSION),
-        "prune": ("prune", "--older-than", "0d"),
+        "prune": ("forget", "--older-than", "0d"),
         "purge": ("uninstall", "--purge"),
         "scan": ("scan", "--fix"),
     }[way]

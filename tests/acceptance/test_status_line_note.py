@@ -17,7 +17,7 @@ import pytest
 
 from .product import Project
 
-pytestmark = pytest.mark.usefixtures("no_settings")
+pytestmark = [pytest.mark.usefixtures("own_interpreters"), pytest.mark.usefixtures("no_settings")]
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 ONE_ITEM = " · compacts at 167k · 1 item · saved just now · hooks ok"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.groups import MARKERS, SLOW, WAITING, markers_of
+from tests.flaky import may_be_tried_again
+from tests.groups import MARKERS, NEVER_AGAIN, SLOW, STRESS, WAITING, markers_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +23,24 @@ def would_run(target: str, tmp_path: Path) -> str:
 
 
 def test_every_place_that_has_a_marker_exists() -> None:
-    assert [place for place in [*MARKERS, *SLOW, *WAITING] if not (ROOT / "tests" / place).exists()] == []
+    places = [*MARKERS, *SLOW, *WAITING, *(place for places in STRESS.values() for place in places)]
+    assert [place for place in places if not (ROOT / "tests" / place).exists()] == []
+    known = [path.relative_to(ROOT / "tests").as_posix() for path in (ROOT / "tests").rglob("test_*.py")]
+    assert [start for start in NEVER_AGAIN if not any(name.startswith(start) for name in known)] == []
+
+
+@pytest.mark.parametrize(
+    ("failed", "again"),
+    [
+        ([], False),
+        (["tests/lib/test_fence.py::test_a"], True),
+        (["tests/lib/test_fence.py::test_a"] * 6, False),
+        (["tests/lib/test_fence.py::test_a", "tests/acceptance/test_gate.py::test_b[x]"], False),
+        (["tests/memory/secrets/test_mask.py::test_c"], False),
+    ],
+)
+def test_a_failure_is_tried_again_unless_it_is_of_durability_trust_or_masking(failed: list[str], again: bool) -> None:
+    assert may_be_tried_again(failed) == again
 
 
 def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path) -> None:
@@ -30,7 +48,7 @@ def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path
     ignored = {word.removeprefix("--ignore=tests/") for word in words if word.startswith("--ignore")}
     assert ignored == {place for place in MARKERS if (ROOT / "tests" / place).is_dir()}
     (chosen,) = (words[index + 1] for index, word in enumerate(words) if word == "-m" and "not" in words[index + 1])
-    assert chosen == "not process and not server and not client and not slow"
+    assert chosen == "not process and not server and not client and not slow and not stress"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +59,7 @@ def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path
         ("search/vectors/test_nearest_vectors.py", {"slow"}),
         ("contracts/test_contracts.py", {"server"}),
         ("acceptance/test_search.py", {"process"}),
-        ("acceptance/test_killed.py", {"process", "slow"}),
+        ("acceptance/test_killed.py", {"process", "slow", "stress", "kills"}),
         ("real_client/test_main_job.py", {"client"}),
         ("structure/test_start_up.py", {"process"}),
     ],

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.builders import SESSION, answer, call, prompt, result, write_transcript
+from tests.fork_server import COMMAND, run_ours
 
-PROGRAM = (sys.executable, "-m", "unified_state.interfaces.cli.main")
 RECORDED = (
     ("decision", "add", "Token bucket in Redis", "--rationale", "four workers share it"),
     ("constraint", "add", "Never touch migrations", "--source", "the user"),
@@ -32,7 +30,7 @@ def recorded(repository: Path, tmp_path: Path) -> Path:
         answer(5, "The burst is next."),
     )
     for arguments in (*RECORDED, ("import", str(path))):
-        subprocess.run([*PROGRAM, *arguments], cwd=repository, check=True, capture_output=True)
+        run_ours([*COMMAND, *arguments], repository).check_returncode()
     return repository
 
 

@@ -7,15 +7,16 @@ import os
 import pty
 import struct
 import subprocess
-import sys
 import termios
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+from tests.fork_server import COMMAND, is_forkable, run_ours, start_forked, status_of
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 
-PROGRAM = (sys.executable, "-m", "unified_state.interfaces.cli.main")
+PROGRAM = COMMAND
 
 
 def person() -> dict[str, str]:
@@ -36,16 +37,18 @@ def on_screen(
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     environment: Mapping[str, str] = {**person(), **variables}
-    stdout = subprocess.DEVNULL if piped else theirs
-    process = subprocess.Popen(
-        [*PROGRAM, *arguments],
-        cwd=cwd,
-        env=environment,
-        stdin=theirs,
-        stdout=stdout,
-        stderr=theirs,
-        start_new_session=True,
-    )
+    command = [*PROGRAM, *arguments]
+    with open(os.devnull, "wb") as null:
+        streams = (theirs, null.fileno() if piped else theirs, theirs)
+        if is_forkable(command, environment):
+            asked = start_forked(command, cwd, environment, streams, at_terminal=True)
+            status: Callable[[], int] = partial(status_of, asked)
+        else:
+            stdin, stdout, stderr = streams
+            process = subprocess.Popen(
+                command, cwd=cwd, env=environment, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
+            )
+            status = process.wait
     os.close(theirs)
     shown = b""
     try:
@@ -55,12 +58,10 @@ def on_screen(
         pass
     finally:
         os.close(ours)
-        assert process.wait(60) in {0, 1, 2}, shown
+        assert status() in {0, 1, 2}, shown
     return shown.decode().replace("\r\n", "\n")
 
 
 def run(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """A command whose outputs are pipes."""
-    return subprocess.run(
-        [*PROGRAM, *arguments], cwd=cwd, env={**person(), **variables}, capture_output=True, text=True, check=False
-    )
+    return run_ours([*PROGRAM, *arguments], cwd, {**person(), **variables})

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.builders import SESSION, answer, append, boundary, call, entry, prompt, result, summary, write_transcript
+from tests.fork_server import run_ours
 from tests.interfaces.cli.screen import PROGRAM, person
 from tests.terminal import MIDDLEMAN
 
@@ -118,9 +119,7 @@ def viewing(
 
 def run(folder: Path, *arguments: str, stdin: str = "") -> str:
     """What a command of the user's prints."""
-    done = subprocess.run(
-        [*PROGRAM, *arguments], cwd=folder, env=person(), input=stdin, capture_output=True, text=True, check=False
-    )
+    done = run_ours([*PROGRAM, *arguments], folder, person(), stdin)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

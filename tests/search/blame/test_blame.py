@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, SESSION, Entry, answer, call, prompt, result, write_transcript
+from tests.fork_server import run_ours
 from tests.interfaces.cli.screen import PROGRAM, person
 from tests.rollouts import Rollout, patched
 
@@ -23,9 +24,7 @@ LIMITER = "class Limiter:\n    def take(self):\n        return self.left > 0\n"
 
 def program(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """What a command does."""
-    return subprocess.run(
-        [*PROGRAM, *arguments], cwd=repository, env=person(), capture_output=True, text=True, check=False
-    )
+    return run_ours([*PROGRAM, *arguments], repository, person())
 
 
 def blamed(repository: Path, *arguments: str) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.hostile import CORPUS, Hostile, becoming_hostile
+from tests.fork_server import run_ours
 from tests.interfaces.cli.screen import PROGRAM, person
 from unified_state.search.blame import git_blame
 
@@ -31,9 +32,7 @@ def hostile(repository: Path, home: Path, tmp_path: Path, monkeypatch: pytest.Mo
 
 def blame(folder: Path, place: str) -> subprocess.CompletedProcess[str]:
     """What `blame` does."""
-    return subprocess.run(
-        [*PROGRAM, "blame", "--json", place], cwd=folder, env=person(), capture_output=True, text=True, check=False
-    )
+    return run_ours([*PROGRAM, "blame", "--json", place], folder, person())
 
 
 @pytest.mark.parametrize("make", CORPUS, ids=lambda make: str(make.__name__))

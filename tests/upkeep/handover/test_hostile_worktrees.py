@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.hostile import CORPUS, Hostile, becoming_hostile
+from tests.fork_server import run_ours
 from tests.interfaces.cli.screen import PROGRAM, person
 
 PROGRAMS_OF_GIT = ("alias.status=!{trap}", "alias.rev-list=!{trap}", "alias.rev-parse=!{trap}", "pager.status={trap}")
@@ -37,8 +37,6 @@ def test_no_program_of_a_repository_is_run(hostile: Hostile, tmp_path: Path, mak
         ["handover", "create", bundle],
         ["handover", "take", bundle],
     ):
-        done = subprocess.run(
-            [*PROGRAM, *command], cwd=hostile.folder, env=person(), capture_output=True, text=True, check=False
-        )
+        done = run_ours([*PROGRAM, *command], hostile.folder, person())
         assert "Traceback" not in done.stderr
     assert hostile.ran == []
