@@ -14,7 +14,7 @@ from .conftest import Prepared
 from .product import Project
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"
-OF_THIS_MACHINE = ("repository", "updatedAt", "tokenMetrics", "sessions")
+OF_THE_MOMENT = ("repository", "timestamp", "updatedAt", "trigger", "git", "tokenMetrics", "sessions")
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -59,6 +59,14 @@ def edit(project: Project, change: Edit) -> None:
     project.state_path.write_text(json.dumps(state, indent=4, ensure_ascii=False), encoding="utf-8")
 
 
+def write_as_newer_version(project: Project, change: Edit) -> None:
+    """Change the state file as a newer version would, which uses the same archive."""
+    edit(project, change)
+    (noted,) = project.archive.parent.glob("state-*.sha256")
+    digest = sha256(project.state_path.read_bytes()).hexdigest()
+    noted.write_text(f"{digest}  {project.state_path}\n", encoding="utf-8")
+
+
 def items(project: Project) -> dict[str, dict[str, Any]]:
     """All items that the ledger shows, by their ids."""
     kinds = ("decision", "constraint", "question", "evidence")
@@ -66,20 +74,54 @@ def items(project: Project) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
-def test_a_state_file_of_the_seed_is_migrated_with_all_it_says(project: Project, version: str) -> None:
+def test_a_state_file_of_the_seed_is_taken_over_with_all_it_says(project: Project, version: str) -> None:
     project.state_path.parent.mkdir()
     project.state_path.write_bytes((GOLDEN / f"v{version}.json").read_bytes())
     assert project.run("load").code == 0
-    state = {name: value for name, value in project.state().items() if name not in OF_THIS_MACHINE}
+    assert project.at_terminal("inbox", "accept", "--all", str(project.state_path)).code == 0
+    state = {name: value for name, value in project.state().items() if name not in OF_THE_MOMENT}
     expected = json.loads((GOLDEN / f"v{version}.migrated.json").read_text(encoding="utf-8"))
     for section in ("decisions", "constraints", "openQuestions", "evidenceLedger"):
         for entry, wanted in zip(state[section], expected[section], strict=True):
-            assert {**entry, "timestamp": wanted.get("timestamp", entry["timestamp"])} == {
-                "timestamp": entry["timestamp"],
-                **wanted,
-            }
+            status = {} if wanted["status"] == "proposed" else {"status": wanted["status"]}
+            taken = {**{name: value for name, value in wanted.items() if name != "status"}, "origin": "user_said"}
+            assert entry == {"timestamp": entry["timestamp"], **taken, **status}
         del state[section], expected[section]
-    assert state == expected
+    expected["summaries"]["keyDecisions"] = state["summaries"]["keyDecisions"]
+    state["workflow"]["toolExecutions"] = expected["workflow"]["toolExecutions"]
+    assert state == {name: value for name, value in expected.items() if name not in OF_THE_MOMENT}
+
+
+def test_the_user_may_refuse_all_of_a_file(project: Project) -> None:
+    project.state_path.parent.mkdir()
+    project.state_path.write_bytes((GOLDEN / "v2.0.0.json").read_bytes())
+    assert project.at_terminal("inbox", "reject", "--all", str(project.state_path)).code == 0
+    assert project.ask("inbox") == []
+    assert {item["status"] for item in items(project).values()} == {"dismissed"}
+
+
+@pytest.mark.parametrize("words", [("/etc/passwd",), ("a.json", "b.json")])
+def test_all_takes_a_state_file_of_this_project_and_no_other(known: Project, words: tuple[str, ...]) -> None:
+    done = known.run("inbox", "accept", "--all", *words)
+    assert (done.code, done.err.count("\n")) == (2, 1), done
+
+
+def test_what_is_accepted_alone_leaves_the_rest_of_the_file_waiting(project: Project) -> None:
+    project.state_path.parent.mkdir()
+    project.state_path.write_bytes((GOLDEN / "v2.0.0.json").read_bytes())
+    waiting = project.ask("inbox")
+    assert project.run("inbox", "accept", "D3").code == 0
+    assert [one for one in waiting if one.get("id") != "D3"] == project.ask("inbox")
+
+
+def test_the_first_start_says_once_that_a_file_waits(project: Project) -> None:
+    project.state_path.parent.mkdir()
+    project.state_path.write_bytes(before := (GOLDEN / "v2.0.0.json").read_bytes())
+    starts = [project.hook("SessionStart", "brief", source="startup", session_id=name).out for name in "abc"]
+    assert "12 entries of .claude/unified-session-state.json" in json.loads(starts[0])["systemMessage"]
+    assert "additionalContext" not in starts[0]
+    assert [start for start in starts[1:] if "entries" in start or "wait" in start] == []
+    assert project.state_path.read_bytes() == before  # a start changes no file of the repository
 
 
 def test_ids_go_on_behind_those_of_a_state_file_of_the_seed(project: Project) -> None:
@@ -118,7 +160,7 @@ def test_hooks_go_on_archiving_beside_a_newer_state_file(known: Project) -> None
 
 
 def test_fields_of_a_newer_minor_version_survive_every_change(known: Project) -> None:
-    edit(known, lambda state: state.update(version="3.7.0", fromTheFuture={"a": [1, {"b": None}]}))
+    write_as_newer_version(known, lambda state: state.update(version="3.7.0", fromTheFuture={"a": [1, {"b": None}]}))
     known.decide("another")
     assert known.run("save").code == 0
     assert known.hook("PreCompact").code == 0
@@ -127,14 +169,14 @@ def test_fields_of_a_newer_minor_version_survive_every_change(known: Project) ->
 
 @pytest.mark.parametrize("section", ["git", "workItem", "workflow", "summaries", "tokenMetrics"])
 def test_unknown_fields_of_a_section_survive(known: Project, section: str) -> None:
-    edit(known, lambda state: state[section].update(fromTheFuture="kept"))
+    write_as_newer_version(known, lambda state: state[section].update(fromTheFuture="kept"))
     known.decide("another")
     assert known.state()[section]["fromTheFuture"] == "kept"
 
 
 @pytest.mark.parametrize("section", ["decisions", "constraints", "openQuestions", "evidenceLedger"])
 def test_unknown_fields_of_an_entry_survive(known: Project, section: str) -> None:
-    edit(known, lambda state: state[section][0].update(fromTheFuture="kept"))
+    write_as_newer_version(known, lambda state: state[section][0].update(fromTheFuture="kept"))
     known.decide("another")
     assert known.state()[section][0]["fromTheFuture"] == "kept"
 

@@ -94,7 +94,7 @@ def _spelled(action: argparse.Action) -> str:
         return value
     if action.nargs == 0:
         return ", ".join(action.option_strings)  # `--name, --no-name`
-    return f"{action.option_strings[0]} {value}"
+    return f"{action.option_strings[0]} [{value}]" if action.nargs == "?" else f"{action.option_strings[0]} {value}"
 
 
 def _meaning(action: argparse.Action) -> str:

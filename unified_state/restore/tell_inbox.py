@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.item_table import PROPOSED, selected_items
+from unified_state.memory.ledger.rules.from_file import KEYS_FROM_FILE
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
 
 _TOLD = "told of the inbox"  # the name of the value in the archive: the numbers of the sessions that were told
+_WAITS = "status = ? AND coalesce(capture_key, '') NOT GLOB ?"  # of a state file the user is told once, as a whole
 _MOST_SESSIONS, _CHARACTERS = 100, 60
 
 
@@ -33,8 +35,8 @@ def tell_waiting(archive: Archive, session: int) -> str:
 
 def waiting_line(archive: Archive) -> str:
     """Return the line about what waits, for a session that was not told, or "" if nothing does."""
-    where = "WHERE status = ? ORDER BY kind = 'constraint' AND origin = 'user_said' DESC, id DESC"
-    waiting = selected_items(archive, where, PROPOSED)
+    where = f"WHERE {_WAITS} ORDER BY kind = 'constraint' AND origin = 'user_said' DESC, id DESC"
+    waiting = selected_items(archive, where, PROPOSED, KEYS_FROM_FILE)
     if not waiting:
         return ""
     rules = [item for item in waiting if item.kind == CONSTRAINT and item.origin == USER_SAID]
@@ -43,9 +45,8 @@ def waiting_line(archive: Archive) -> str:
 
 def is_to_be_told(archive: Archive, session: int) -> bool:
     """Return whether something waits of which a session was not told."""
-    return bool(archive.value("SELECT 1 FROM item WHERE status = ? LIMIT 1", PROPOSED)) and session not in _told(
-        archive
-    )
+    waits = selected_items(archive, f"WHERE {_WAITS} LIMIT 1", PROPOSED, KEYS_FROM_FILE)
+    return bool(waits) and session not in _told(archive)
 
 
 def rules_line(count: int, newest: str) -> str:
@@ -57,7 +58,7 @@ def rules_line(count: int, newest: str) -> str:
 
 
 def items_line(count: int) -> str:
-    """Return the line about items that the user did not say. None is quoted: a foreign file may have brought it."""
+    """Return the line about items that the user did not say. None is quoted: an agent may have made it."""
     what = "1 recorded item waits" if count == 1 else f"{count:,} recorded items wait"
     return f"{what} for confirmation (unified-state inbox)"
 

@@ -13,21 +13,30 @@ from hypothesis import strategies as st
 from tests.builders import NOW
 from unified_state.lib.record import disk_value
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.ledger.item_table import list_items
+from unified_state.memory.archive.session_work import add_notes, replace_todos
+from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.ledger.decide_proposal import accept, reject
+from unified_state.memory.ledger.item_table import forget_item, list_items
 from unified_state.memory.ledger.record_item import Author, record_item, resolve
+from unified_state.memory.ledger.waiting_notes import waiting_notes
 from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.inspect_state import inspect_state_file
 from unified_state.memory.writer.record_state import refresh_state
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, Todo
 
 BODIES: dict[str, dict[str, Any]] = {
     DECISION: {"decision": "Use SQLite", "rationale": "one file", "reversible": True},
     CONSTRAINT: {"constraint": "API v1 stays", "source": "the user", "blocking": True},
     QUESTION: {"question": "Which port?", "context": "the proxy", "priority": "low"},
     EVIDENCE: {"type": "error", "content": "boom", "source": "pytest"},
+}
+NOTES = {
+    "sd": {"id": "SD-1"},
+    "workflow": {"currentPhase": "EXEC"},
+    "summaries": {"contextHighlights": ["so"], "pendingActions": ["do"], "keyDecisions": ["one", "two"]},
 }
 SECTIONS = {"decisions": "D1", "constraints": "C1", "openQuestions": "Q1", "evidenceLedger": "E1"}
 
@@ -78,9 +87,9 @@ def test_a_file_that_is_older_than_a_resolution_does_not_open_the_question_again
 ) -> None:
     older = read(place)
     resolve(archive, "Q1", "8080", Author(origin=USER_SAID), mask=masker.text, now=NOW)
-    rewrite(place, {**older, "new": 1})
+    rewrite(place, {**older, "timestamp": "2026-01-01T00:00:00.000Z"})
     assert adopted() == 0
-    assert (read(place)["openQuestions"][0]["resolution"], read(place)["new"]) == ("8080", 1)
+    assert read(place)["openQuestions"][0]["resolution"] == "8080"
 
 
 def test_a_proposal_is_linked_to_the_item_that_it_changes(
@@ -96,14 +105,70 @@ def test_a_proposal_is_linked_to_the_item_that_it_changes(
     ) == [("D2", "changes", "D1")]
 
 
-@pytest.mark.parametrize(("status", "becomes"), [("active", "proposed"), ("superseded", "superseded")])
-def test_a_new_entry_of_a_stranger_is_a_proposal_unless_it_is_settled_anyway(
+@pytest.mark.parametrize(("status", "becomes"), [("active", "active"), ("superseded", "superseded")])
+def test_a_new_entry_of_a_stranger_waits_and_has_its_status_once_it_is_accepted(
     adopted: Callable[[], int], place: Place, archive: Archive, status: str, becomes: str
 ) -> None:
     rewrite(place, {"version": "3.0.0", "decisions": [{"decision": "other", "status": status, "origin": "user_said"}]})
     adopted()
     item = list_items(archive, DECISION)[-1]
-    assert (item.alias, item.status, item.origin) == ("D2", becomes, "inferred")
+    assert (item.alias, item.status, item.origin) == ("D2", "proposed", "inferred")
+    assert [one.status for one in accept(archive, ["D2"], USER_SAID, NOW)] == [becomes]
+
+
+@pytest.mark.parametrize("decide", [accept, reject, None])
+def test_a_file_that_comes_back_proposes_nothing_again(
+    adopted: Callable[[], int], place: Place, archive: Archive, decide: Callable[..., object] | None
+) -> None:
+    theirs = {"version": "2.0.0", "decisions": [{"id": "D1", "decision": "other", "rationale": "r"}], **NOTES}
+    rewrite(place, theirs)
+    assert adopted() == 3
+    assert len(waiting_notes(archive)) == 4
+    if decide is not None:
+        decide(archive, ["D2", "D3", "D4"], USER_SAID, NOW, notes=waiting_notes(archive))
+    before = waiting_notes(archive)
+    rewrite(place, theirs)
+    assert adopted() == 0
+    assert waiting_notes(archive) == before
+
+
+def test_no_key_decision_of_a_file_is_lost_or_proposed_twice(
+    adopted: Callable[[], int], place: Place, archive: Archive
+) -> None:
+    rewrite(
+        place, {**read(place), "summaries": {"keyDecisions": ["Use SQLite", 5, " ", "Deploy on Fridays", "x" * 300]}}
+    )
+    assert adopted() == 2
+    texts = [item.body["decision"] for item in list_items(archive, DECISION)]
+    assert texts == ["Use SQLite", "Deploy on Fridays", "x" * 300]
+
+
+def test_what_was_forgotten_is_not_proposed_again(adopted: Callable[[], int], place: Place, archive: Archive) -> None:
+    theirs = {"version": "3.0.0", "decisions": [{"decision": "other"}]}
+    rewrite(place, theirs)
+    assert adopted() == 1
+    forget_item(archive, list_items(archive, DECISION)[-1].uuid)
+    rewrite(place, theirs)
+    assert adopted() == 0
+
+
+def test_what_a_person_adds_to_our_file_waits_and_the_rest_of_it_does_not(
+    adopted: Callable[[], int], place: Place, archive: Archive
+) -> None:
+    add_notes(archive, None, "highlight", ["ours"], "2026-01-01T00:00:00.000Z")
+    replace_todos(
+        archive, touch_session(archive, "s", NOW), [Todo("1", "test it", "pending")], "2026-01-01T00:00:00.000Z"
+    )
+    adopted()
+    state = read(place)
+    state["summaries"] = {"contextHighlights": ["ours", "theirs"], "pendingActions": ["[pending] test it", "run it"]}
+    rewrite(place, state)
+    assert adopted() == 0
+    assert [(one.note.kind, one.note.text) for one in waiting_notes(archive)] == [
+        ("highlight", "theirs"),
+        ("action", "run it"),
+    ]
+    assert read(place)["summaries"]["contextHighlights"] == ["ours"]
 
 
 odd_values = st.recursive(

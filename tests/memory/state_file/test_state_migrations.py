@@ -41,21 +41,6 @@ def test_the_first_version_had_no_sections() -> None:
     assert state["tokenMetrics"] == {}
 
 
-@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
-def test_where_there_are_no_decisions_the_key_decisions_are(version: str) -> None:
-    before = {**golden(version), "decisions": []}
-    before["summaries"]["keyDecisions"] = ["Use GraphQL", 5, " ", "Use DataLoader"]
-    assert migrate_state(before, "a.json")["decisions"] == [
-        {"id": "D1", "decision": "Use GraphQL", "rationale": "not recorded", "timestamp": before["timestamp"]},
-        {"id": "D2", "decision": "Use DataLoader", "rationale": "not recorded", "timestamp": before["timestamp"]},
-    ]
-
-
-@pytest.mark.parametrize("summaries", [None, [], {}, {"keyDecisions": "Use GraphQL"}])
-def test_where_there_are_no_key_decisions_either_there_is_nothing(summaries: object) -> None:
-    assert "decisions" not in migrate_state({"version": "2.0.0", "summaries": summaries}, "a.json")
-
-
 def test_the_trigger_auto_is_todays_precompact() -> None:
     assert migrate_state({**golden("2.0.0"), "trigger": "auto"}, "a.json")["trigger"] == "precompact"
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from unified_state.lib.record import disk_value
+from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_milliseconds
+from unified_state.memory.ledger.item_table import PROPOSED, RESOLVED, SUPERSEDED
+from unified_state.memory.ledger.rules.from_file import is_from_file, status_in_file
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.memory.ledger.rules.short_item import main_text, short_form
+from unified_state.memory.ledger.waiting_notes import JSON_KINDS, WORK_ITEM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,11 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.ledger.inbox import Effect, Waiting
+    from unified_state.memory.ledger.waiting_notes import WaitingNote
 
 _LINE, _VALUE = 400, 160  # characters of an item, and of one of its fields
 
 
-def inbox_value(waiting: Waiting) -> dict[str, Any]:
+def inbox_value(waiting: Waiting, file: str) -> dict[str, Any]:
+    """Return a proposal as JSON. `file` is the path of the state file, which it may come from."""
     item = waiting.item
     return {
         **disk_value(short_form(item)),
@@ -27,6 +33,7 @@ def inbox_value(waiting: Waiting) -> dict[str, Any]:
         "quote": item.quote,
         "session_id": item.session_id,
         "turn": waiting.turn,
+        "file": file if is_from_file(item) else None,
         "changes": [
             {
                 "verb": effect.verb,
@@ -39,13 +46,37 @@ def inbox_value(waiting: Waiting) -> dict[str, Any]:
     }
 
 
-def inbox_lines(waiting: Waiting, now: int) -> Iterator[str]:
+def note_value(waiting: WaitingNote, file: str) -> dict[str, Any]:
+    """Return a note of the state file as JSON."""
+    note = waiting.note
+    text = parse_json(note.text) if note.kind in JSON_KINDS else note.text
+    return {"kind": note.name or note.kind, "text": text, "timestamp": waiting.at, "file": file, "status": PROPOSED}
+
+
+def note_lines(waiting: WaitingNote, now: int, file: str) -> Iterator[str]:
+    """Yield the lines of a note: itself, and its source."""
+    note = waiting.note
+    fields = parse_json(note.text) if note.kind == WORK_ITEM else {}
+    text = ", ".join(map(str, fields.values())) or note.text
+    yield f"{note.name or note.kind}: {cut(harmless(text), _LINE)}"
+    yield f"    from {file} ({age_text(now - (to_milliseconds(waiting.at) or now))})"
+
+
+def inbox_lines(waiting: Waiting, now: int, file: str) -> Iterator[str]:
     """Yield the lines of a proposal: itself, its source, and what it would change."""
     item = waiting.item
     yield item_line(item, _LINE)
     age = age_text(now - (to_milliseconds(item.created_at) or now))
-    source = ", ".join(filter(None, [waiting.turn or "", item.rule or "", age]))
-    quote = f'"{cut(harmless(item.quote), _VALUE)}" ' if item.quote and item.quote != main_text(item) else ""
+    status = status_in_file(item)
+    answer = f': "{cut(harmless(answer), _VALUE)}"' if (answer := item.body.get("resolution")) else ""
+    settled = f"as {status}{answer}" if status in (RESOLVED, SUPERSEDED) else ""
+    source = ", ".join(filter(None, [waiting.turn or "", item.rule or "", settled, age]))
+    if status:
+        quote = f"{file} "
+    elif item.quote and item.quote != main_text(item):
+        quote = f'"{cut(harmless(item.quote), _VALUE)}" '
+    else:
+        quote = ""
     is_known = quote or waiting.turn or item.rule
     yield f"    from {quote}({source})" if is_known else f"    recorded {age}"
     for effect in waiting.effects:

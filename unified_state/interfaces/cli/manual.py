@@ -74,6 +74,8 @@ def _spelled(action: argparse.Action) -> str:
     if not action.option_strings:
         return value
     names = ", ".join(name for name in action.option_strings if name.startswith("--"))
+    if action.nargs == "?":
+        return f"{names} [{value}]"
     return names if action.nargs == 0 else f"{names} {value}"
 
 

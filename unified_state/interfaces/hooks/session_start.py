@@ -18,8 +18,10 @@ from unified_state.memory.archive.sessions import (
     session_number,
 )
 from unified_state.memory.archive.steps import last_entry_at
+from unified_state.memory.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
 from unified_state.memory.repository.find_repository import CHECKOUTS
 from unified_state.memory.repository.place import has_reminders
+from unified_state.memory.workspace.workspace import has_foreign_file
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.restore.ready_restore import drop_ready, ready_restore
 
@@ -102,7 +104,16 @@ def _note_printed(call: HookCall, archive: Archive, session: int) -> str:
 
 
 def _tell_waiting(call: HookCall, archive: Archive, session: int) -> None:
-    """Add the line on what waits for the user to their message, once in a session."""
+    """Add the lines on what waits for the user to their message: on a state file once, on the rest once in a
+    session.
+    """
+    if call.part == BRIEF and call.printed is None and archive.meta(TOLD_OF_FILE) is None:
+        place = call.workspace.place
+        if has_foreign_file(place) or waits_from_file(archive):
+            from unified_state.memory.writer.foreign_file import tell_of_file  # once in the life of an archive
+
+            line = tell_of_file(archive, call.workspace, call.now)
+            call.message = "\n".join(filter(None, (call.message, line)))
     if call.part == BRIEF and archive.value("SELECT 1 FROM item WHERE status = 'proposed' LIMIT 1"):
         from unified_state.restore.tell_inbox import tell_waiting  # in most sessions nothing waits
 

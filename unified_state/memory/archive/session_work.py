@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.sessions import LOCAL_SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[
 
 
 def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
-    """Close the notes of a kind, of the session and those adopted from a file, before a newer list is added."""
+    """Close the notes of a kind, of the session and of no session, before a newer list is added."""
     archive.run(
         "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
         at,
@@ -146,6 +147,17 @@ def read_work(archive: Archive, session: int) -> dict[str, Any]:
     """Return the work of a session, as `change_work` stored it."""
     row = archive.row("SELECT work FROM session WHERE id = ?", session)
     return parse_json(row[0]) if row and row[0] else {}
+
+
+def earlier_work_item(archive: Archive, worktree: str) -> dict[str, Any] | None:
+    """Return the newest work item of a worktree's sessions, or of no session, whether they ended or not."""
+    works = archive.column(
+        "SELECT work FROM session WHERE (worktree = ? OR session_id = ?) AND work LIKE '%\"workItem\"%' "
+        "ORDER BY seen_at DESC",
+        worktree,
+        LOCAL_SESSION,
+    )
+    return next((item for work in works if (item := parse_json(work).get("workItem"))), None)
 
 
 def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None:

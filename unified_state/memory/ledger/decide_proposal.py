@@ -13,13 +13,16 @@ from unified_state.memory.ledger.item_table import (
     ACTIVE,
     DISMISSED,
     PROPOSED,
+    RESOLVED,
     SUPERSEDED,
     find_item,
     link_items,
     update_item,
 )
+from unified_state.memory.ledger.rules.from_file import status_in_file
 from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.memory.ledger.source_table import set_source
+from unified_state.memory.ledger.waiting_notes import end_waiting, take_over
 from unified_state.model.constraint import USER_SAID
 
 TYPE_CHECKING = False
@@ -28,32 +31,53 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.ledger.change_log import Pair
+    from unified_state.memory.ledger.waiting_notes import WaitingNote
     from unified_state.model.item import LedgerItem
 
 
 def accept(
-    archive: Archive, refs: Sequence[str], origin: str, now: int, session_id: str | None = None
+    archive: Archive,
+    refs: Sequence[str],
+    origin: str,
+    now: int,
+    session_id: str | None = None,
+    *,
+    notes: Sequence[WaitingNote] = (),
+    deed: str = "",
 ) -> list[LedgerItem]:
-    """Accept proposals as the user's statements, and return them. Each supersedes the items that it changes."""
+    """Accept proposals as the user's statements, and return them. Each supersedes the items that it changes. One that a
+    state file shows as settled is settled.
+
+    `notes` of a state file are taken over with them. `deed` is what the user confirms then, as in `takes over 3
+    entries`.
+    """
     proposals = _proposals(archive, refs, origin)
     _check_agree(archive, proposals)
     changed = [older for proposal in proposals for older in changed_by(archive, proposal)]
     names = ", ".join(proposal.alias for proposal in proposals)
     verb = "confirms or replaces" if len(proposals) == 1 else "confirm or replace"
     pass_gate_for(
-        list({item.uuid: item for item in (*proposals, *changed)}.values()), origin, f"accepts {names}, which {verb}"
+        list({item.uuid: item for item in (*proposals, *changed)}.values()),
+        origin,
+        f"accepts {names}, which {verb}",
+        deed=deed,
     )
     with archive.transaction():
         pairs: list[Pair] = []
         for proposal in sorted(_proposals(archive, refs, origin), key=_age):  # a newer one may change an older one
             pairs += _accept(archive, proposal, to_text(now))
-        note_change(archive, ACCEPTS, origin, session_id, pairs, to_text(now))
+        take_over(archive, [waiting.note for waiting in notes], now)
+        end_waiting(archive, notes, to_text(now))
+        if pairs:
+            note_change(archive, ACCEPTS, origin, session_id, pairs, to_text(now))
     return [find_item(archive, proposal.uuid) for proposal in proposals]
 
 
 def _accept(archive: Archive, proposal: LedgerItem, at: str) -> list[Pair]:
     """Accept a proposal. Return all changed items, before and after. Call it in a transaction."""
-    item = proposal.replace(status=ACTIVE, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None)
+    status = status_in_file(proposal)
+    status = status if status in (SUPERSEDED, RESOLVED) else ACTIVE
+    item = proposal.replace(status=status, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None)
     update_item(archive, item)
     set_source(archive, item)  # from now on it is the user's statement
     pairs: list[Pair] = [(proposal, item)]
@@ -67,9 +91,18 @@ def _accept(archive: Archive, proposal: LedgerItem, at: str) -> list[Pair]:
 
 
 def reject(
-    archive: Archive, refs: Sequence[str], origin: str, now: int, *, why: str = "", session_id: str | None = None
+    archive: Archive,
+    refs: Sequence[str],
+    origin: str,
+    now: int,
+    *,
+    why: str = "",
+    session_id: str | None = None,
+    notes: Sequence[WaitingNote] = (),
 ) -> list[LedgerItem]:
-    """Reject proposals, and return them. They are not captured again. `why` is masked already."""
+    """Reject proposals and notes of a state file, and return the former. They are not captured again. `why` is masked
+    already.
+    """
     pass_gate_for(_proposals(archive, refs, origin), origin, "dismisses")
     at = to_text(now)
     told = {"resolution": why, "resolvedAt": at} if why else {}
@@ -81,7 +114,9 @@ def reject(
         ]
         for item in rejected:
             update_item(archive, item)
-        note_change(archive, REJECTS, origin, session_id, zip(proposals, rejected, strict=True), at)
+        end_waiting(archive, notes, at)
+        if rejected:
+            note_change(archive, REJECTS, origin, session_id, zip(proposals, rejected, strict=True), at)
     return rejected
 
 
@@ -94,7 +129,7 @@ def changed_by(archive: Archive, proposal: LedgerItem) -> list[LedgerItem]:
 def _proposals(archive: Archive, refs: Sequence[str], origin: str) -> list[LedgerItem]:
     """Return the proposals of some refs. Raises UsageError where one waits no more."""
     if not may_decide(origin):
-        message = f"only the user accepts or dismisses {', '.join(refs)}"
+        message = f"only the user accepts or dismisses {', '.join(refs) or 'what a state file holds'}"
         raise UsageError(message, "ask them to run this in a terminal of their own")
     items = {item.uuid: item for item in (find_item(archive, ref) for ref in refs)}
     for item in items.values():

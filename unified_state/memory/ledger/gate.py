@@ -44,15 +44,17 @@ def is_rule(item: LedgerItem | StoredItem) -> bool:
     return is_in_force(item) or (item.kind == CONSTRAINT and item.status == PROPOSED)
 
 
-def pass_gate_for(items: Iterable[LedgerItem | StoredItem], origin: str, verb: str, *, beside: str = "") -> None:
-    """Pass the gate if any of the items is a rule. `verb` is the action: `lifts`, `forgets`. `beside` tells what else
-    it does. Raises NotAtGateError.
+def pass_gate_for(
+    items: Iterable[LedgerItem | StoredItem], origin: str, verb: str, *, beside: str = "", deed: str = ""
+) -> None:
+    """Pass the gate if any of the items is a rule, or in any case for a `deed`. `verb` is the action: `lifts`,
+    `forgets`. `beside` tells what else it does. Raises NotAtGateError.
     """
     rules = [item for item in items if is_rule(item)]
-    if rules:
+    if rules or deed:
         refs = ", ".join(item.alias for item in rules)
         about = "; ".join(cut(harmless(main_text(item)), _SHOWN) for item in rules)
-        pass_gate(origin, f"{verb} {refs}", f"{about}; {beside}" if beside else about)
+        pass_gate(origin, deed or f"{verb} {refs}", f"{about}; {beside}" if beside else about)
 
 
 def pass_gate(origin: str, deed: str, about: str = "") -> None:

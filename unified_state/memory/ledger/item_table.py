@@ -214,7 +214,9 @@ def items_of_rule(archive: Archive, rule: str, session_id: str, limit: int) -> l
 def forget_item(archive: Archive, uuid: str) -> None:
     """Delete an item. Its alias stays taken, no state file brings it back, and it is not captured again."""
     archive.run("INSERT OR IGNORE INTO item_alias SELECT alias, '' FROM item WHERE uuid = ?", uuid)
-    archive.run("INSERT OR IGNORE INTO uncaptured SELECT capture_key FROM item WHERE uuid = ? AND rule NOT NULL", uuid)
+    archive.run(
+        "INSERT OR IGNORE INTO uncaptured SELECT capture_key FROM item WHERE uuid = ? AND capture_key NOT NULL", uuid
+    )
     from unified_state.memory.archive.text_columns import forget_texts  # only where something is forgotten
 
     forget_texts(archive, "item", uuid)

@@ -1,8 +1,8 @@
-"""Adoption: entries that others wrote into the state file enter the ledger as proposals, never as facts.
+"""Adoption: what others wrote into the state file waits for the user as proposals, all of it.
 
-A user may have edited the file, a repository may contain one, or the file may be older than the archive (written by an
-earlier version, or the archive was lost). An entry that is missing in the file is not deleted. Only a file that is byte
-for byte our last version is trusted: items that the archive lacks are then restored with their status and origin.
+A user may have edited the file, a repository may contain one, or another program may have written it. An entry that is
+missing in the file is not deleted. Only a file that is byte for byte our last version is trusted: what the archive
+lacks, because it was lost, is then restored with its status and origin.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import os
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.lib.text import cut, text_hash
+from unified_state.lib.text import one_line, text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
-from unified_state.memory.archive.session_work import add_notes
 from unified_state.memory.ledger.item_table import (
     PROPOSED,
     insert_item,
@@ -25,17 +24,18 @@ from unified_state.memory.ledger.item_table import (
     next_alias,
     raise_counter,
 )
-from unified_state.memory.ledger.rules.short_item import short_form
+from unified_state.memory.ledger.rules.from_file import key_from_file
+from unified_state.memory.ledger.rules.short_item import main_text, short_form
+from unified_state.memory.ledger.waiting_notes import propose_notes, take_over
 from unified_state.memory.repository.place import digest_path_of, may_have_journals
-from unified_state.memory.state_file.read_entries import LONGEST, SETTLED, StateEntry, alias_number, read_entries
+from unified_state.memory.state_file.read_entries import SETTLED, StateEntry, alias_number, lines_of, read_entries
+from unified_state.memory.state_file.read_notes import read_notes
 from unified_state.memory.state_file.state_file import StateFile, has_entries, written_state_files
 from unified_state.model.constraint import INFERRED
-from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
+from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
     from unified_state.memory.secrets.masker import Masker
@@ -43,31 +43,52 @@ if TYPE_CHECKING:
 
 
 def adopt(archive: Archive, content: StateContent, now: int) -> int:
-    """Insert the unknown entries of a state file into the ledger, and return the number of new items.
+    """Insert what the archive does not know of a state file, and return the number of new items.
 
-    The secrets of the content must be masked already. An entry that differs from the item with its id becomes a
-    proposal to change that item, and is linked to it.
+    The secrets of the content must be masked already. All of a file that is not ours is proposed. An entry that differs
+    from the item with its id becomes a proposal to change that item, and is linked to it.
     """
     if not content.json or (content.is_ours and has_entries(archive, content.json)):
         return 0
     with archive.transaction():
         known = {item.alias: item for item in list_items(archive)}
+        lines = {one_line(main_text(item)) for item in known.values() if item.kind == DECISION}
         keeps_aliases = not known  # a new archive continues the numbers of the older file
         adopted = 0
         for entry in read_entries(content.json, now):
             present = known.get(entry.alias)
-            if present is None and is_forgotten(archive, entry.alias):
+            if _is_known(archive, entry, present, lines):
                 continue
-            if present is None or not _shows(entry, present):
-                item = _item(archive, entry, now, trusted=content.is_ours, keeps_alias=keeps_aliases or content.is_ours)
-                if present is not None:
-                    item = item.replace(status=PROPOSED)
-                    link_items(archive, item, "changes", present, to_text(now))
-                insert_item(archive, item)
-                adopted += 1
-        if keeps_aliases:
-            adopt_notes(archive, content.json, now)
+            item = _item(archive, entry, now, trusted=content.is_ours, keeps_alias=keeps_aliases or content.is_ours)
+            if present is not None:
+                item = item.replace(status=PROPOSED)
+                link_items(archive, item, "changes", present, to_text(now))
+            insert_item(archive, item)
+            adopted += 1
+        if keeps_aliases or not content.is_ours:
+            adopt_notes(archive, content, now)
     return adopted
+
+
+def _is_known(archive: Archive, entry: StateEntry, present: LedgerItem | None, lines: set[str]) -> bool:
+    """Return whether the archive has the entry, proposed it once, or forgot it. `lines` are its decisions."""
+    if present is not None and _shows(entry, present):
+        return True
+    if present is None and is_forgotten(archive, entry.alias):
+        return True
+    if not entry.alias and entry.kind == DECISION and lines_of(entry.said[MAIN_FIELDS[DECISION]]) & lines:
+        return True
+    once = "SELECT 1 FROM item WHERE capture_key = ?1 UNION SELECT 1 FROM uncaptured WHERE capture_key = ?1"
+    return archive.row(once, _key(entry)) is not None
+
+
+def adopt_notes(archive: Archive, content: StateContent, now: int) -> None:
+    """Propose the notes of a state file, or take them over if the file is ours. Call it in a transaction."""
+    notes = list(read_notes(content.json or {}))
+    if content.is_ours:
+        take_over(archive, notes, now)
+    else:
+        propose_notes(archive, notes, now)
 
 
 def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only_ours: bool = False) -> int:
@@ -140,6 +161,7 @@ def _shows(entry: StateEntry, item: LedgerItem) -> bool:
     return (
         entry.kind == item.kind
         and (entry.status not in SETTLED or entry.status == item.status)
+        and entry.files in ((), item.files)
         and all(shown.get(name) == value for name, value in entry.said.items())
     )
 
@@ -159,19 +181,15 @@ def _item(archive: Archive, entry: StateEntry, now: int, *, trusted: bool, keeps
         alias=alias,
         kind=entry.kind,
         body={**OTHER_FIELDS[entry.kind], **entry.said},
-        status=entry.status if trusted or entry.status in SETTLED else PROPOSED,
+        status=entry.status if trusted else PROPOSED,
         origin=entry.origin if trusted else INFERRED,
         created_at=entry.created_at,
+        files=entry.files,
         quote=quote,
         quote_hash=text_hash(quote),
+        capture_key=None if trusted else _key(entry),
     )
 
 
-def adopt_notes(archive: Archive, state: dict[str, Any], now: int) -> None:
-    """Insert the highlights and pending actions of a state file."""
-    summaries = state.get("summaries")
-    for field, kind in (("contextHighlights", "highlight"), ("pendingActions", "action")):
-        texts = summaries.get(field) if isinstance(summaries, dict) else None
-        if isinstance(texts, list):
-            kept = [cut(text, LONGEST) for text in texts if isinstance(text, str) and text.strip()]
-            add_notes(archive, None, kind, kept, to_text(now))
+def _key(entry: StateEntry) -> str:
+    return key_from_file(entry.status, [entry.kind, entry.alias, entry.said, entry.files])

@@ -74,6 +74,11 @@ class StateFile:
                 raise DamagedFileError(message, "it is set aside and written anew from the archive")
         return StateContent(json=state, is_ours=sha256_digits(raw) == _known_digest(self._digest_path))
 
+    def is_foreign(self) -> bool:
+        """Return whether there is a file that we did not write. Raises StorageError."""
+        raw = self._read()
+        return raw is not None and sha256_digits(raw) != _known_digest(self._digest_path)
+
     def update(self, change: Callable[[StateContent], State]) -> State:
         """Write the state that `change` returns for the file's content, and return it.
 
@@ -322,8 +327,7 @@ def _from_1_to_2(state: Json) -> Json:
 def _from_2_to_3(state: Json) -> Json:
     """Migrate to version 3.0.0.
 
-    It calls the work item `workItem`, whatever ticket system it comes from, and has only the trigger `precompact`. It
-    derives the key decisions from the decisions, so key decisions become decisions if the file has no others.
+    It calls the work item `workItem`, whatever ticket system it comes from, and has only the trigger `precompact`.
     """
     migrated = {name: value for name, value in state.items() if name != "sd"}
     work_item = state.get("workItem") or state.get("sd")
@@ -331,20 +335,7 @@ def _from_2_to_3(state: Json) -> Json:
         migrated["workItem"] = work_item
     if state.get("trigger") == "auto":
         migrated["trigger"] = "precompact"
-    if not state.get("decisions") and (decisions := key_decisions(state)):
-        migrated["decisions"] = decisions
     return {**migrated, "version": STATE_VERSION}
-
-
-def key_decisions(state: Json) -> list[Json]:
-    """Return the key decisions in the summaries of a state as decisions. Version 1 has no others."""
-    summaries = state.get("summaries")
-    texts = summaries.get("keyDecisions") if isinstance(summaries, dict) else None
-    decisions = [text for text in texts if isinstance(text, str) and text.strip()] if isinstance(texts, list) else []
-    return [
-        {"id": f"D{number}", "decision": text, "rationale": "not recorded", "timestamp": state.get("timestamp")}
-        for number, text in enumerate(decisions, 1)
-    ]
 
 
 _STEPS: tuple[Callable[[Json], Json], ...] = (_from_1_to_2, _from_2_to_3)

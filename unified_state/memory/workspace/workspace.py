@@ -269,6 +269,16 @@ class Workspace(Record):
         )
 
 
+def has_foreign_file(place: Place) -> bool:
+    """Return whether the state file is not as we wrote it, or cannot be read. A session's start asks."""
+    from unified_state.memory.state_file.state_file import StateFile
+
+    try:
+        return StateFile(place.state_path, place.digest_path).is_foreign()
+    except StorageError:
+        return True
+
+
 def _has_spool(folder: str) -> bool:
     try:
         return any(name.endswith(ENDING) for name in os.listdir(os.path.join(folder, PENDING_FOLDER)))

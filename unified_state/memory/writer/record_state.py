@@ -1,7 +1,7 @@
 """Recording: an action changes the ledger, and the state file of the worktree follows.
 
 The result of `record` is durable. While the archive cannot be used, the action runs in a journal instead. The state
-file is read under its lock, the changes by others are adopted, and it is rewritten from the ledger. A crash before that
+file is read under its lock, what others wrote is proposed, and it is rewritten from the ledger. A crash before that
 leaves an older but complete file, which the next write updates. The rules file, if the user asked for one, is updated
 last.
 """
@@ -15,7 +15,7 @@ from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens, upper_bound
-from unified_state.memory.archive.session_work import open_notes, pending_actions, working_sessions
+from unified_state.memory.archive.session_work import earlier_work_item, open_notes, pending_actions, working_sessions
 from unified_state.memory.archive.sessions import is_running
 from unified_state.memory.ledger.item_table import items_in_file
 from unified_state.memory.ledger.rules.short_item import entry_text, key_decisions, sections_of, short_form
@@ -43,7 +43,7 @@ from unified_state.model.session_state import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, TypeVar
 
     from unified_state.memory.archive.archive import Archive
@@ -73,13 +73,13 @@ def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str
         now = current_time()
         check_version(here.place)
         if os.path.lexists(here.place.state_path) and not archive.row("SELECT 1 FROM item LIMIT 1"):
-            _show(here, archive, now)  # a new archive continues the numbers of an older state file
+            show_state(here, archive, now)  # a new archive continues the numbers of an older state file
         try:
             done.append(action(archive, now))
         except NotAtGateError:
-            _show(here, archive, now)  # a refused lift has recorded a proposal
+            show_state(here, archive, now)  # a refused lift has recorded a proposal
             raise
-        _show(here, archive, now)
+        show_state(here, archive, now)
         return done[-1]
 
     return use_archive(workspace, use, refs, done)
@@ -162,9 +162,10 @@ def _use_journal(
     return result
 
 
-def _show(workspace: Workspace, archive: Archive, now: int) -> None:
+def show_state(workspace: Workspace, archive: Archive, now: int, fields: Mapping[str, Any] | None = None) -> None:
+    """Update the state file after a change of the ledger, and add `fields` to it. A failure is reported."""
     try:
-        refresh_state(archive, workspace, now, None, count_tokens)
+        refresh_state(archive, workspace, now, None, count_tokens, fields)
     except StorageError as error:
         workspace.report(f"recorded, but {error}")
 
@@ -183,10 +184,12 @@ def refresh_state(
     now: int,
     leaves: Leaves | None = None,
     count_tokens: Counter | None = None,
+    fields: Mapping[str, Any] | None = None,
 ) -> State:
     """Update the state file from the ledger, and return the state.
 
-    The save time and the git state stay, and so does content by others, except the texts that `leaves` selects. Without
+    The save time, the git state and unknown fields stay in a file that is ours, except the texts that `leaves` selects.
+    Nothing of any other file stays: what the archive does not know of it is proposed. `fields` are added. Without
     `count_tokens` (in hooks) no item is paged out.
     """
     place = workspace.place
@@ -194,12 +197,10 @@ def refresh_state(
     def change(content: StateContent) -> State:
         if content.set_aside:
             workspace.report(f"the state file was damaged; it was set aside as {content.set_aside}")
-        present = _usable(workspace, content, leaves)
-        is_known = not present or (content.is_ours and has_entries(archive, present))
-        if not (is_known or archive.meta("stands in") or workspace.waiting):  # a journal's records are not by others
-            from unified_state.memory.state_file.adopt import adopt
-
-            adopt(archive, content.replace(json=present), now)
+        usable = _usable(workspace, content, leaves)
+        if usable and not (content.is_ours and has_entries(archive, usable)):
+            _adopt(archive, workspace, content.replace(json=usable), now)
+        present = _merged(usable if content.is_ours else {}, fields or {})
         state = _state(archive, workspace, now, present, count_tokens)
         as_before = state.replace(updated_at=_text(present.get("updatedAt")))
         return as_before if disk_value(as_before) == content.json else state
@@ -213,6 +214,35 @@ def refresh_state(
     if wants_rules_file(place):
         _refresh_rules_file(archive, workspace, now)
     return state
+
+
+def propose_file(archive: Archive, workspace: Workspace, now: int) -> None:
+    """Let all of the state file wait for the user that this archive did not write and does not know. The file stays.
+
+    Raises DamagedFileError, NewerVersionError or StorageError.
+    """
+    content = _file(workspace.place).load()
+    if content.json and not content.is_ours:
+        _adopt(archive, workspace, content.replace(json=_usable(workspace, content, None)), now)
+
+
+def _adopt(archive: Archive, workspace: Workspace, content: StateContent, now: int) -> None:
+    if not (archive.meta("stands in") or workspace.waiting):  # a journal's records are not by others
+        from unified_state.memory.state_file.adopt import adopt
+
+        adopt(archive, content, now)
+
+
+def _merged(present: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a file with others added, section by section."""
+    merged = dict(present)
+    for name, value in fields.items():
+        before = merged.get(name)
+        if isinstance(before, dict) and isinstance(value, dict):
+            merged[name] = {**before, **value}
+        else:
+            merged[name] = [*before, *value] if isinstance(before, list) and isinstance(value, list) else value
+    return merged
 
 
 def _refresh_rules_file(archive: Archive, workspace: Workspace, now: int) -> None:
@@ -254,7 +284,8 @@ def _state(
         shown = page_out(archive, items, workspace.settings, count_tokens, now)
     at, trigger, git = _saved(archive, workspace.place, present, now)
     since = now - workspace.settings.session_hours * 3_600_000
-    sessions = working_sessions(archive, workspace.place.repository.worktree, since)
+    worktree = workspace.place.repository.worktree
+    sessions = working_sessions(archive, worktree, since)
     alive = [session for session in sessions if is_running(session.pid)]
     newest = alive[0] if alive else None
     number = newest.number if newest else None
@@ -265,7 +296,7 @@ def _state(
         repository=workspace.place.id,
         updated_at=to_text(now),
         git=git,
-        work_item=_work_item(newest) or read_section(WorkItem, present.get("workItem")),
+        work_item=_work_item(newest) or read_section(WorkItem, earlier_work_item(archive, worktree)),
         workflow=_workflow(newest, present),
         **sections_of(shown),
         summaries=Summaries(

@@ -131,7 +131,7 @@ def _later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
 
 
 def read_saved_at(archive: Archive, place: Place) -> str | None:
-    """Return when the state was saved: the last save, or what the state file says if only items were recorded. None if
+    """Return when the state was saved: the last save, or what our state file says if only items were recorded. None if
     there is no such file. The file is not changed.
     """
     saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
@@ -143,7 +143,7 @@ def read_saved_at(archive: Archive, place: Place) -> str | None:
         content = StateFile(place.state_path, place.digest_path).load()
     except UnifiedStateError:
         return None
-    said = (content.json or {}).get("timestamp")
+    said = (content.json or {}).get("timestamp") if content.is_ours else None
     return said if to_milliseconds(said) is not None else None
 
 

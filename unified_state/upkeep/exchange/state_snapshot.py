@@ -17,7 +17,6 @@ from unified_state.lib.stdlib import open_regular, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.state_file.read_entries import SETTLED, alias_number, read_entries
-from unified_state.memory.state_file.state_file import key_decisions
 from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
@@ -49,8 +48,7 @@ def read_snapshot(path: str) -> Iterator[HistoryRecord]:
     uuid = f"{PROGRAM}:{sha256(raw).hexdigest()}"
     yield StoredSession(session, started_at=at, seen_at=at)
     yield StoredStep(uuid, 0, ATTACHMENT, at, raw.decode("utf-8-sig", "replace"), starts_turn=True, session_id=session)
-    decisions = state.get("decisions") or key_decisions(state)
-    entries = list(read_entries({**state, "decisions": decisions}, max(at, modified)))
+    entries = list(read_entries(state, max(at, modified)))
     for block, entry in enumerate(entries, 1):
         yield StoredStep(uuid, block, NOTICE, at, entry.said[MAIN_FIELDS[entry.kind]], session_id=session)
     for entry in entries:

@@ -6,6 +6,7 @@ Recording loads only what records. Every other verb imports what it needs.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from unified_state.errors import UsageError
@@ -200,35 +201,49 @@ def _undo(context: Context, _arguments: Values) -> None:
 
 
 def _inbox(context: Context, _arguments: Values) -> None:
-    from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value
-    from unified_state.memory.ledger.inbox import read_inbox
+    from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value, note_lines, note_value
+    from unified_state.memory.writer.foreign_file import Inbox, file_name, read_all
 
-    workspace = context.workspace(create=False)
-    waiting = [] if workspace.is_empty else workspace.use(read_inbox)
-    now = current_time()
-    if not waiting:
+    workspace, now = context.workspace(create=False), current_time()
+    if os.path.lexists(workspace.place.state_path):  # what it holds may have to be noted first
+        workspace = context.workspace(create=True)
+    is_empty = workspace.is_empty and not os.path.lexists(workspace.place.state_path)
+    found = Inbox([], []) if is_empty else workspace.use(lambda archive: read_all(archive, workspace, now))
+    if not found:
         return context.nothing([], "nothing waits for you")
-    lines = [line for one in waiting for line in inbox_lines(one, now)]
-    context.show([inbox_value(one) for one in waiting], "\n".join(lines), style="labels")
+    file = file_name(workspace.place)
+    lines = [line for one in found.items for line in inbox_lines(one, now, file)]
+    lines += [line for one in found.notes for line in note_lines(one, now, file)]
+    values = [inbox_value(one, file) for one in found.items] + [note_value(one, file) for one in found.notes]
+    context.show(values, "\n".join(lines), style="labels")
     if sys.stdout.isatty() and not context.as_json:
-        ref = waiting[-1].item.alias
+        ref = found.items[-1].item.alias if found.items else f"--all {file}"
         context.say(f"decide with `unified-state inbox accept {ref} …` or `unified-state inbox reject {ref} …`")
     return None
 
 
 def _decide(context: Context, arguments: Values) -> None:
-    from unified_state.memory.ledger.inbox import read_inbox
+    accepted = arguments.verb == "accept"
+    why = "" if accepted else arguments.why or ""
+    if arguments.all is not None:
+        return _decide_all(context, arguments.all, accepted=accepted, why=why)
     from unified_state.memory.writer.correct_state import decide_proposals
 
-    accepted = arguments.verb == "accept"
-    workspace, refs = context.changing(), arguments.refs
-    if arguments.all:
-        refs = [waiting.item.alias for waiting in workspace.use(read_inbox)]
-        if not refs:
-            return context.nothing([], "nothing waits for you")
-    why = "" if accepted else arguments.why or ""
-    entries = decide_proposals(workspace, refs, accepted=accepted, why=why)
+    entries = decide_proposals(context.changing(), arguments.refs, accepted=accepted, why=why)
     return context.show([disk_value(entry) for entry in entries], "\n".join(entry.id for entry in entries))
+
+
+def _decide_all(context: Context, path: str, *, accepted: bool, why: str) -> None:
+    from unified_state.interfaces.cli.inbox_lines import note_value
+    from unified_state.memory.writer.foreign_file import decide_all, file_name
+
+    workspace = context.workspace(create=True) if path and os.path.lexists(path) else context.changing()
+    items, notes = decide_all(workspace, path, accepted=accepted, why=why)
+    if not (items or notes):
+        return context.nothing([], "nothing waits for you")
+    values = [disk_value(item) for item in items] + [note_value(one, file_name(workspace.place)) for one in notes]
+    names = [item.id for item in items] + [one.note.name or one.note.kind for one in notes]
+    return context.show(values, "\n".join(names))
 
 
 _TEXT = argument("text", metavar="TEXT", help="`-` reads it from stdin")
@@ -242,7 +257,7 @@ _REF = argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12 A2")
 _WHY = option("--why TEXT", "the reason, which is kept")
 _CHOSEN = either(
     argument("refs", nargs="*", metavar="ID", default=[], help="such as C4"),
-    flag("--all", "all that waits"),
+    argument("--all", nargs="?", const="", metavar="FILE", help="all that waits, or that is from this state file"),
     required=True,
 )
 _ACCEPT = Command(_decide, _CHOSEN, about="they hold from now on, as your word")
