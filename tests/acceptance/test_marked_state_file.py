@@ -93,7 +93,8 @@ class Hook(HookRun):
 
     def __init__(self, name: str, part: str, given: dict[str, Any]) -> None:
         super().__init__(name, part, "")
-        self.given, self.answers = given, []
+        self.given = given
+        self.answers: list[str] = []
 
     def read(self) -> bytes:
         return json.dumps(self.given).encode()

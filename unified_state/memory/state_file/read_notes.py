@@ -57,11 +57,11 @@ def _other_fields(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         section = state.get(name)
         if isinstance(section, dict):
             yield name, {**(_workflow(state) if kind is Workflow else {}), **_unknown(section, kind)}
-    for kind in ITEM_KINDS.values():
-        section = State.disk_names[kind.section]
+    for items in ITEM_KINDS.values():
+        section = State.disk_names[items.section]
         entries = state.get(section)
         named = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-        found = [{"id": entry.get("id"), **fields} for entry in named if (fields := _unknown(entry, kind.entry))]
+        found = [{"id": entry.get("id"), **fields} for entry in named if (fields := _unknown(entry, items.entry))]
         yield section, found
     yield from _unknown(state, State).items()
 
