@@ -109,7 +109,11 @@ def test_an_admitted_member_logs_in_with_the_password_that_no_log_and_no_stateme
         psycopg.connect(address, password=NEW_PASSWORD)
     path = tmp_path / "password"
     path.write_text(f"{NEW_PASSWORD}\n", encoding="utf-8")
-    assert "got a new password" in superuser.do("admit", member, "--password-file", str(path)).out
+    again = ("admit", member, "--password-file", str(path))
+    assert "keeps its password" in superuser.do(*again).out
+    with psycopg.connect(address, password=PASSWORD):
+        pass
+    assert "got a new password" in superuser.do(*again, "--reset-password").out
     with psycopg.connect(address, password=NEW_PASSWORD):
         pass
     log = superuser.log()
@@ -119,7 +123,7 @@ def test_an_admitted_member_logs_in_with_the_password_that_no_log_and_no_stateme
 
 def test_a_password_is_asked_for_at_the_terminal_and_not_shown(superuser: Administrator, member: str) -> None:
     superuser.do("init")
-    command = [*PROGRAM, "server", "admit", member, "--dsn", superuser.dsn()]
+    command = [*PROGRAM, "server", "admit", member, "--dsn", superuser.dsn(), "--reset-password"]
     environment = {**os.environ, "HOME": str(superuser.project.home)}
     for typed, code in (([PASSWORD, PASSWORD], 0), ([PASSWORD, "other"], 2), (["", ""], 2)):
         talk = talk_at_terminal(command, superuser.project.folder, environment, [f"{text}\n" for text in typed])
@@ -137,6 +141,57 @@ def test_without_a_terminal_a_password_comes_from_a_file_or_there_is_none(
     with superuser.postgres.admin() as connection:
         row = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s", [member]).fetchone()
     assert row == (None,)
+
+
+_PASSWORDS = "SELECT rolname, rolpassword FROM pg_authid WHERE rolname = ANY(%s) ORDER BY 1"
+
+
+@pytest.fixture(params=["SUPERUSER", "CREATEROLE CREATEDB"])
+def administrator(request: pytest.FixtureRequest, project: Project, postgres: PostgresServer) -> Administrator:
+    """A superuser, whom row security does not bind, or an ordinary role, which owns the schema."""
+    return Administrator(project, postgres, request.param)
+
+
+def test_a_role_that_was_not_made_for_the_member_is_refused_and_keeps_its_password(
+    administrator: Administrator, member: str
+) -> None:
+    """It is another organisation's member of that name, another member, an application, or was one's who left."""
+    administrator.do("init")
+    administrator.do("admit", member, "--organisation", "acme", "--password-file", "-", stdin=PASSWORD)
+    application, left = administrator.postgres.role(), f"left_{member}"
+    administrator.do("admit", left, "--organisation", "acme", "--no-password")
+    with administrator.postgres.admin(administrator.database) as connection:
+        connection.execute(f"DROP OWNED BY {left}; DROP ROLE {left}")
+        before = connection.execute(_PASSWORDS, [[member, application, left, "bob"]]).fetchall()
+    for words in (
+        (member, "--organisation", "evil"),
+        ("bob", "--organisation", "acme", "--role", member),
+        (application, "--organisation", "acme"),
+        (left, "--organisation", "evil"),
+    ):
+        done = administrator.run("admit", *words, "--password-file", "-", "--reset-password", stdin=NEW_PASSWORD)
+        assert (done.code, f"was not made for {words[0]!r} of {words[2]!r}" in done.err) == (2, True), done
+        assert f"--role {words[0]}_{words[2]}" in done.err
+    with administrator.postgres.admin(administrator.database) as connection:
+        assert connection.execute(_PASSWORDS, [[member, application, left, "bob"]]).fetchall() == before
+        members = connection.execute("SELECT organisation, name FROM unified_state.member ORDER BY 2").fetchall()
+        (is_forced,) = connection.execute(
+            "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'unified_state.member'::regclass"
+        ).fetchone() or (False,)
+    assert (sorted(members), is_forced) == (sorted([("acme", member), ("acme", left)]), True)
+    administrator.do("admit", left, "--organisation", "acme", "--no-password")  # he comes back
+
+
+def test_one_person_may_use_one_role_in_two_organisations_if_the_administrator_says_so(
+    superuser: Administrator, member: str
+) -> None:
+    superuser.do("init")
+    superuser.do("admit", member, "--organisation", "acme", "--password-file", "-", stdin=PASSWORD)
+    told = superuser.do("admit", member, "--organisation", "globex", "--existing-role")  # and nobody is asked
+    assert "was there, and keeps its password" in told.out
+    superuser.do("admit", member, "--organisation", "globex", "--read-only")  # known there from now on
+    done = superuser.run("admit", member, "--no-password", "--reset-password")
+    assert (done.code, "contradict" in done.err) == (2, True)
 
 
 def test_who_may_not_create_roles_is_told_so_and_the_password_is_not_in_the_log(

@@ -132,5 +132,6 @@ def _told_sharing(others: int, organisation_shares: bool, shares: bool, shares_e
 
 
 def _no_member(user: str, organisation: str, member: str) -> Check:
-    hint = f"an administrator runs `unified-state server admit {member} --organisation {organisation} --role {user}`"
+    command = f"unified-state server admit {member} --organisation {organisation} --role {user} --existing-role"
+    hint = f"an administrator who knows that this role is yours runs `{command}`"
     return bad("member", f"{user!r} is not {member!r} of {organisation!r}", hint)

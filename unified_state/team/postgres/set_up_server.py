@@ -13,7 +13,7 @@ from psycopg import Connection, OperationalError, connect
 from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
 from psycopg.sql import SQL, Identifier, Literal
 
-from unified_state.errors import StorageError
+from unified_state.errors import StorageError, UsageError
 from unified_state.lib.record import Record
 from unified_state.team.postgres.connections import failures
 from unified_state.team.postgres.migrate_server import how_to_get_vectors, migrate, own_role, schema_version
@@ -21,7 +21,7 @@ from unified_state.team.postgres.schema.server_migrations import SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from psycopg.abc import Query
@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 OWNER = "unified_state"
 _ELSEWHERE = "postgres"  # the database that every server has
 _SCHEMA_OWNER = "SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = 'unified_state'"
-_ROLE = "SELECT rolsuper OR rolbypassrls, rolcanlogin FROM pg_roles WHERE rolname = %s"
+_ROLE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
+_AS_OWNER = SQL("SET LOCAL ROLE {}")
+_BOUND = "SELECT organisation, name FROM unified_state.member WHERE role = %s"
+_LIFTED = "SET LOCAL lock_timeout = '5s'; ALTER TABLE unified_state.member NO FORCE ROW LEVEL SECURITY"
+_FORCED = "ALTER TABLE unified_state.member FORCE ROW LEVEL SECURITY"
 _MAY_NOT = "connect as an administrator, who may create databases and roles: --dsn postgresql://ADMINISTRATOR@HOST/…"
 _UNBOUND = """
 SELECT name FROM unified_state.member WHERE organisation = %s AND role IS NULL ORDER BY name
@@ -49,13 +53,19 @@ class Done(Record):
 
 
 class Admission(Record):
-    """A member to admit: the names of the role, the organisation and the member, and a password if it gets one."""
+    """A member to admit: the names of the role, the organisation and the member.
+
+    `ask_password` returns the password, and is called if the role gets one: if it is new, or with `resets_password`. A
+    role that was not made for this member is refused unless `takes_role` is set.
+    """
 
     role: str
     organisation: str
     member: str
     writes: bool = True
-    password: str | None = None
+    ask_password: Callable[[], str] | None = None
+    resets_password: bool = False
+    takes_role: bool = False
 
 
 class Admitted(Record):
@@ -84,24 +94,33 @@ def init_server(server: Server, owner: str = OWNER) -> Done:
 
 
 def admit_member(server: Server, admission: Admission) -> Admitted:
-    """Bind a member of an organisation to a role, which is created if it does not exist. Raises StorageError."""
+    """Bind a member of an organisation to a role, which is created if it does not exist. Raises StorageError, and
+    UsageError for a role that was not made for this member.
+    """
     with failures(server), _administrating(server), _connected(server) as connection:
         owner = connection.execute(_SCHEMA_OWNER).fetchone()
         if owner is None or schema_version(connection, server) < SCHEMA_VERSION:
             message = f"{server} has no schema of this version"
             raise StorageError(message, "run `unified-state server init` first")
+        is_new = _is_new(connection, server, admission.role)
+        if not admission.takes_role:
+            with connection.transaction():
+                _check_role(connection, admission, owner[0], is_new=is_new)
+        is_asked = admission.ask_password is not None and (is_new or admission.resets_password)
+        password = admission.ask_password() if is_asked else None
         with connection.transaction():
-            is_new = _make_role(connection, server, admission.role)
-            if admission.password is not None:
-                _set_password(connection, admission.role, admission.password)
-            connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(owner[0])))
+            if is_new:
+                _create_role(connection, admission.role)
+            if password is not None:
+                _set_password(connection, admission.role, password)
+            connection.execute(_AS_OWNER.format(Identifier(owner[0])))
             connection.execute(
                 "SELECT unified_state.admit(%s, %s, %s, %s)",
                 [admission.role, admission.organisation, admission.member, admission.writes],
             )
             unbound = connection.execute(_UNBOUND, [admission.organisation]).fetchall()
     names = tuple(name for (name,) in unbound)
-    return Admitted(admission.role, is_new, admission.password is not None, names)
+    return Admitted(admission.role, is_new, password is not None, names)
 
 
 @contextmanager
@@ -146,22 +165,46 @@ def _own(connection: Connection[Any], server: Server, owner: str) -> str:
         return str(found[0])
     if not passes:
         return own_name
-    _make_role(connection, server, owner, "NOLOGIN")
+    if _is_new(connection, server, owner):
+        _create_role(connection, owner, "NOLOGIN")
     database = Identifier(server.parameters["dbname"])
     connection.execute(SQL("GRANT ALL ON DATABASE {} TO {}").format(database, Identifier(owner)))
     return owner
 
 
-def _make_role(connection: Connection[Any], server: Server, name: str, login: str = "LOGIN") -> bool:
-    """Create a role without a password, unless it exists. Return whether it is new."""
-    found = connection.execute(_ROLE, [name]).fetchone()
-    if found is None:
-        connection.execute(SQL("CREATE ROLE {} {}").format(Identifier(name), SQL(login)))
-        return True
-    if found[0]:
-        message = f"{server}: the role {name!r} is a superuser, and bypasses row security"
+def _is_new(connection: Connection[Any], server: Server, role: str) -> bool:
+    """Return whether there is no such role. Raises StorageError for one that row security does not bind."""
+    found = connection.execute(_ROLE, [role]).fetchone()
+    if found is not None and found[0]:
+        message = f"{server}: the role {role!r} is a superuser, and bypasses row security"
         raise StorageError(message, "name an ordinary role")
-    return False
+    return found is None
+
+
+def _check_role(connection: Connection[Any], admission: Admission, owner: str, *, is_new: bool) -> None:
+    """Raise UsageError for a role that was not made for this member: of an application, or of another member.
+
+    A role that does not exist may still be that of another organisation's member: whoever gets a role of that name
+    reads as that member. Only who bypasses row security sees all organisations, so the owner lifts it for the question.
+    """
+    passes, _ = own_role(connection)
+    if not passes:
+        connection.execute(_AS_OWNER.format(Identifier(owner)))
+        connection.execute(_LIFTED)
+    bound = connection.execute(_BOUND, [admission.role]).fetchall()
+    if not passes:
+        connection.execute(_FORCED)
+    if (admission.organisation, admission.member) in bound or (is_new and not bound):
+        return
+    whose = f"{admission.member!r} of {admission.organisation!r}"
+    message = f"the role {admission.role!r} was not made for {whose}, who would be whoever logs in by it"
+    other = f"{admission.member}_{admission.organisation}"
+    raise UsageError(message, f"name another role, such as --role {other}, or let him in by this one: --existing-role")
+
+
+def _create_role(connection: Connection[Any], name: str, login: str = "LOGIN") -> None:
+    """Create a role without a password."""
+    connection.execute(SQL("CREATE ROLE {} {}").format(Identifier(name), SQL(login)))
 
 
 def _set_password(connection: Connection[Any], role: str, password: str) -> None:

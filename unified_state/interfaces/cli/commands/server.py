@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import partial
 
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError, UsageError
 from unified_state.interfaces.cli.command_context import (
@@ -53,6 +54,9 @@ def _init(context: Context, arguments: Values) -> None:
 
 
 def _admit(context: Context, arguments: Values) -> None:
+    if arguments.no_password and arguments.reset_password:
+        message = "--no-password and --reset-password contradict each other"
+        raise UsageError(message, "give one of them")
     server, settings = _server(arguments), load_settings(None, environment())
     from unified_state.team.postgres.set_up_server import Admission, admit_member
 
@@ -61,7 +65,9 @@ def _admit(context: Context, arguments: Values) -> None:
         organisation=arguments.organisation or settings.postgres_organisation,
         member=arguments.member,
         writes=not arguments.read_only,
-        password=None if arguments.no_password else _password(arguments),
+        ask_password=None if arguments.no_password else partial(_password, arguments),
+        resets_password=arguments.reset_password,
+        takes_role=arguments.existing_role,
     )
     done = admit_member(server, admission)
     lines = _settings_of(server, admission.role, admission.organisation, admission.member)
@@ -113,7 +119,9 @@ def _typed(member: str) -> str:
 
 def _admitted(done: Admitted) -> str:
     role = f"the role {done.role!r} was {'created' if done.is_new else 'there'}"
-    return f"admitted; {role}{', and got a new password' if done.has_new_password and not done.is_new else ''}"
+    if done.is_new:
+        return f"admitted; {role}"
+    return f"admitted; {role}, and {'got a new' if done.has_new_password else 'keeps its'} password"
 
 
 def _settings_of(server: Server, role: str, organisation: str, member: str) -> list[str]:
@@ -226,10 +234,12 @@ COMMANDS = {
         option("--organisation NAME", "default: postgres_organisation of your settings"),
         option("--role ROLE", "the database role that proves the name; default: the name"),
         flag("--read-only", "the member reads, and writes nothing"),
+        flag("--existing-role", "use a role that is there already and was not made for this member"),
         either(
             option("--password-file FILE", "the role's password, in one line; `-` reads stdin; default: you are asked"),
-            flag("--no-password", "leave the role's password as it is, or set none"),
+            flag("--no-password", "set none"),
         ),
+        flag("--reset-password", "give a role that is there already a new password, too"),
         about="let a member in, as an administrator",
     ),
     "server share": Command(
