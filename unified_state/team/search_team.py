@@ -78,7 +78,7 @@ def find_in_team(
 ) -> list[TeamHit]:
     """Return the best hits on the server that this archive does not have, or no longer has: steps and items.
 
-    Raises StorageError on a timeout.
+    Records that cannot be read are reported by their number. Raises StorageError on a timeout.
     """
     filters = filters_of(wanted, now)
     query = HistoryQuery(
@@ -93,7 +93,9 @@ def find_in_team(
     query = _with_meaning(query, query_reader(workspace, is_told=has_archive))  # the local search already reported it
     if wanted.file is not None:  # the server only knows words
         query = query.replace(text=f"{query.text} {wanted.file}", limit=query.limit * _MORE)
-    steps, items = within(seconds, lambda: _search(server, query))
+    steps, items, skipped = within(seconds, lambda: _search(server, query))
+    if skipped:
+        workspace.report(_told_skipped(skipped))
     steps = _naming(steps, wanted.file)
     items = [hit for hit in items if _is_wanted(hit, wanted, filters.since)]
     if has_archive:
@@ -110,13 +112,22 @@ def _with_meaning(query: HistoryQuery, reader: Reader | None) -> HistoryQuery:
     return query if vector is None else query.replace(model=vector[0], vector=vector[1])
 
 
-def _search(server: Server, query: HistoryQuery) -> tuple[list[HistoryHit], list[ItemHit]]:
-    """Return the steps and the items that match. A filter that only steps pass leaves out items."""
+def _told_skipped(count: int) -> str:
+    records = "1 record of a colleague is" if count == 1 else f"{count:,} records of colleagues are"
+    return f"{records} damaged on the team's server and not shown; all others were searched"
+
+
+def _search(server: Server, query: HistoryQuery) -> tuple[list[HistoryHit], list[ItemHit], int]:
+    """Return the steps and the items that match, and how many were damaged. A filter that only steps pass leaves out
+    items.
+    """
     with server.open() as store:
         steps = store.search(query)
-        if not isinstance(store, SharesItems) or query.tool is not None or query.kind in KINDS:
-            return steps, []
-        return steps, store.team.search(query.text, query.limit)
+        if not isinstance(store, SharesItems):
+            return steps, [], 0
+        is_of_steps = query.tool is not None or query.kind in KINDS
+        items = [] if is_of_steps else store.team.search(query.text, query.limit)
+        return steps, items, store.team.skipped
 
 
 def _is_wanted(hit: ItemHit, wanted: Wanted, since: int | None) -> bool:
@@ -225,7 +236,13 @@ def _ask(server: Server, ref: str, read: Any) -> dict[str, Any]:
         letter, number = _found(team_ref(ref), ref)
         with server.open() as store:
             team = _found(store.team if isinstance(store, SharesItems) else None, ref)
-            found: dict[str, Any] = read(team, letter, number)
+            try:
+                found: dict[str, Any] = read(team, letter, number)
+            except NotFoundError:
+                if team.skipped:
+                    message = f"{ref} is damaged on the team's server"
+                    raise StorageError(message, "ask who recorded it; all others can be read") from None
+                raise
             return found
 
     return within(_SECONDS, ask)

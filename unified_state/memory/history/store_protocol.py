@@ -144,7 +144,15 @@ class HasIdentity(Protocol):
 
 
 class ItemsOfTeam(Protocol):
-    """The items that members of a team share. Every number is the store's, and names one record of the project."""
+    """The items that members of a team share. Every number is the store's, and names one record of the project.
+
+    A damaged record of another member is left out, also where `HistoryStore.search` finds one, and is counted in
+    `skipped`.
+    """
+
+    @property
+    def skipped(self) -> int:
+        """The number of records that were left out since the store was opened."""
 
     def set_since(self, time: str) -> None:
         """Store items from before a time (ISO 8601) as not shared."""

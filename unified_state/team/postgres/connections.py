@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -15,17 +16,19 @@ from psycopg.errors import InsufficientPrivilege
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from unified_state.errors import StorageError
-from unified_state.team.postgres.postgres_values import to_text
+from unified_state.team.postgres.postgres_values import from_record, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeVar
 
     from psycopg import Connection
 
+    from unified_state.lib.record import Record
     from unified_state.team.postgres.server_dsn import Server
 
+    R = TypeVar("R")
 
 _DAMAGED = "its owner mends an index with REINDEX SCHEMA unified_state, a table from a backup; nothing is lost"
 _HINTS = {
@@ -166,11 +169,13 @@ _MOST_NAME = 1_000_000  # numbers that the server assigns at a time
 class Asker:
     """A member who works in a project, with the server's numbers for both.
 
-    Colleagues do not read new items from before `items_since` (ISO 8601) unless the member agreed to that.
+    Colleagues do not read new items from before `items_since` (ISO 8601) unless the member agreed to that. `skipped`
+    counts records of colleagues that could not be read.
     """
 
     def __init__(self, organisation: str, project: str, member: str) -> None:
         self.items_since = ""
+        self.skipped = 0
         self._names = [to_text(organisation), to_text(project), to_text(member)]
         self.organisation, self.member = organisation, member
         self.project = self.author = 0
@@ -210,6 +215,23 @@ class Asker:
         """Set the asker in this transaction. Return the authors whose history is readable."""
         row = connection.execute(_ASK, self._names).fetchone()
         return list(row[0]) if row else []
+
+    def sound(self, author: int, read: Callable[..., R], *row: Any) -> list[R]:
+        """Return the record that `read` makes of a row. One of a colleague that is damaged is left out and counted.
+
+        Raises StorageError for a damaged one of the asker.
+        """
+        try:
+            return [read(*row)]
+        except StorageError:
+            if author == self.author:
+                raise
+        self.skipped += 1
+        return []
+
+    def records(self, kind: type[Record], author: int, stored: str | bytes) -> list[Any]:
+        """Return the record of a column `record`, as `sound` does."""
+        return self.sound(author, partial(from_record, is_own=author == self.author), kind, stored)
 
     def lock(self, connection: Connection[Any]) -> None:
         """Lock the project until the transaction ends. Raises StorageError for a member with read access only."""

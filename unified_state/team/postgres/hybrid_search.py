@@ -84,14 +84,16 @@ def search(connection: Connection[Any], asker: Asker, readable: list[int], query
     }
     if asker.is_distributed:
         rows = connection.execute(_SEARCH_THERE, given).fetchall()
-        return [_hit(query, number, score, *told) for number, _, score, *told in rows]
+        return [
+            hit for number, author, score, *told in rows for hit in _hits(asker, query, (number, author, score), told)
+        ]
     given["sessions"] = None if query.session_id is None else _sessions(connection, asker, readable, query.session_id)
     chosen = best(words=bool(words), vector=vector is not None, values=_ASKED)
     candidates = connection.execute(chosen, given).fetchall()
     rows = connection.execute(_STEPS, [asker.project, [number for number, _, _ in candidates]]).fetchall()
     found = {(number, author): told for number, author, *told in rows}
     return [
-        _hit(query, which[0], score, *found[which]) for *place, score in candidates if (which := tuple(place)) in found
+        hit for place in candidates if (which := place[:2]) in found for hit in _hits(asker, query, place, found[which])
     ]
 
 
@@ -101,6 +103,10 @@ def _sessions(connection: Connection[Any], asker: Asker, readable: list[int], se
     return list(row[0]) if row else []
 
 
-def _hit(query: HistoryQuery, number: int, score: float, session: str, member: str, *row: Any) -> HistoryHit:
+def _hits(asker: Asker, query: HistoryQuery, place: tuple[Any, ...], row: list[Any]) -> list[HistoryHit]:
+    (number, author, score), (session, member, *told) = place, row
     session_id = from_text(session) if query.session_id is None else query.session_id
-    return HistoryHit(step=step_of(session_id, row), score=score, said_by=from_text(member), number=number)
+    return [
+        HistoryHit(step=step, score=score, said_by=from_text(member), number=number)
+        for step in asker.sound(author, step_of, session_id, told)
+    ]

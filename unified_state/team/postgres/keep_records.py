@@ -111,7 +111,7 @@ def _keep(connection: Connection[Any], asker: Asker, records: Sequence[R], merge
         f"SELECT {key.name}, record FROM unified_state.{TABLES[kind]} WHERE {OWN} AND {key.name} = ANY(%(keys)s)",
         asker.given(keys=[to_text(getattr(record, key.field)) for record in records]),
     ).fetchall()
-    known: dict[str, R] = {from_text(name): from_record(kind, record) for name, record in rows}
+    known: dict[str, R] = {from_text(name): from_record(kind, record, is_own=True) for name, record in rows}
     kept = dict(known)
     for record in records:
         name = getattr(record, key.field)

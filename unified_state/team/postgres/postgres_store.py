@@ -25,7 +25,6 @@ from unified_state.team.postgres.postgres_values import (
     STEP_SELECT,
     TABLES,
     columns_of,
-    from_record,
     from_text,
     short_name,
     step_of,
@@ -77,17 +76,18 @@ ORDER BY place.number
 """
 # The asker's own steps of an entry, or else those of the first author who has them.
 _STEPS_OF_ENTRY = f"""
-SELECT DISTINCT ON (step.block) session_id, {STEP_SELECT} FROM unified_state.step JOIN unified_state.session
+SELECT DISTINCT ON (step.block) step.author, session_id, {STEP_SELECT}
+FROM unified_state.step JOIN unified_state.session
     ON session.project = step.project AND session.author = step.author AND session.number = step.session
 WHERE step.project = %(project)s AND step.author = ANY(%(readable)s) AND step.uuid = %(uuid)s
 ORDER BY step.block, array_position(%(readable)s, step.author)
 """
 _ITEM = f"""
-SELECT record FROM unified_state.item WHERE {_HERE} AND uuid = ANY(%(uuids)s)
+SELECT author, record FROM unified_state.item WHERE {_HERE} AND uuid = ANY(%(uuids)s)
 ORDER BY array_position(%(readable)s, author), number LIMIT 1
 """
 _ITEMS_CALLED = """
-SELECT record FROM unified_state.item_alias JOIN unified_state.item
+SELECT item.author, record FROM unified_state.item_alias JOIN unified_state.item
     ON item.project = item_alias.project AND item.author = item_alias.author AND item.uuid = item_alias.uuid
 WHERE item_alias.project = %(project)s AND item_alias.author = ANY(%(readable)s) AND item_alias.alias = ANY(%(names)s)
 GROUP BY item.author, item.number, item.alias, record
@@ -132,11 +132,12 @@ class PostgresStore:
 
     def _records(self, kind: type[R]) -> Iterator[R]:
         """Yield the records of a kind in order, with one transaction for each page."""
-        sql = f"""SELECT number, record FROM unified_state.{TABLES[kind]}
+        sql = f"""SELECT number, author, record FROM unified_state.{TABLES[kind]}
             WHERE {_HERE} AND number > %(after)s ORDER BY number LIMIT %(limit)s"""
         after = 0
         while page := self._rows(sql, after=after, limit=_PAGE):
-            yield from (from_record(kind, record) for _, record in page)
+            for _, author, record in page:
+                yield from self._asker.records(kind, author, record)
             after = page[-1][0]
 
     def append(self, records: Iterable[HistoryRecord]) -> int:
@@ -161,7 +162,11 @@ class PostgresStore:
     def find_steps(self, uuid: str) -> list[StoredStep]:
         """Return the steps of a transcript entry."""
         rows = self._rows(_STEPS_OF_ENTRY, uuid=to_key(short_name(uuid)))
-        return [step_of(from_text(session), row) for session, *row in rows]
+        return [
+            step
+            for author, session, *told in rows
+            for step in self._asker.sound(author, step_of, from_text(session), told)
+        ]
 
     def items(self) -> Iterator[StoredItem]:
         """Return all items."""
@@ -173,7 +178,7 @@ class PostgresStore:
         rows = self._rows(_ITEM, uuids=[to_text(name), to_text(name.lower())]) or self._rows(
             _ITEMS_CALLED, names=[to_text(name), to_text(name.upper())]
         )
-        return [from_record(StoredItem, record) for (record,) in rows]
+        return [item for author, record in rows for item in self._asker.records(StoredItem, author, record)]
 
     def links(self) -> Iterator[StoredLink]:
         """Return all links between items."""

@@ -14,7 +14,8 @@ from unified_state.errors import StorageError
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.lib.text import unpack
-from unified_state.memory.history.record_fields import SERVER_COLUMNS, UNKNOWN, field_types, fields_beside
+from unified_state.memory.history import record_fields
+from unified_state.memory.history.record_fields import RECORD, SERVER_COLUMNS, UNKNOWN, field_types, fields_beside
 from unified_state.model.history_records import (
     STEP,
     StoredCompaction,
@@ -96,9 +97,13 @@ def from_json(stored: str | None) -> dict[str, Any]:
         return {}
     try:
         return dict(parse_json(stored))
-    except (TypeError, ValueError):
-        message = f"a record on the server is damaged: {stored[:_SHOWN]!r}"
-        raise StorageError(message, "its administrator restores it from a backup; nothing is lost here") from None
+    except (TypeError, ValueError, RecursionError):
+        raise _damaged(stored) from None
+
+
+def _damaged(stored: object) -> StorageError:
+    message = f"a record on the server is damaged: {str(stored)[:_SHOWN]!r}"
+    return StorageError(message, "its administrator restores it from a backup; nothing is lost here")
 
 
 def vector_text(vector: Sequence[float]) -> str:
@@ -161,9 +166,19 @@ def to_record(record: Record) -> str | bytes:
     return to_body(encoded) if isinstance(record, StoredCompaction) else encoded
 
 
-def from_record(kind: type[Record], stored: str | bytes) -> Any:
-    """Return the original record of JSON from `to_record`. Raises StorageError if it is damaged."""
-    return kind.from_disk(from_json(unpack(stored)))
+def from_record(kind: type[Record], stored: str | bytes, *, is_own: bool) -> Any:
+    """Return the original record of JSON from `to_record`. Raises StorageError if it is damaged.
+
+    That of another member is checked in every field, since any member can write what he likes into his rows.
+    """
+    text = unpack(stored)
+    told = from_json(text)
+    try:
+        if not is_own:
+            record_fields.to_record({**told, RECORD: TABLES[kind]})
+        return kind.from_disk(told)
+    except (TypeError, ValueError):
+        raise _damaged(text) from None
 
 
 STEP_COLUMNS = columns_of(StoredStep)
@@ -178,9 +193,15 @@ def to_extra(step: StoredStep) -> str | None:
 
 
 def step_of(session_id: str, row: Sequence[Any]) -> StoredStep:
-    """Return the step of a row: the values of `STEP_COLUMNS`, then the fields without a column."""
+    """Return the step of a row: the values of `STEP_COLUMNS`, then the fields without a column.
+
+    Raises StorageError if the row is damaged.
+    """
     *values, extra = row
-    fields = {column.field: column.decode(value) for column, value in zip(STEP_COLUMNS, values, strict=True)}
+    try:
+        fields = {column.field: column.decode(value) for column, value in zip(STEP_COLUMNS, values, strict=True)}
+    except (IndexError, ValueError):  # a key that `to_key` made from no uuid
+        raise _damaged(values) from None
     unknown = from_json(extra)
     for name, disk in StoredStep.disk_names.items() if unknown else ():
         if disk in unknown and name not in fields and name not in {"session_id", UNKNOWN}:

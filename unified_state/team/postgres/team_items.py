@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FOUND_KINDS = (DECISION, CONSTRAINT, QUESTION, ATTEMPT)
 _AT_ONCE = 500  # items whose words are filled in
+_MOST_READ = 1000  # records, until a search has enough that are sound
 # The score is the share of the words that the item has. An author's items are few, so no index is needed.
 _SEARCH = """
 SELECT number, author, record, (
@@ -32,7 +33,7 @@ SELECT number, author, record, (
 )::double precision / cardinality(%(words)s::text[]) AS score
 FROM unified_state.item
 WHERE project = %(project)s AND author = ANY(%(others)s) AND words @@ to_tsquery('unified_state.words', %(any)s)
-ORDER BY score DESC, number DESC LIMIT %(limit)s
+ORDER BY score DESC, number DESC LIMIT %(limit)s OFFSET %(offset)s
 """
 _ITEM = """
 SELECT number, author, record, 1::double precision FROM unified_state.item
@@ -74,27 +75,38 @@ class TeamItems:
         """Store items from before a time as not shared."""
         self._asker.items_since = time
 
+    @property
+    def skipped(self) -> int:
+        """Return the number of colleagues' records that were damaged and so left out, since the store was opened."""
+        return self._asker.skipped
+
     def search(self, text: str, limit: int) -> list[ItemHit]:
         """Return the items of other members that hold words of a text, those with the most words first."""
         words = [f"'{word}':*" if begins else f"'{word}'" for word, begins in searched_words(text)]
         with self._transaction() as (connection, readable):
             others = [author for author in readable if author != self._asker.author]
-            if not words or not others:
+            if not words or not others or limit < 1:
                 return []
             given = self._asker.given(others=others, words=words, any=" | ".join(words), limit=limit)
-            return _hits(connection, connection.execute(_SEARCH, given).fetchall())
+            hits: list[ItemHit] = []
+            for offset in range(0, _MOST_READ, limit):  # damaged records take no places
+                rows = connection.execute(_SEARCH, given | {"offset": offset}).fetchall()
+                hits += self._hits(connection, rows)
+                if len(hits) >= limit or len(rows) < limit:
+                    break
+            return hits[:limit]
 
     def find_item(self, number: int) -> ItemHit | None:
         """Return the readable item with a number of the project."""
         with self._transaction() as (connection, readable):
             given = self._asker.given(readable=readable, number=number)
-            return next(iter(_hits(connection, connection.execute(_ITEM, given).fetchall())), None)
+            return next(iter(self._hits(connection, connection.execute(_ITEM, given).fetchall())), None)
 
     def find_step(self, number: int) -> StepHit | None:
         """Return the readable step with a number of the project."""
         with self._transaction() as (connection, readable):
             row = connection.execute(_STEP, self._asker.given(readable=readable, number=number)).fetchone()
-            return None if row is None else _step_hit(connection, (number, *row))
+            return None if row is None else next(iter(self._step_hits(connection, [(number, *row)])), None)
 
     def find_source(self, hit: ItemHit) -> list[StepHit]:
         """Return the steps of the entry that an item of a member was taken from, as far as they are readable."""
@@ -104,7 +116,7 @@ class TeamItems:
             rows = connection.execute(
                 _SOURCE, self._asker.given(of=hit.author, uuid=to_key(hit.item.source_uuid))
             ).fetchall()
-            return [_step_hit(connection, row) for row in rows]
+            return self._step_hits(connection, rows)
 
     def fill_in_words(self) -> None:
         """Index the asker's items from before the server indexed any."""
@@ -115,7 +127,7 @@ class TeamItems:
                     cursor.executemany(
                         _FILL_IN,
                         [
-                            self._asker.given(uuid=uuid, words=item_words(from_record(StoredItem, record)))
+                            self._asker.given(uuid=uuid, words=item_words(from_record(StoredItem, record, is_own=True)))
                             for uuid, record in rows
                         ],
                     )
@@ -129,22 +141,24 @@ class TeamItems:
             (found,) = connection.execute(_PRIVATE, self._asker.given()).fetchone() or (0,)
             return 0 if sharing and sharing[2] else int(found)
 
+    def _hits(self, connection: Connection[Any], rows: list[Any]) -> list[ItemHit]:
+        names = _names(connection, rows)
+        return [
+            ItemHit(number=number, author=author, said_by=names[author], item=item, score=score)
+            for number, author, record, score in rows
+            for item in self._asker.records(StoredItem, author, record)
+        ]
 
-def _hits(connection: Connection[Any], rows: list[Any]) -> list[ItemHit]:
-    names = dict(connection.execute(_NAMES, [[author for _, author, *_ in rows]]).fetchall()) if rows else {}
-    return [
-        ItemHit(
-            number=number,
-            author=author,
-            said_by=from_text(names.get(author)),
-            item=from_record(StoredItem, record),
-            score=score,
-        )
-        for number, author, record, score in rows
-    ]
+    def _step_hits(self, connection: Connection[Any], rows: list[Any]) -> list[StepHit]:
+        names = _names(connection, rows)
+        return [
+            StepHit(number=number, said_by=names[author], step=step)
+            for number, author, session, *told in rows
+            for step in self._asker.sound(author, step_of, from_text(session), told)
+        ]
 
 
-def _step_hit(connection: Connection[Any], row: tuple[Any, ...]) -> StepHit:
-    number, author, session, *told = row
-    names = dict(connection.execute(_NAMES, [[author]]).fetchall())
-    return StepHit(number=number, said_by=from_text(names.get(author)), step=step_of(from_text(session), told))
+def _names(connection: Connection[Any], rows: list[Any]) -> dict[int, str | None]:
+    """Return the names of the authors of rows, whose second value is the author."""
+    found = connection.execute(_NAMES, [list({row[1] for row in rows})]).fetchall() if rows else []
+    return {author: from_text(name) for author, name in found}
