@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.install.hook_table import REMINDER_HOOK_MODULE, calls_only
+from unified_state.agents.install.hook_table import REMINDER_HOOK_MODULE, calls
 
 from .conftest import Prepared
 from .disks import read_only
@@ -42,7 +42,7 @@ def reminding(prepared: Prepared) -> Project:
 def groups(project: Project) -> list[Json]:
     """The entries of reminders in the client's settings."""
     found: list[Json] = settings(project.folder).get("hooks", {}).get("PreToolUse", [])
-    return [group for group in found if calls_only(group, REMINDER_HOOK_MODULE)]
+    return [group for group in found if calls(group, REMINDER_HOOK_MODULE)]
 
 
 def matcher(project: Project) -> str:

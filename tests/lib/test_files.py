@@ -42,6 +42,25 @@ def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
     assert (path.read_bytes(), mode_of(path)) == (b"new", 0o640)
 
 
+def test_a_file_that_others_may_write_stays_so_whatever_the_umask_is(tmp_path: Path) -> None:
+    path, umask = tmp_path / "file", os.umask(0o077)
+    try:
+        path.write_bytes(b"old")
+        path.chmod(0o664)
+        write_atomically(str(path), b"new")
+    finally:
+        os.umask(umask)
+    assert mode_of(path) == 0o664
+
+
+def test_a_last_look_that_says_no_leaves_the_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    assert not write_atomically(str(path), b"new", last_look=lambda: False)
+    assert write_atomically(str(tmp_path / "other"), b"new", last_look=lambda: True)
+    assert (path.read_bytes(), sorted(one.name for one in tmp_path.iterdir())) == (b"old", ["file", "other"])
+
+
 def test_a_file_is_given_the_permissions_that_are_asked_for(tmp_path: Path) -> None:
     write_atomically(str(tmp_path / "file"), b"new", 0o644)
     assert mode_of(tmp_path / "file") == 0o644

@@ -8,32 +8,41 @@ from __future__ import annotations
 import os
 import sys
 import time
+from stat import S_ISREG
 
 from unified_state.errors import StorageError, UnifiedStateError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-PRIVATE = 0o600
+PRIVATE, _GROUP = 0o600, 0o070
 _FOLDING = ("darwin", "win32")  # platforms whose file systems usually fold case
 _LEFT_BEHIND = 3_600_000  # milliseconds without a write after which a file counts as left by a killed process
 UNFINISHED = ".tmp"  # suffix of files that are still being written
 
 
-def write_atomically(path: str, content: bytes, mode: int | None = None) -> None:
+def write_atomically(
+    path: str, content: bytes, mode: int | None = None, *, last_look: Callable[[], bool] | None = None
+) -> bool:
     """Write through a temporary file in the same folder: create, write, fsync, replace, fsync the folder.
 
-    The file keeps its permissions. A new one is private unless `mode` says otherwise. Raises StorageError and leaves
-    the old file unchanged if the new one cannot be written.
+    The file keeps its permissions and its group. A new one is private unless `mode` says otherwise. `last_look` is
+    called right before the old file is replaced; if it returns False, the old file stays. Return whether it was
+    replaced. Raises StorageError and leaves the old file unchanged if the new one cannot be written.
     """
     folder = os.path.dirname(path) or "."
     try:
         os.makedirs(folder, exist_ok=True)
-        _replace(path, content, _mode_of(path) if mode is None else mode, to_disk=True)
+        known = _known(path) if mode is None else None
+        is_replaced = _replace(
+            path, content, PRIVATE if mode is None else mode, to_disk=True, known=known, last_look=last_look
+        )
         sync_folder(folder)
     except OSError as error:
         raise _write_error(path, error) from error
+    return is_replaced
 
 
 def write_note(path: str, content: bytes) -> None:
@@ -115,21 +124,37 @@ def _remove(path: str) -> None:
         return  # another process has removed it, or the folder is read-only
 
 
-def _replace(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:
+def _replace(
+    path: str,
+    content: bytes,
+    mode: int,
+    *,
+    to_disk: bool = False,
+    known: os.stat_result | None = None,
+    last_look: Callable[[], bool] | None = None,
+) -> bool:
     temporary = temporary_name(path)
-    _create(temporary, content, mode, to_disk=to_disk)
+    _create(temporary, content, mode, to_disk=to_disk, known=known)
     try:
+        if last_look is not None and not last_look():
+            os.unlink(temporary)
+            return False
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
+    return True
 
 
-def _create(path: str, content: bytes, mode: int, *, to_disk: bool = False) -> None:
-    """Create a new file with all of the content, or none."""
+def _create(
+    path: str, content: bytes, mode: int, *, to_disk: bool = False, known: os.stat_result | None = None
+) -> None:
+    """Create a new file with all of the content, or none. It gets the permissions of the `known` file."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with open(descriptor, "wb") as file:
+            if known is not None and hasattr(os, "fchmod"):  # not on Windows
+                _take_over(descriptor, known)
             file.write(content)
             if to_disk:
                 file.flush()
@@ -144,11 +169,24 @@ def _write_error(path: str, error: OSError) -> StorageError:
     return StorageError(message, "free some space or check the permissions of the folder")
 
 
-def _mode_of(path: str) -> int:
+def _take_over(descriptor: int, known: os.stat_result) -> None:
+    """Give a new file the group and the mode of a known one, whatever the umask is."""
+    mode = known.st_mode & 0o777
+    if os.fstat(descriptor).st_gid != known.st_gid:
+        try:
+            os.fchown(descriptor, -1, known.st_gid)
+        except OSError:
+            mode &= ~_GROUP  # another group than the one that these permissions were for
+    os.fchmod(descriptor, mode)
+
+
+def _known(path: str) -> os.stat_result | None:
+    """Return the state of a regular file, or None. The target of a link says nothing about a file in its place."""
     try:
-        return os.stat(path).st_mode & 0o777
+        found = os.lstat(path)
     except OSError:
-        return PRIVATE
+        return None
+    return found if S_ISREG(found.st_mode) else None
 
 
 def lies_in(path: str, folder: str) -> bool:

@@ -261,15 +261,15 @@ def is_tool_handler(handler: Any) -> bool:
     return is_our_handler(handler, TOOL_HOOK_MODULE) or is_our_handler(handler, REMINDER_HOOK_MODULE)
 
 
-def calls_only(group: Any, module: str) -> bool:
-    """Return whether an entry of a client's settings has handlers, and each calls the given module of ours."""
+def calls(group: Any, module: str) -> bool:
+    """Return whether an entry of a client's settings has a handler that calls the given module of ours."""
     handlers = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(handlers, list) and bool(handlers) and all(is_our_handler(one, module) for one in handlers)
+    return isinstance(handlers, list) and any(is_our_handler(one, module) for one in handlers)
 
 
 def reminder_matcher(settings: Any) -> str:
     """Return the matcher of the tools before which these settings remind, or "" if they do not."""
-    found = [entry for entry in _entries(settings, TOOL_EVENT) if calls_only(entry, REMINDER_HOOK_MODULE)]
+    found = [entry for entry in _entries(settings, TOOL_EVENT) if calls(entry, REMINDER_HOOK_MODULE)]
     return str(found[0].get("matcher") or "") if found else ""
 
 

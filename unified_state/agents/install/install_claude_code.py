@@ -13,13 +13,13 @@ from functools import partial
 from unified_state.agents.install.claude_settings import config_folder
 from unified_state.agents.install.hook_launcher import launcher, write_launcher
 from unified_state.agents.install.hook_table import (
-    HOOK_MODULE,
     OUTPUT_EVENT,
     REMINDER_HOOK_MODULE,
     TOOL_HOOK_MODULE,
-    calls_only,
     hook_groups,
+    is_our_handler,
     lean_level,
+    our_handlers,
     output_hook_group,
     reminder_hook_group,
     reminder_matcher,
@@ -29,11 +29,13 @@ from unified_state.agents.install.program_launcher import write_program
 from unified_state.agents.install.settings_edit import (
     CREATED,
     WITHOUT_SKILL,
+    again_if_changed,
     append_entries,
     parsed,
     read_text,
     remove_entries,
-    without_entries,
+    remove_handlers,
+    without_handlers,
     write_text,
 )
 from unified_state.agents.install.skill_file import Skill, plan_skill, remove_skill, write_skill
@@ -141,9 +143,14 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
 
 def install(place: Target, data_dir: str, choices: Choices) -> Installed:
     """Add our hooks, the slash command and the skill, and replace those of an earlier version."""
-    plan = plan_install(place, data_dir, choices, write_launcher())
+    program = write_launcher()
     write_program()
-    changed = write_text(place.settings_path, plan.before, plan.after, data_dir)
+
+    def write_settings() -> tuple[Plan, bool]:
+        plan = plan_install(place, data_dir, choices, program)
+        return plan, write_text(place.settings_path, plan.before, plan.after, data_dir)
+
+    plan, changed = again_if_changed(write_settings)
     if plan.command is not None:
         write_atomically(plan.command_path, plan.command, 0o644)
     if choices.skill is not None:
@@ -181,7 +188,7 @@ def plan_install(place: Target, data_dir: str, choices: Choices, program: str) -
     if shows_status:
         text = with_status_line(text, data_dir)
     path = os.path.join(place.commands_folder, COMMAND_FILE)
-    command = None if os.path.exists(path) and not _is_our_command(path) else _our_command()
+    command = None if os.path.lexists(path) and not _is_our_command(path) else _our_command()
     return Plan(before, text, path, command, _skill(place, data_dir, choices), shows_status, level, reads)
 
 
@@ -194,7 +201,7 @@ def _skill(place: Target, data_dir: str, choices: Choices) -> Skill:
 def _groups(settings: Any, data_dir: str, level: str | None, program: str) -> dict[str, list[dict[str, Any]]]:
     """Return our entries by event: those that every installation has, and those that these settings have already."""
     groups = hook_groups(data_dir, program)
-    enforces = any(calls_only(group, TOOL_HOOK_MODULE) for group in settings.get("hooks", {}).get(TOOL_EVENT, []))
+    enforces = any(is_our_handler(handler, TOOL_HOOK_MODULE) for handler in our_handlers(settings, TOOL_EVENT))
     reminds = reminder_matcher(settings)
     before_tools = [tool_hook_group(data_dir, program)] if enforces else []
     before_tools += [reminder_hook_group(reminds, data_dir, program)] if reminds else []
@@ -217,10 +224,15 @@ def uninstall(place: Target, data_dir: str) -> Installed:
     """Remove our entries, the slash command and the skill. A settings file that we created and that is otherwise empty
     is deleted.
     """
-    before, changed = read_text(place.settings_path), False
-    if before is not None:
+
+    def take_out() -> bool:
+        before = read_text(place.settings_path)
+        if before is None:
+            return False
         text = _without_our_hooks(without_status_line(before)[1])
-        changed = write_text(place.settings_path, before, text, data_dir, is_empty=parsed(text) == {})
+        return write_text(place.settings_path, before, text, data_dir, is_empty=parsed(text) == {})
+
+    changed = again_if_changed(take_out)
     for known in (CREATED, WITHOUT_SKILL):
         known.remove(data_dir, place.settings_path)
     command = _uninstall_command(place)
@@ -243,16 +255,20 @@ def put_reminder_hook(path: str, data_dir: str, matcher: str) -> bool:
 
 
 def _put_group(path: str, data_dir: str, module: str, group: dict[str, Any] | None) -> bool:
-    """Replace the entries before tool calls that call a module of ours by one entry, or by none."""
-    before = read_text(path)
-    if before is None and group is None:
-        return False
-    is_replaced = partial(calls_only, module=module)
-    text = "{}\n" if before is None else remove_entries(before, ("hooks", TOOL_EVENT), is_replaced)
-    if group is not None:
-        text = append_entries(text, ("hooks", TOOL_EVENT), [group])
-    write_text(path, before, text, data_dir, is_empty=parsed(text) == {})
-    return before is None
+    """Replace the handlers before tool calls that call a module of ours by one entry, or by none."""
+
+    def put() -> bool:
+        before = read_text(path)
+        if before is None and group is None:
+            return False
+        is_replaced = partial(is_our_handler, module=module)
+        text = "{}\n" if before is None else remove_handlers(before, ("hooks", TOOL_EVENT), is_replaced)
+        if group is not None:
+            text = append_entries(text, ("hooks", TOOL_EVENT), [group])
+        write_text(path, before, text, data_dir, is_empty=parsed(text) == {})
+        return before is None
+
+    return again_if_changed(put)
 
 
 def read_settings(path: str) -> Any:
@@ -264,7 +280,7 @@ def read_settings(path: str) -> Any:
 
 
 def _without_our_hooks(text: str) -> str:
-    text = without_entries(text, partial(calls_only, module=HOOK_MODULE))
+    text = without_handlers(text, is_our_handler)
     return remove_entries(text, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
 
 
@@ -294,4 +310,5 @@ def _our_command() -> bytes:
 
 
 def _is_our_command(path: str) -> bool:
-    return b"unified-state" in read_regular(path, LARGE_FILE)
+    """Return whether a file is our slash command. One behind a link is left to whoever made the link."""
+    return not os.path.islink(path) and b"unified-state" in read_regular(path, LARGE_FILE)

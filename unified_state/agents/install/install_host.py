@@ -12,7 +12,15 @@ import shlex
 
 from unified_state.agents.install.hook_table import command_words
 from unified_state.agents.install.install_claude_code import Installed, read_settings
-from unified_state.agents.install.settings_edit import append_entries, parsed, read_text, without_entries, write_text
+from unified_state.agents.install.settings_edit import (
+    again_if_changed,
+    append_entries,
+    parsed,
+    read_text,
+    without_handlers,
+    write_text,
+)
+from unified_state.agents.install.settings_link import file_behind
 from unified_state.agents.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS, PLUGIN, SHELL_LINES
 from unified_state.errors import StorageError, UsageError
 from unified_state.lib.files import remove_if_empty
@@ -49,30 +57,37 @@ def host_file(host: Host, scope: str, worktree: str, environ: Mapping[str, str])
 
 def install_host(host: Host, path: str, data_dir: str) -> Installed:
     """Add our hooks and replace those of an earlier version."""
-    before = _read_own(path) if host.own_file else read_text(path)
-    if host.layout == PLUGIN:
-        text = _plugin(host, data_dir)
-    else:
-        text = '{\n  "version": 1\n}\n' if host.layout in _VERSIONED else "{}\n"
-        text = text if before is None or host.own_file else without_entries(before, _is_ours)
-        for event in host.events:
-            text = append_entries(text, ("hooks", event), [_entry(host, event, data_dir)])
-    return Installed(path, write_text(path, before, text, data_dir))
+
+    def put() -> bool:
+        before = _read_own(path) if host.own_file else read_text(path)
+        if host.layout == PLUGIN:
+            text = _plugin(host, data_dir)
+        else:
+            text = '{\n  "version": 1\n}\n' if host.layout in _VERSIONED else "{}\n"
+            text = text if before is None or host.own_file else without_handlers(before, _is_ours)
+            for event in host.events:
+                text = append_entries(text, ("hooks", event), [_entry(host, event, data_dir)])
+        return write_text(path, before, text, data_dir)
+
+    return Installed(path, again_if_changed(put))
 
 
 def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
     """Remove our entries. A file that we created and that is otherwise empty is deleted."""
-    before = _read_own(path) if host.own_file else read_text(path)
-    if before is None:
-        return Installed(path, changed=False)
-    if host.own_file:
-        os.unlink(path)
-        changed = True
-    else:
-        text = without_entries(before, _is_ours)
-        changed = write_text(path, before, text, data_dir, is_empty=parsed(text) in ({}, {"version": 1}))
+
+    def take_out() -> bool:
+        before = _read_own(path) if host.own_file else read_text(path)
+        if before is None:
+            return False
+        if host.own_file:
+            os.unlink(file_behind(path))
+            return True
+        text = without_handlers(before, _is_ours)
+        return write_text(path, before, text, data_dir, is_empty=parsed(text) in ({}, {"version": 1}))
+
+    changed = again_if_changed(take_out)
     folder = os.path.dirname(path)
-    for _ in range(2 if not os.path.exists(path) else 0):  # folders that contained only our file
+    for _ in range(2 if changed and not os.path.exists(path) else 0):  # folders that contained only our file
         name = os.path.basename(folder)
         if not (name.startswith(".") or name in _INNER_FOLDERS) or not remove_if_empty(folder):
             break
@@ -130,10 +145,9 @@ def _entry(host: Host, event: str, data_dir: str) -> dict[str, Any]:
     return {"command": line, "timeout": timeout}
 
 
-def _is_ours(entry: Any) -> bool:
-    """Return whether an entry is ours, or a group that contains only our entries."""
-    handlers = entry.get("hooks", [entry]) if isinstance(entry, dict) else []
-    return bool(handlers) and isinstance(handlers, list) and all(any(_shell_lines(handler)) for handler in handlers)
+def _is_ours(handler: Any) -> bool:
+    """Return whether a handler is ours."""
+    return any(_shell_lines(handler))
 
 
 def _plugin(host: Host, data_dir: str) -> str:

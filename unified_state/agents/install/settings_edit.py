@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 
+from unified_state.agents.install.settings_link import file_behind
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_ascii_json, parse_json, read_regular
@@ -20,11 +21,13 @@ from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_ascii_json, pa
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeVar
 
     Span = tuple[int, int]
+    T = TypeVar("T")
 
 _BLANK = " \t\r\n"
+_TRIES = 10  # of an edit while other programs write
 _decoder = json.JSONDecoder()
 
 
@@ -64,27 +67,75 @@ def _has_known_shape(settings: Any) -> bool:
     )
 
 
-def write_text(path: str, before: str | None, text: str, data_dir: str, *, is_empty: bool = False) -> bool:
-    """Write edited settings and return whether anything changed.
+class ChangedMeanwhileError(StorageError):
+    """Another program, such as the client, wrote the settings file after it was read."""
 
-    A file that did not exist before is recorded as ours. A recorded file that is empty now is deleted.
+
+def again_if_changed(edit: Callable[[], T]) -> T:
+    """Return edit(), which reads and writes settings. It is called again if another program wrote them meanwhile."""
+    for _ in range(_TRIES - 1):
+        try:
+            return edit()
+        except ChangedMeanwhileError:
+            continue  # the next try reads what was written
+    return edit()
+
+
+def write_text(path: str, before: str | None, text: str, data_dir: str, *, is_empty: bool = False) -> bool:
+    """Write edited settings, behind a symlink into its target, and return whether anything changed.
+
+    A file that did not exist before is recorded as ours. A recorded file that is empty now is deleted. Raises
+    ChangedMeanwhileError if the settings are not as `before` any more.
     """
-    if is_empty and before is not None and CREATED.has(data_dir, path):
-        os.unlink(path)
+    goes = is_empty and before is not None and CREATED.has(data_dir, path)
+    if goes or text != before:
+        _put(path, file_behind(path), before, None if goes else text)
+    if goes:
         CREATED.remove(data_dir, path)
-    elif text != before:
-        write_atomically(path, text.encode())
     if before is None:
         CREATED.add(data_dir, path)
     return text != before
 
 
-def without_entries(text: str, is_unwanted: Callable[[Any], bool]) -> str:
-    """Return the text without the unwanted entries in its hook lists."""
+def _put(path: str, target: str, before: str | None, text: str | None) -> None:
+    """Replace the file, or delete it (None), if it is as it was before."""
+
+    def is_unchanged() -> bool:
+        try:
+            return read_regular(target, LARGE_FILE).decode("utf-8", "replace") == before
+        except FileNotFoundError:
+            return before is None
+
+    if text is None and is_unchanged():
+        os.unlink(target)
+    elif text is None or not write_atomically(target, text.encode(), last_look=is_unchanged):
+        message = f"{path} was changed by another program while it was edited"
+        raise ChangedMeanwhileError(message, "nothing was changed; try again")
+
+
+def without_handlers(text: str, is_ours: Callable[[Any], bool]) -> str:
+    """Return the text without our handlers in its hook lists."""
     hooks = parsed(text).get("hooks")
     for event in list(hooks) if isinstance(hooks, dict) else []:
-        text = remove_entries(text, ("hooks", event), is_unwanted)
+        text = remove_handlers(text, ("hooks", event), is_ours)
     return text
+
+
+def remove_handlers(text: str, path: tuple[str, ...], is_ours: Callable[[Any], bool]) -> str:
+    """Return the text without our handlers in the groups at a path. A group that has no others goes with them."""
+    span = _find(text, path)
+    for start, _ in reversed(_elements(text, span[0]) if span else []):
+        inner = _members(text, start).get("hooks")
+        handlers = _elements(text, inner[1][0]) if inner else []
+        ours = [place for place in handlers if is_ours(json.loads(text[slice(*place)]))]
+        for place in reversed(ours if len(ours) < len(handlers) else []):
+            text = _cut(text, place)
+
+    def has_only_ours(entry: Any) -> bool:
+        handlers = entry.get("hooks", [entry]) if isinstance(entry, dict) else None
+        return isinstance(handlers, list) and bool(handlers) and all(map(is_ours, handlers))
+
+    return remove_entries(text, path, has_only_ours)
 
 
 def parsed(text: str) -> Any:

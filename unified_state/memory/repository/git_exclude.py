@@ -66,7 +66,7 @@ def include_in_git(place: Place, lines: Sequence[str]) -> None:
         os.unlink(path)
         remove_if_empty(os.path.dirname(path))
     elif after != before:
-        write_atomically(path, after.encode("utf-8", "surrogateescape"))
+        write_atomically(os.path.realpath(path), after.encode("utf-8", "surrogateescape"))
     _note(place, [line for line in lines if line not in unneeded or (line == _MADE and after)])
 
 
