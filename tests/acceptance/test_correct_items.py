@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -167,15 +168,85 @@ def test_undo_reverts_the_last_change_and_says_what_it_did(recorded: Project, na
     assert ("resolution" in body(recorded, ref)) == ("resolution" in before)
 
 
-def test_a_second_undo_takes_the_change_before_and_then_there_is_nothing(recorded: Project) -> None:
-    before = statuses(recorded)
-    for command in (("edit", "D1", "Use Redis"), ("drop", "D2"), ("close", "E1")):
-        ends_well(recorded.run(*command))
-    told = [ends_well(recorded.run("undo")).splitlines()[0].split(",")[0] for _ in range(3)]
-    assert told == ["undone: closing", "undone: drop", "undone: replacement"]
-    assert statuses(recorded) == {**before, "D2": "dismissed"}
-    done = recorded.run("undo")
+def test_a_second_undo_takes_the_change_before_and_then_there_is_nothing(project: Project) -> None:
+    for command in (
+        ("decision", "add", "Use SQLite", "--rationale", "one file"),
+        ("evidence", "add", "error", "E assert 4 == 5", "--source", "pytest"),
+        ("edit", "D1", "Use Redis"),
+        ("drop", "D2"),
+        ("close", "E1"),
+    ):
+        ends_well(project.run(*command))
+    told = [ends_well(project.run("undo")).replace(", just now", "").splitlines() for _ in range(5)]
+    assert told == [
+        ["undone: closing", "  E1 is active now: E assert 4 == 5"],
+        ["undone: drop", "  D2 is active now: Use Redis"],
+        ["undone: replacement", "  D1 is active now: Use SQLite", "  D2 is dismissed now: Use Redis"],
+        ["undone: addition", "  E1 is dismissed now: E assert 4 == 5"],
+        ["undone: addition", "  D1 is dismissed now: Use SQLite"],
+    ]
+    done = project.run("undo")
     assert (done.code, "there is nothing to undo" in done.err, done.err.count("\n")) == (2, True, 1)
+    assert set(statuses(project).values()) == {"dismissed"}
+
+
+@pytest.mark.parametrize("kind", ["decision", "question", "evidence", "attempt"])
+def test_undo_takes_an_addition_back_and_not_the_drop_before_it(recorded: Project, kind: str) -> None:
+    added = {
+        "decision": ("swordfish", "--rationale", "x"),
+        "question": ("swordfish?", "--context", "x"),
+        "evidence": ("error", "swordfish", "--source", "x"),
+        "attempt": ("swordfish", "--outcome", "x"),
+    }
+    ends_well(recorded.run("drop", "D1"))
+    before = statuses(recorded)
+    ref = json.loads(ends_well(recorded.run(kind, "add", *added[kind], "--json")))["id"]
+    assert f"undone: addition, just now\n  {ref} is dismissed now: swordfish" in ends_well(recorded.run("undo"))
+    assert statuses(recorded) == {**before, ref: "dismissed"}
+    assert "swordfish" not in recorded.run("preview", "--startup").out + recorded.state_path.read_text(encoding="utf-8")
+    assert body(recorded, ref)["resolution"] == "its addition was undone"
+    ends_well(recorded.run("reopen", ref))  # nothing is lost
+    assert statuses(recorded)[ref] == "active"
+
+
+def test_only_the_user_at_a_terminal_undoes_that_a_rule_was_added(recorded: Project) -> None:
+    words = ("constraint", "add", "Keep the API", "--source", "me", "--blocking")
+    ref = json.loads(ends_well(recorded.run(*words, "--json")))["id"]
+    for done in (recorded.run("undo"), recorded.run("undo", **AGENT), recorded.at_terminal("undo", answer="no")):
+        assert (done.code, statuses(recorded)[ref]) == (2, "active")
+    assert f"only the user undoes the addition of {ref}" in recorded.run("undo").err
+    assert f"{ref} is dismissed now" in ends_well(recorded.at_terminal("undo"))
+
+
+def test_what_a_program_adds_is_undone_by_it_and_by_the_user_but_not_the_users_words(
+    recorded: Project, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\nfrom unified_state import UnifiedStateManager\n"
+        "with UnifiedStateManager(sys.argv[1]) as state:\n"
+        "    first, second = state.add_decision('first', 'x'), state.add_decision('second', 'x')\n"
+        "    print([entry.id for entry in state.undo()] == [second.id], first.id)\n",
+        encoding="utf-8",
+    )
+    done = recorded.execute([sys.executable, str(program), str(recorded.folder)], "", {})
+    assert done.out.split() == ["True", "D2"]
+    assert "D2 is dismissed now: first" in ends_well(recorded.run("undo"))
+    assert "there is nothing to undo" in recorded.run("undo", **AGENT).err
+
+
+def test_an_edit_of_a_proposal_is_one_change(recorded: Project) -> None:
+    assert recorded.run("drop", "D1", **AGENT).code == 2  # which leaves a proposal, D2
+    before = statuses(recorded)
+    ends_well(recorded.run("edit", "D2", "Drop SQLite", "--rationale", "two writers"))
+    told = ends_well(recorded.run("undo"))
+    assert "undone: acceptance" in told
+    assert {ref: status for ref, status in statuses(recorded).items() if ref in before} == before
+    assert "D3 is dismissed now" in told
+    assert "undone: addition" in ends_well(recorded.run("undo"))
+    assert statuses(recorded)["D2"] == "dismissed"
+    ends_well(recorded.run("reopen", "D2"))
+    assert statuses(recorded)["D2"] == "proposed"  # it was never accepted
 
 
 def test_eight_undos_at_once_take_back_eight_changes(recorded: Project) -> None:
@@ -188,7 +259,7 @@ def test_eight_undos_at_once_take_back_eight_changes(recorded: Project) -> None:
     assert [one.code for one in done] == [0] * 8, done
     assert sorted(json.loads(one.out)["items"][0]["id"] for one in done) == sorted(refs)
     assert statuses(recorded) == before
-    assert recorded.run("undo").code == 2
+    assert "undone: addition" in ends_well(recorded.run("undo"))
 
 
 def test_undo_goes_across_worktrees(recorded: Project, tmp_path: Path) -> None:
@@ -216,6 +287,7 @@ def test_an_agent_undoes_what_it_did_in_its_session_and_nothing_of_the_user(reco
     another = {**AGENT, "CLAUDE_CODE_SESSION_ID": "another"}
     assert recorded.run("undo", **another).code == 2
     assert f"{ref} is active now" in ends_well(recorded.run("undo", **AGENT))
+    assert f"{ref} is dismissed now" in ends_well(recorded.run("undo", **AGENT))
     assert recorded.run("undo", **AGENT).code == 2
     assert "D1 is active now" in ends_well(recorded.run("undo"))
 
@@ -268,12 +340,11 @@ def test_a_correction_that_is_killed_is_whole_or_not_at_all(recorded: Project, c
     for point in KILLED_AT:
         run_struck(command_struck_at(point, recorded.home, *command), recorded.folder)
         states.add(statuses(recorded)[ref])
-        if statuses(recorded)[ref] == "active":
-            assert recorded.run("undo").code == 2, point
-        else:
+        if statuses(recorded)[ref] != "active":
             assert f"{ref} is active now" in ends_well(recorded.run("undo")), point
         assert statuses(recorded)[ref] == "active"
     assert "active" in states
+    assert "undone: addition" in ends_well(recorded.run("undo"))  # and of the corrections nothing is left
 
 
 def test_an_undo_that_is_killed_is_whole_or_not_at_all(recorded: Project) -> None:
@@ -283,7 +354,7 @@ def test_an_undo_that_is_killed_is_whole_or_not_at_all(recorded: Project) -> Non
         if statuses(recorded)["D1"] == "dismissed":
             assert "D1 is active now" in ends_well(recorded.run("undo")), point
         assert statuses(recorded)["D1"] == "active"
-        assert recorded.run("undo").code == 2, point
+    assert "undone: addition" in ends_well(recorded.run("undo"))
 
 
 def test_a_journal_takes_corrections_and_undoes_them(project: Project, write_settings: Callable[[str], None]) -> None:
@@ -296,7 +367,7 @@ def test_a_journal_takes_corrections_and_undoes_them(project: Project, write_set
     for _ in range(3):
         ends_well(project.run("undo"))
     assert statuses(project) == {**before, "D2": "dismissed"}
-    assert project.run("undo").code == 2
+    assert "A1 is dismissed now" in ends_well(project.run("undo"))
 
 
 def test_items_of_another_branch_and_of_an_import_can_be_corrected(recorded: Project, tmp_path: Path) -> None:

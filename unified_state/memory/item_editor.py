@@ -56,7 +56,9 @@ class ItemEditor:
         return reopen_item(self._workspace, item_id)
 
     def undo(self) -> list[Entry]:
-        """Take back the newest edit, drop or closing that a program of this session made. Return the changed items."""
+        """Take back the newest change that a program of this session made: what it added, edited, dropped or closed.
+        Return the changed items.
+        """
         return [short_form(item) for item in undo_newest(self._workspace).items]
 
     def propose_lift(self, constraint_id: str) -> Decision:

@@ -31,7 +31,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "drop": ("items", "drop an item; it is not restored any more, and `reopen` brings it back"),
         "close": ("items", "close an open question, evidence or an attempt"),
         "reopen": ("items", "reopen what was closed, lifted, dropped or rejected"),
-        "undo": ("items", "take the last edit, drop, closing, lift or decision in the inbox back"),
+        "undo": ("items", "take the last change back: what was added, edited, dropped, closed, lifted or decided"),
     },
     COMPACTION: {
         "context": ("compaction", "how full the context is, how it grew, and when the client will compact it"),

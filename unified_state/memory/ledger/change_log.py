@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     Pair = tuple[LedgerItem | None, LedgerItem]
 
 # what a change is called
-REPLACES, DROPS, CLOSES, LIFTS = "replacement", "drop", "closing", "lift"
+ADDS, REPLACES, DROPS, CLOSES, LIFTS = "addition", "replacement", "drop", "closing", "lift"
 REOPENS, ACCEPTS, REJECTS = "reopening", "acceptance", "rejection"
 _LOG = "changes"  # the name of the value in the archive
-_MOST = 50
+_MOST = 100
 _FIELDS = ("status", "superseded_by", "origin", "paged_out_at")
 _TOLD_BY = ("status", "superseded_by")  # an item that differs here was changed again
 
@@ -54,14 +54,20 @@ class LoggedChange(Record):
 def note_change(
     archive: Archive, verb: str, origin: str, session_id: str | None, pairs: Iterable[Pair], at: str
 ) -> None:
-    """Add a change to the log: each item before and after it. An item may have changed more than once."""
+    """Add a change to the log: each item before and after it. An item may have changed more than once.
+
+    An acceptance of what was added in the same moment, by an edit of a proposal, is one change with the addition.
+    """
+    log = read_log(archive)
     changed: dict[str, ItemChange] = {}
     for before, after in pairs:
         known = changed.get(after.uuid)
         first = known.before if known else None if before is None else _state(before)
         changed[after.uuid] = ItemChange(after.uuid, first, _state(after))
-    items = tuple(changed.values())
-    _write(archive, [*read_log(archive), LoggedChange(verb, at, origin, session_id, items)])
+    if verb == ACCEPTS and log and (log[-1].verb, log[-1].at) == (ADDS, at) and log[-1].items[0].uuid in changed:
+        added = log.pop().items[0]
+        changed[added.uuid] = changed[added.uuid].replace(before=None)
+    _write(archive, [*log, LoggedChange(verb, at, origin, session_id, tuple(changed.values()))])
 
 
 def _state(item: LedgerItem) -> dict[str, str | None]:
@@ -69,9 +75,13 @@ def _state(item: LedgerItem) -> dict[str, str | None]:
 
 
 def newest_change(archive: Archive, origin: str, session_id: str | None) -> LoggedChange | None:
-    """Return the newest change that an author may take back: the user anybody's, a program those of its session."""
+    """Return the newest change that an author may take back: the user anybody's, a program those of its session.
+
+    In a session a program also records what the user said.
+    """
     for change in reversed(read_log(archive)):
-        if origin == USER_SAID or (change.origin != USER_SAID and change.session_id == session_id):
+        is_programs = change.origin != USER_SAID or session_id is not None
+        if origin == USER_SAID or (is_programs and change.session_id == session_id):
             return change
     return None
 

@@ -12,6 +12,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
+from unified_state.memory.ledger.change_log import ADDS, CLOSES, LIFTS, REPLACES, note_change
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     PROPOSED,
@@ -88,12 +89,9 @@ def record_item(
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
         item = item.replace(alias=next_alias(archive, kind))
         insert_item(archive, item)
-        if older is not None:
-            from unified_state.memory.ledger.change_log import REPLACES, note_change
-
-            replaced = _replace(archive, older, item, now)
-            pairs = [(older, replaced), (None, item)]
-            note_change(archive, REPLACES, author.origin, author.session_id, pairs, to_text(now))
+        pairs = [] if older is None else [(older, _replace(archive, older, item, now))]
+        verb = REPLACES if pairs else ADDS
+        note_change(archive, verb, author.origin, author.session_id, [*pairs, (None, item)], to_text(now))
         for uuid in proposed_for:
             link_items(archive, item, "changes", find_item(archive, uuid), to_text(now))
         relate(archive, item)
@@ -180,8 +178,6 @@ def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> d
 
 def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) -> LedgerItem:
     """Mark a decision as superseded by another recorded one, and return the other one."""
-    from unified_state.memory.ledger.change_log import REPLACES, note_change
-
     with archive.transaction():
         older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
         if older.uuid == newer.uuid:
@@ -204,8 +200,6 @@ def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -
 
 def resolve(archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Close an open question with its answer, and return it."""
-    from unified_state.memory.ledger.change_log import CLOSES, note_change
-
     resolution = checked("resolution", resolution, mask)
     with archive.transaction():
         question = of_kind(find_item(archive, ref), QUESTION)
@@ -236,7 +230,6 @@ def lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) ->
     If the author is not the user, record a proposal to lift it and raise NotAtGateError.
     """
     from unified_state.errors import NotAtGateError
-    from unified_state.memory.ledger.change_log import LIFTS, note_change
     from unified_state.memory.ledger.gate import pass_gate_for
 
     constraint = in_force(archive, ref)

@@ -1,8 +1,9 @@
 """Undo: the newest change of the ledger is taken back.
 
-A change is an edit, a replacement, a drop, a closing, a lift, a reopening, or a decision on proposals. The user takes
-back the newest of anybody in this repository, a program the newest of its own session. A change of a constraint passes
-the gate.
+A change is an addition, an edit, a replacement, a drop, a closing, a lift, a reopening, or a decision on proposals. The
+user takes back the newest of anybody in this repository, a program the newest of its own session. A change of a
+constraint passes the gate, and for a program so does the user's word, which it may have recorded. Items that hooks
+captured or that a file brought are no changes.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from __future__ import annotations
 from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
-from unified_state.memory.ledger.change_log import drop_change, newest_change
+from unified_state.memory.ledger.change_log import ADDS, drop_change, newest_change
 from unified_state.memory.ledger.correct_item import ended_body, opened_body
 from unified_state.memory.ledger.gate import pass_gate
-from unified_state.memory.ledger.item_table import DISMISSED, RESOLVED, selected_items, update_item
+from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, RESOLVED, selected_items, update_item
 from unified_state.memory.ledger.source_table import set_source
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.ledger.change_log import ItemChange, LoggedChange
     from unified_state.memory.ledger.record_item import Author
@@ -48,12 +52,13 @@ def undo(archive: Archive, author: Author, now: int) -> Undone:
                 raise _nothing(archive)
             items = {item.uuid: item for one in change.items for item in _items(archive, one)}
             stale = [one for one in change.items if one.uuid not in items or not one.is_still(items[one.uuid])]
-            rules = [item.alias for item in items.values() if item.kind == CONSTRAINT]
-            if stale or not rules or change == confirmed:
+            guarded = [item.alias for item in items.values() if _is_guarded(item, change, author)]
+            if stale or not guarded or change == confirmed:
                 drop_change(archive, change)
-                back = [] if stale else [_take_back(archive, items[one.uuid], one, now) for one in change.items]
+                done = "addition" if change.verb == ADDS else "edit"
+                back = [] if stale else [_take_back(archive, items[one.uuid], one, done, now) for one in change.items]
                 break
-        pass_gate(author.origin, f"undoes the {change.verb} of {', '.join(rules)}")
+        pass_gate(author.origin, f"undoes the {change.verb} of {', '.join(guarded)}")
         confirmed = change  # it is taken back if it is still the newest
     if stale:
         names = ", ".join(items[one.uuid].alias if one.uuid in items else "a forgotten item" for one in stale)
@@ -62,22 +67,32 @@ def undo(archive: Archive, author: Author, now: int) -> Undone:
     return Undone(change.verb, change.at, tuple(back))
 
 
+def _is_guarded(item: LedgerItem, change: LoggedChange, author: Author) -> bool:
+    """Return whether only the user undoes the change: that of a rule, and for a program that of the user's word."""
+    is_users = USER_SAID in (change.origin, item.origin)
+    return item.kind == CONSTRAINT or (is_users and author.origin != USER_SAID)
+
+
 def _nothing(archive: Archive) -> UnifiedStateError:
     if archive.meta("stands in"):  # a journal, while the archive cannot be used
         return NotFoundError("the last changes are in the archive, which cannot be used now", "try again later")
     message = "there is nothing to undo"
-    return UsageError(message, "it takes back edits, drops, closings, lifts and decisions on proposals")
+    return UsageError(message, "it takes back what was recorded, edited, dropped, closed, lifted, accepted or rejected")
 
 
 def _items(archive: Archive, change: ItemChange) -> list[LedgerItem]:
     return selected_items(archive, "WHERE uuid = ?", change.uuid)
 
 
-def _take_back(archive: Archive, item: LedgerItem, change: ItemChange, now: int) -> LedgerItem:
-    """Give an item its state before the change. One that the change recorded is dropped."""
+def _take_back(archive: Archive, item: LedgerItem, change: ItemChange, done: str, now: int) -> LedgerItem:
+    """Give an item its state before the change. One that the change recorded is dropped, a proposal is rejected: if it
+    is reopened, the former holds again, and the latter waits again.
+    """
     at = to_text(now)
     if change.before is None:
-        told = {"resolution": "its edit was undone", "resolvedAt": at, "dropped": True}
+        told: dict[str, Any] = {"resolution": f"its {done} was undone", "resolvedAt": at}
+        if item.status != PROPOSED:
+            told["dropped"] = True
         back = item.replace(status=DISMISSED, body={**item.body, **told}, paged_out_at=at)
     else:
         back = item.replace(**change.before)
