@@ -148,7 +148,7 @@ def test_an_answer_that_the_client_writes_a_moment_later_is_in_it(client: Client
     assert quick == whole
 
 
-def test_what_waits_for_the_user_is_told_to_each_new_session_once(client: Client) -> None:
+def test_what_waits_for_the_user_is_told_once(client: Client) -> None:
     with closing(sqlite3.connect(client.project.archive)) as archive, archive:
         archive.execute("UPDATE item SET status = 'proposed'")
     client.turn()
@@ -159,6 +159,9 @@ def test_what_waits_for_the_user_is_told_to_each_new_session_once(client: Client
     client.settled()
     again = client.project.hook("SessionStart", "brief", session_id=NEXT, transcript_path="/none", source="resume")
     assert "waits for confirmation" not in again.out
+    client.turn()
+    client.end()
+    assert "confirmation" not in client.start("startup").out
 
 
 def test_an_export_is_the_same_as_behind_the_whole_hook(client: Client) -> None:

@@ -141,7 +141,7 @@ def ready_starts(
     from unified_state.memory.archive.steps import last_entry_at
     from unified_state.memory.working_tree.tree_view import is_inside, timed_view
     from unified_state.restore.compose_restore import gather
-    from unified_state.restore.tell_inbox import is_to_be_told, waiting_line
+    from unified_state.restore.tell_inbox import waiting_line
 
     view = timed_view(place.repository.worktree)
     since, line = last_entry_at(archive, session), waiting_line(archive)
@@ -153,8 +153,7 @@ def ready_starts(
         known = gather(archive, place, session, reason, now, since=since, view=view)
         named = (path for item in (*known.items, *known.said) for path in item.file_hashes)
         looked_at.update(filter(is_inside, named))
-        is_told = reason != "resume" or is_to_be_told(archive, session)
-        starts[reason] = (_pieces(known, settings), line if is_told else "")
+        starts[reason] = (_pieces(known, settings), line)
     looked_at |= view.looked_at
     return starts, tuple(os.path.join(place.repository.worktree, path) for path in sorted(looked_at))
 

@@ -1,4 +1,7 @@
-"""Tell the user that something waits for their decision: in one line, at most once in each session."""
+"""Tell the user that something waits for their decision: in one line, and once ever for each item.
+
+A correction that the user typed is only listed in the inbox, so it is not told.
+"""
 
 from __future__ import annotations
 
@@ -9,63 +12,69 @@ from unified_state.memory.ledger.rules.from_file import KEYS_FROM_FILE
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.item import CONSTRAINT
+from unified_state.model.item import CONSTRAINT, CORRECTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
 
-_TOLD = "told of the inbox"  # the name of the value in the archive: the numbers of the sessions that were told
-_WAITS = "status = ? AND coalesce(capture_key, '') NOT GLOB ?"  # of a state file the user is told once, as a whole
-_MOST_SESSIONS, _CHARACTERS = 100, 60
+_TOLD = "told items of the inbox"  # the name of the value in the archive: the ends of their UUIDs
+_DIGITS, _CHARACTERS = 12, 60  # the end of a UUID is random
+# The user is told of a state file once, as a whole.
+_WAITING = "SELECT uuid FROM item WHERE status = ? AND rule IS NOT ? AND coalesce(capture_key, '') NOT GLOB ?"
 
 
-def tell_waiting(archive: Archive, session: int) -> str:
-    """Return the line about what waits, or "" if nothing does or if this session was told."""
+def tell_waiting(archive: Archive) -> str:
+    """Return the line about what waits and was not told, or "" if there is nothing. From now on it was told."""
     line = waiting_line(archive)
-    if not line:
-        return ""
-    with archive.transaction(durable=False):
-        told = _told(archive)
-        if session in told:
-            return ""
-        archive.set_meta(_TOLD, dump_json([*told, session][-_MOST_SESSIONS:]))
+    if line:
+        with archive.transaction(durable=False):
+            archive.set_meta(_TOLD, dump_json(sorted({*_told(archive), *map(_end, _new(archive))})))
     return line
 
 
 def waiting_line(archive: Archive) -> str:
-    """Return the line about what waits, for a session that was not told, or "" if nothing does."""
-    where = f"WHERE {_WAITS} ORDER BY kind = 'constraint' AND origin = 'user_said' DESC, id DESC"
-    waiting = selected_items(archive, where, PROPOSED, KEYS_FROM_FILE)
-    if not waiting:
+    """Return the line about what waits and was not told, or "" if there is nothing."""
+    new = _new(archive)
+    if not new:
         return ""
-    rules = [item for item in waiting if item.kind == CONSTRAINT and item.origin == USER_SAID]
-    return rules_line(len(rules), main_text(rules[0])) if rules else items_line(len(waiting))
+    items = selected_items(archive, "WHERE status = ? ORDER BY id DESC", PROPOSED)
+    items = [item for item in items if item.uuid in new]
+    rules = [main_text(item) for item in items if item.kind == CONSTRAINT and item.origin == USER_SAID]
+    return _line(rules, len(items) - len(rules))
 
 
-def is_to_be_told(archive: Archive, session: int) -> bool:
-    """Return whether something waits of which a session was not told."""
-    waits = selected_items(archive, f"WHERE {_WAITS} LIMIT 1", PROPOSED, KEYS_FROM_FILE)
-    return bool(waits) and session not in _told(archive)
+def is_to_be_told(archive: Archive) -> bool:
+    """Return whether something waits that was not told."""
+    return bool(_new(archive))
 
 
-def rules_line(count: int, newest: str) -> str:
-    """Return `1 rule of yours waits for confirmation: "Never push" (unified-state inbox)`."""
-    named = f'"{cut(harmless(newest), _CHARACTERS)}" (unified-state inbox)'
-    if count == 1:
-        return f"1 rule of yours waits for confirmation: {named}"
-    return f"{count:,} rules of yours wait for confirmation, the newest: {named}"
+def _line(rules: list[str], others: int) -> str:
+    """Return `1 rule of yours waits for confirmation: "Never push" (unified-state inbox)`.
+
+    Only the user's own rules are quoted: a foreign file may have brought the others.
+    """
+    counted = [(len(rules), "rule of yours", "rules of yours"), (others, "recorded item", "recorded items")]
+    what = " and ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in counted if count)
+    is_one = len(rules) + others == 1
+    newest = f'{":" if is_one else ", the newest:"} "{cut(harmless(rules[0]), _CHARACTERS)}"' if rules else ""
+    return f"{what} {'waits' if is_one else 'wait'} for confirmation{newest} (unified-state inbox)"
 
 
-def items_line(count: int) -> str:
-    """Return the line about items that the user did not say. None is quoted: an agent may have made it."""
-    what = "1 recorded item waits" if count == 1 else f"{count:,} recorded items wait"
-    return f"{what} for confirmation (unified-state inbox)"
+def _new(archive: Archive) -> set[str]:
+    """Return the UUIDs of the items that wait and were not told."""
+    waiting = {uuid for (uuid,) in archive.rows(_WAITING, PROPOSED, CORRECTION, KEYS_FROM_FILE)}
+    told = _told(archive) if waiting else set()
+    return {uuid for uuid in waiting if _end(uuid) not in told}
 
 
-def _told(archive: Archive) -> list[int]:
+def _end(uuid: str) -> str:
+    return uuid[-_DIGITS:]
+
+
+def _told(archive: Archive) -> set[str]:
     try:
         told = parse_json(archive.meta(_TOLD) or "[]")
-    except ValueError:  # damaged: a session may be told twice
-        return []
-    return told if isinstance(told, list) else []
+    except ValueError:  # damaged: all that waits is told once more
+        return set()
+    return set(map(str, told)) if isinstance(told, list) else set()

@@ -44,10 +44,10 @@ def look_before(call: HookCall, archive: Archive) -> dict[str, Any] | None:
     return {**way, "transcript": read, "seen": archive.value("PRAGMA data_version")}
 
 
-def keep_ready(call: HookCall, archive: Archive, before: dict[str, Any] | None, session: int, ready: Ready) -> None:
+def keep_ready(call: HookCall, archive: Archive, before: dict[str, Any] | None, ready: Ready) -> None:
     """Write a restore that was composed since `before`, if no other process has committed meanwhile."""
     place, session_id = call.workspace.place, call.event.session_id
-    if before is None or is_to_be_told(archive, session) or find_health(call, archive) is not None:
+    if before is None or is_to_be_told(archive) or find_health(call, archive) is not None:
         return
     path = ready_path(place.folder, session_id)
     make_room(os.path.dirname(path))

@@ -100,7 +100,7 @@ def _make_ready(call: HookCall, archive: Archive, session: int) -> None:
     before = look_before(call, archive)
     place, settings = call.workspace.place, call.settings
     ready = make_ready(archive, place, settings, session, call.now, is_enforced=call.is_enforced)
-    keep_ready(call, archive, before, session, ready)
+    keep_ready(call, archive, before, ready)
 
 
 def on_post_compact(call: HookCall, archive: Archive) -> str:

@@ -53,12 +53,12 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     source = handed_over[0] if handed_over else source
     session = call.register(archive, predecessor, knows_news=call.part == BRIEF)
     if call.printed is not None:  # by now the transcript may have the compaction's boundary
-        return _note_printed(call, archive, session)
+        return _note_printed(call, archive)
     if reason == "compact":
         _begin_compaction(call, archive, session)
     ready = _ready(call, archive, session) if reason == "compact" and health is None else None
     if ready is not None:
-        _tell_waiting(call, archive, session)
+        _tell_waiting(call, archive)
         return ready
     from unified_state.restore.compose_restore import gather  # after most compactions the restore is ready
 
@@ -73,7 +73,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     )
     known = known.replace(health=health, handed_over=handed_over[1] if handed_over else "")
     text = _composed(call, archive, session, known)
-    _tell_waiting(call, archive, session)
+    _tell_waiting(call, archive)
     return text
 
 
@@ -92,10 +92,10 @@ def _record_printed(call: HookCall, archive: Archive) -> None:
         record_printed(call, archive)
 
 
-def _note_printed(call: HookCall, archive: Archive, session: int) -> str:
+def _note_printed(call: HookCall, archive: Archive) -> str:
     """Record that the user read the line of a restore that was printed before, and print nothing."""
     if call.printed and call.printed.get("nonce"):
-        _tell_waiting(call, archive, session)
+        _tell_waiting(call, archive)
         call.message = ""  # the line was printed
     elif call.printed and call.printed["line"]:
         with archive.transaction(durable=False):
@@ -103,10 +103,8 @@ def _note_printed(call: HookCall, archive: Archive, session: int) -> str:
     return ""
 
 
-def _tell_waiting(call: HookCall, archive: Archive, session: int) -> None:
-    """Add the lines on what waits for the user to their message: on a state file once, on the rest once in a
-    session.
-    """
+def _tell_waiting(call: HookCall, archive: Archive) -> None:
+    """Add the lines on what waits for the user to their message, once for a state file and for each item."""
     if call.part == BRIEF and call.printed is None and archive.meta(TOLD_OF_FILE) is None:
         place = call.workspace.place
         if has_foreign_file(place) or waits_from_file(archive):
@@ -117,7 +115,7 @@ def _tell_waiting(call: HookCall, archive: Archive, session: int) -> None:
     if call.part == BRIEF and archive.value("SELECT 1 FROM item WHERE status = 'proposed' LIMIT 1"):
         from unified_state.restore.tell_inbox import tell_waiting  # in most sessions nothing waits
 
-        call.message = "\n".join(filter(None, (call.message, tell_waiting(archive, session))))
+        call.message = "\n".join(filter(None, (call.message, tell_waiting(archive))))
 
 
 def _is_whole_clear(call: HookCall, reason: Reason) -> bool:
