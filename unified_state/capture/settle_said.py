@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 def is_captured(archive: Archive, fact: Fact, step: Step) -> bool:
     """Return whether a sentence of a prompt was captured before, under whatever rule, or was forgotten."""
-    known = selected_items(archive, "WHERE source_uuid = ? AND rule NOT NULL", step.uuid)
-    return any(item.quote == fact.quote and item.rule in (*SAID_RULES, CORRECTION) for item in known)
+    rules = (*SAID_RULES, CORRECTION)
+    where = f"WHERE rule IN ({', '.join('?' * len(rules))}) AND source_uuid = ?"
+    return any(item.quote == fact.quote for item in selected_items(archive, where, *rules, step.uuid))
 
 
 def was_forgotten(archive: Archive, step: Step) -> bool:

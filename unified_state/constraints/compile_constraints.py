@@ -32,7 +32,7 @@ from unified_state.model.item import CONSTRAINT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
@@ -94,7 +94,7 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
         changed, _ = read_enforcement(archive)
         constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
         if present is not None:
-            constraints += tuple(entry for entry in present.constraints if not _is_known(archive, entry))
+            constraints += _unknown(archive, present.constraints)
         elif not constraints and has_hook(place) and not _ever_bound(archive):
             # The ledger knows no reason for the hook.
             raise lost_error(place)
@@ -106,10 +106,10 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
     return present is not None and bool(present.constraints), table
 
 
-def _is_known(archive: Archive, entry: Enforced) -> bool:
-    """Return whether the ledger has an enforced constraint, in any status, or deliberately forgot it."""
-    known = "SELECT 1 FROM item WHERE kind = ? AND created_at = ?"
-    return archive.row(known, CONSTRAINT, entry.at) is not None or is_forgotten(archive, entry.ref)
+def _unknown(archive: Archive, entries: Sequence[Enforced]) -> tuple[Enforced, ...]:
+    """Return the enforced constraints that the ledger has in no status and did not deliberately forget."""
+    known = set(archive.column("SELECT created_at FROM item WHERE kind = ?", CONSTRAINT)) if entries else set()
+    return tuple(entry for entry in entries if entry.at not in known and not is_forgotten(archive, entry.ref))
 
 
 def _ever_bound(archive: Archive) -> bool:

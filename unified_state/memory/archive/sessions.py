@@ -204,9 +204,9 @@ def move_cursor(archive: Archive, cursor: Cursor) -> None:
 def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]:
     """Return the transcripts of the most recently active sessions, each with its session id, the newest first."""
     rows = archive.rows(
-        "SELECT path, session, agent, offset, inode, turn, session_id FROM "
-        "(SELECT id, session_id, seen_at FROM session ORDER BY seen_at DESC LIMIT ?) AS recent "
-        "JOIN transcript ON transcript.session = recent.id ORDER BY recent.seen_at DESC",
+        "SELECT path, session, agent, offset, inode, turn, session_id FROM transcript "
+        "JOIN session ON session.id = transcript.session WHERE transcript.session IN "
+        "(SELECT id FROM session ORDER BY seen_at DESC LIMIT ?) ORDER BY seen_at DESC",
         limit,
     )
     return [(Cursor(*row[:6]), row[6]) for row in rows]

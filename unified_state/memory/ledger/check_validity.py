@@ -116,7 +116,9 @@ class _Present:
         self._worktree = repository.worktree
         self._commit, self._branch = read_head(repository)
         self._later = later_commits(repository, self._commit, items)
-        self._rewinds = read_rewinds(archive)
+        self._rewinds: dict[str | None, list[Rewind]] = {}
+        for rewind in read_rewinds(archive):
+            self._rewinds.setdefault(rewind.session_id, []).append(rewind)
         self._contradictions = contradictions(archive)
         self._files: dict[tuple[str, str], bool | None] = {}
 
@@ -131,7 +133,7 @@ class _Present:
             superseded_by=superseded,
             contradicts=() if item.status != ACTIVE else self._contradictions.get(item.uuid, ()),
             behind=item.commit in self._later,
-            rewound=any(self._was_in(rewind, item) for rewind in self._rewinds if rewind.session_id == item.session_id),
+            rewound=self._was_rewound(item),
         )
         if self._view is None or item.status != ACTIVE or is_captured(item):
             return found
@@ -148,10 +150,13 @@ class _Present:
             self._files[key] = changed_since(self._worktree, path, version)
         return self._files[key]
 
-    def _was_in(self, rewind: Rewind, item: LedgerItem) -> bool:
+    def _was_rewound(self, item: LedgerItem) -> bool:
+        rewinds = self._rewinds.get(item.session_id)
+        if not rewinds:
+            return False
         entry = place_of_entry(self._archive, item.source_uuid) if item.source_uuid else None
         at = entry.at if entry else to_milliseconds(item.created_at)
-        return at is not None and rewind.after_at < at <= rewind.until_at
+        return at is not None and any(rewind.after_at < at <= rewind.until_at for rewind in rewinds)
 
     def _alias(self, uuid: str | None) -> str | None:
         row = self._archive.row("SELECT alias FROM item WHERE uuid = ?", uuid) if uuid else None

@@ -165,14 +165,21 @@ def stated_items(archive: Archive, statuses: Iterable[str]) -> list[LedgerItem]:
 
 
 def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerItem]:
-    """Return the items of the state file, in one status if given, the oldest first."""
+    """Return the items of the state file, in one status if given, the oldest first.
+
+    The index is named, because most items have left the file, and SQLite would read all of them.
+    """
     condition, value = ("status != ?", DISMISSED) if status is None else ("status = ?", status)
-    return selected_items(archive, f"WHERE paged_out_at IS NULL AND {condition} ORDER BY id", value)
+    where = f"INDEXED BY item_in_file WHERE paged_out_at IS NULL AND {condition} ORDER BY id"
+    return selected_items(archive, where, value)
 
 
 def items_to_restore(archive: Archive) -> list[LedgerItem]:
     """Return the active items of the state file and all active constraints, the oldest first."""
-    where = "WHERE status = ? AND (paged_out_at IS NULL OR kind = 'constraint') ORDER BY id"
+    where = (
+        "WHERE id IN (SELECT id FROM item WHERE paged_out_at IS NULL AND status = ?1 "
+        "UNION SELECT id FROM item WHERE kind = 'constraint' AND status = ?1) ORDER BY id"
+    )
     return selected_items(archive, where, ACTIVE)
 
 
@@ -288,11 +295,14 @@ def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
 
 
 def contradictions(archive: Archive) -> dict[str, tuple[str, ...]]:
-    """Return the refs of the active items that contradict each active item, by its UUID."""
+    """Return the refs of the active items that contradict each active item, by its UUID.
+
+    The order of the joins is fixed: SQLite would join all active items with each other before it reads the links.
+    """
     found: dict[str, tuple[str, ...]] = {}
     rows = archive.rows(
-        "SELECT one.uuid, one.alias, other.uuid, other.alias FROM item_link JOIN item AS one ON one.uuid = from_uuid "
-        "JOIN item AS other ON other.uuid = to_uuid "
+        "SELECT one.uuid, one.alias, other.uuid, other.alias FROM item_link "
+        "CROSS JOIN item AS one ON one.uuid = from_uuid CROSS JOIN item AS other ON other.uuid = to_uuid "
         "WHERE relation = 'contradicts' AND one.status = 'active' AND other.status = 'active' ORDER BY other.id, one.id"
     )
     for uuid, alias, other_uuid, other_alias in rows:

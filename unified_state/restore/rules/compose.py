@@ -70,7 +70,8 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
     choose(offers, {**groups, **(working_lines.groups if working_lines else {})}, room)
     work = [*(working_lines.lines() if working_lines else []), *([absent] if absent else [])]
     told = [line for section in brief for line in section.lines()]
-    left = [ref for ref in refs if ref not in told_refs(told, refs)]
+    in_full = set(told_refs(told, refs))
+    left = [ref for ref in refs if ref not in in_full]
     told += [untold_line(left)] if has_refs and left else []
     return Composition(
         brief="\n".join([*first, *told, *last]) if told or last else "",
