@@ -200,3 +200,35 @@ def test_a_hook_that_is_stuck_is_stopped_and_says_where(project: Project) -> Non
     (line,) = map(json.loads, project.log().splitlines())
     assert line["problem"] == "it was stopped after 0.45 seconds"
     assert "in wait" in line["details"]
+
+
+SLOW = """
+CREATE VIEW rewind AS WITH RECURSIVE number(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM number)
+SELECT 1 AS session, at AS after_at, at AS until_at FROM number WHERE at < 0
+"""
+LIMITED = """
+import sys
+sys.path.append(sys.argv[1])
+from unified_state.model.hook_event import TIMEOUTS
+TIMEOUTS["SessionStart"] = float(sys.argv[2])
+from unified_state.interfaces import hook
+hook.main(["SessionStart", "brief"])
+"""
+
+
+def test_a_start_that_runs_out_of_time_prints_what_it_has(project: Project) -> None:
+    project.run("constraint", "add", "Never push to main", "--source", "the user")
+    with closing(sqlite3.connect(project.archive)) as archive:
+        archive.execute("DROP TABLE rewind")
+        archive.execute(SLOW)  # reading it never ends
+    for seconds in (1, 8, 64):  # a busy machine needs more than the first
+        command = [sys.executable, "-c", LIMITED, str(Path(__file__).parents[2]), str(seconds)]
+        done = project.execute(command, project.event("SessionStart", source="startup"), {})
+        assert done.code == 0
+        answered = json.loads(done.out)
+        if "hookSpecificOutput" in answered:
+            break
+        assert "nothing was restored" in answered["systemMessage"]
+    told = answered["hookSpecificOutput"]["additionalContext"]
+    assert "Never push to main" in told
+    assert "[HEALTH] not everything could be read in time" in told

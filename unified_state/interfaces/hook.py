@@ -37,6 +37,7 @@ _LOCK_SECONDS = 4.0
 _SECONDS = {"SessionStart": 2.0, "Stop": 20.0, "SubagentStop": 20.0, "PreCompact": 60.0, "SessionEnd": 1.0}
 # Seconds to merge journals that were written while the archive was unusable. A prompt does not wait for that.
 _MERGE_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCompact": 30.0}
+_BRIEF = "SessionStart.brief"
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 _NOTING = ("SessionStart", "Stop")
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
@@ -90,6 +91,7 @@ class HookRun(Run):
     keeps_prompts = False
     printed: Mapping[str, Any] | None = None
     later: Callable[[], str] | None = None  # work for which the client need not wait
+    has_told = False
     went_on = False  # whether the client waits no longer; from the start where the event's message is stored
 
     def __init__(self, event_name: str, part: str, data_dir: str, environ: Mapping[str, str] | None = None) -> None:
@@ -102,6 +104,8 @@ class HookRun(Run):
     def run(self) -> int:
         """Handle the event and return the exit status. It raises nothing."""
         self.attempt(self._run)
+        if self.is_late and self.name == _BRIEF and not self.has_told:
+            self.tell(dump_ascii_json({"systemMessage": f"unified-state: nothing was restored: {self.problem}"}))
         self.leave_trace()
         if self.later is not None:
             self.problem = None
@@ -184,6 +188,7 @@ class HookRun(Run):
 
     def tell(self, answer: str) -> None:
         """Send the answer to the client."""
+        self.has_told = True
         if not tell(answer):
             self.report("stdout is closed or full, so the client got no answer")
 
@@ -234,7 +239,7 @@ class HookRun(Run):
         try:
             return locate(folder, self.data_dir, create=True)
         except StorageError as error:
-            if self.name == "SessionStart.brief" and not event.is_foreign:  # no restore reports it
+            if self.name == _BRIEF and not event.is_foreign:  # no restore reports it
                 from unified_state.lib.fence import visible
 
                 self.tell(dump_ascii_json({"systemMessage": f"unified-state: {visible(str(error))}"}))

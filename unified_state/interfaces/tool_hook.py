@@ -64,13 +64,15 @@ def warn(line: str) -> None:
 
 
 _PART_OF_TIMEOUT = 0.9
+_PART_OF_START = 0.6  # of a session start's timeout: what it has by then is printed in the time that is left
+_START = "SessionStart"
 
 
 class DeadlineError(BaseException):
     """The hook took too long. It is no Exception, so that no code on the way handles it."""
 
 
-_limits: list[float] = []  # the time limit of this process in seconds, if it has one
+_limits: list[float] = []  # the time limits of this process in seconds, the next one first
 
 
 def limit_time(event_name: str) -> None:
@@ -78,8 +80,16 @@ def limit_time(event_name: str) -> None:
 
     Only code that owns its process calls it: there is one alarm in a process.
     """
-    _limits.append(TIMEOUTS.get(event_name, TOOL_TIMEOUT) * _PART_OF_TIMEOUT)
+    timeout = TIMEOUTS.get(event_name, TOOL_TIMEOUT)
+    _limits[:] = [timeout * part for part in ((_PART_OF_START,) if event_name == _START else ()) + (_PART_OF_TIMEOUT,)]
     set_alarm(_limits[0], _stop)
+
+
+def use_rest_of_time() -> None:
+    """After a DeadlineError, which a session start handles: stop it at its next limit, if there is one."""
+    passed = _limits.pop(0) if _limits else 0.0
+    if _limits:
+        set_alarm(_limits[0] - passed, _stop)
 
 
 def _stop() -> None:
@@ -100,6 +110,7 @@ class Run:
         self.started, self.now = time.monotonic(), int(time.time() * 1000)
         self.folder: str | None = None
         self.problem: str | None = None
+        self.is_late = False
         self._details = ""
 
     def report(self, problem: str | None) -> None:
@@ -118,7 +129,8 @@ class Run:
         except BaseException as error:  # noqa: BLE001  # the hook's edge: nothing of ours may fail the user's turn
             import traceback
 
-            kind = "" if isinstance(error, DeadlineError) else f"{type(error).__name__}: "
+            self.is_late = isinstance(error, DeadlineError)
+            kind = "" if self.is_late else f"{type(error).__name__}: "
             self.problem, self._details = f"{kind}{error}", traceback.format_exc()
         return ""
 

@@ -28,6 +28,7 @@ from unified_state.restore.said_rules import said_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
@@ -52,18 +53,40 @@ def gather(
     with_turns: bool = False,
     view: TreeView | None = None,
 ) -> Known:
-    """Read everything that a session may get back, from the ledger and from the session `source`.
+    """Return everything that a session may get back, from the ledger and from the session `source`.
 
     On resume and fork only items count that others recorded `since` the last entry of `source`. The turns and the
     working set are read after a compaction, or with `with_turns`. `view` is the working tree's, by default a new one.
     """
+    stages = gather_in_stages(archive, place, source, reason, now, since=since, with_turns=with_turns, view=view)
+    *_, known = stages
+    return known
+
+
+def gather_in_stages(
+    archive: Archive,
+    place: Place,
+    source: int | None,
+    reason: Reason,
+    now: int,
+    *,
+    since: int | None = None,
+    with_turns: bool = False,
+    view: TreeView | None = None,
+) -> Iterator[Known]:
+    """Yield what `gather` returns as far as it is read: first the items, then all that is recorded, then the turns,
+    and at last all of it compared with the working tree. A caller without more time uses the last one.
+    """
     active = items_to_restore(archive)
+    goes_on = reason in {"resume", "fork"}  # such a session knows its own items
+    known = Known(
+        reason=reason, now=now, items=tuple(_by_others(archive, source, since, active) if goes_on else active)
+    )
+    yield known
     work = _work_of(archive, source)
     is_compacted = reason in {"compact", "prompt"}
     saved, (turn_count, last_turn_at) = read_saved(archive, place.state_path), count_turns(archive)
-    found = Known(
-        reason=reason,
-        now=now,
+    known = known.replace(
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         highlights=open_notes(archive, source, "highlight", 5),
         pending_actions=pending_actions(archive, source, _PENDING),
@@ -73,21 +96,23 @@ def gather(
         last_turn_at=last_turn_at,
         **_recorded(archive, place, source, reason, since, active),
         **(_last_compaction(archive, source) if is_compacted else {}),
-        **(_conversation(archive, source) if is_compacted or with_turns else _end_of(archive, source, reason)),
     )
-    return _looked_up(archive, place, source, found, active, view)
+    yield known
+    known = known.replace(
+        **(_conversation(archive, source) if is_compacted or with_turns else _end_of(archive, source, reason))
+    )
+    yield known
+    yield _looked_up(archive, place, source, known, active, view)
 
 
 def _recorded(
     archive: Archive, place: Place, source: int | None, reason: Reason, since: int | None, active: list[LedgerItem]
 ) -> dict[str, Any]:
-    """Return the items and the rules that a session gets. One that goes on knows its own."""
+    """Return the rules that a session gets, and what is recorded besides. One that goes on knows its own."""
     said, waiting = said_rules(archive, place.repository, source, has_task=reason != "clear")
     if reason in {"resume", "fork"}:
-        named = (("items", active), ("said", said))
-        return {name: tuple(_by_others(archive, source, since, found)) for name, found in named}
+        return {"said": tuple(_by_others(archive, source, since, said))}
     return {
-        "items": tuple(active),
         "said": tuple(said),
         "waiting": waiting,
         "elsewhere": count_items(archive, ACTIVE) - len(active),

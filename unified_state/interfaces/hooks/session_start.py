@@ -7,7 +7,9 @@ import os
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.capture.survival_table import tell_once
 from unified_state.interfaces.hooks.find_health import find_health
+from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
 from unified_state.lib.files import remove_old_leftovers
+from unified_state.lib.stdlib import OperationalError
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import (
     cleared_by,
@@ -27,12 +29,17 @@ from unified_state.restore.ready_restore import drop_ready, ready_restore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.known import Known, Reason
 
 _ANSWER_SLACK = 3_000  # tolerance in milliseconds for a late hook
 _HALF_A_SECOND = 500  # in milliseconds; the client counts whole seconds
+_STEPS = 1_000_000  # of a query, between two moments at which the alarm may interrupt it; they take about 30 ms
+_INTERRUPTED = 9  # SQLite's code
+_OUT_OF_TIME = "not everything could be read in time; `unified-state preview --startup` shows the whole state"
 
 
 def on_session_start(call: HookCall, archive: Archive) -> str:
@@ -46,7 +53,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     _reset_pressure(call, reason)
-    health = _tidy(call, archive) if call.part == BRIEF else None
+    health = _tidied(call, archive) if call.part == BRIEF else None
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None
     handed_over = _handed_over(call, archive) if reason == "startup" and call.part == BRIEF else None
@@ -60,21 +67,45 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     if ready is not None:
         _tell_waiting(call, archive)
         return ready
-    from unified_state.restore.compose_restore import gather  # after most compactions the restore is ready
+    from unified_state.restore.compose_restore import gather_in_stages  # after most compactions the restore is ready
 
-    known = gather(
-        archive,
-        call.workspace.place,
-        source,
-        reason,
-        call.now,
-        since=last_entry if source == known_before or source is None else last_entry_at(archive, source),
-        with_turns=handed_over is not None or _is_whole_clear(call, reason),
+    since = last_entry if source == known_before or source is None else last_entry_at(archive, source)
+    with_turns = handed_over is not None or _is_whole_clear(call, reason)
+    stages = gather_in_stages(
+        archive, call.workspace.place, source, reason, call.now, since=since, with_turns=with_turns
     )
-    known = known.replace(health=health, handed_over=handed_over[1] if handed_over else "")
+    known = _gathered_in_time(call, archive, stages)
+    known = known.replace(health=known.health or health, handed_over=handed_over[1] if handed_over else "")
     text = _composed(call, archive, session, known)
     _tell_waiting(call, archive)
     return text
+
+
+def _gathered_in_time(call: HookCall, archive: Archive, stages: Iterable[Known]) -> Known:
+    """Return what was gathered until the time was up. Raises DeadlineError if that is nothing.
+
+    The progress handler lets the alarm interrupt a query, which then fails.
+    """
+    known = None
+    archive.connection.set_progress_handler(lambda: 0, _STEPS)
+    try:
+        for stage in stages:
+            known = stage
+    except (DeadlineError, OperationalError) as error:
+        if known is None or getattr(error, "sqlite_errorcode", _INTERRUPTED) != _INTERRUPTED:
+            raise
+        known = known.replace(health=_cut_short(call))
+    finally:
+        archive.connection.set_progress_handler(None, 0)
+    assert known is not None  # noqa: S101  # there is a first stage
+    return known
+
+
+def _cut_short(call: HookCall) -> str:
+    """Report that the time is up, and return that line. What follows has the rest of the time."""
+    use_rest_of_time()
+    call.workspace.report(_OUT_OF_TIME)
+    return _OUT_OF_TIME
 
 
 def _begin_compaction(call: HookCall, archive: Archive, session: int) -> None:
@@ -121,6 +152,14 @@ def _tell_waiting(call: HookCall, archive: Archive) -> None:
 def _is_whole_clear(call: HookCall, reason: Reason) -> bool:
     """Return whether a /clear gets all that a compaction gets: the user enabled that."""
     return reason == "clear" and call.settings.restore_on_clear == "full"
+
+
+def _tidied(call: HookCall, archive: Archive) -> str | None:
+    """Tidy as long as there is time, and return the health of the archive."""
+    try:
+        return _tidy(call, archive)
+    except DeadlineError:
+        return _cut_short(call)
 
 
 def _tidy(call: HookCall, archive: Archive) -> str | None:
