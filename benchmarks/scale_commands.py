@@ -2,7 +2,8 @@
 
     python -m benchmarks.scale_commands [--steps 10000,100000,1000000] [--rounds 3] [--folder FOLDER]
 
-An archive has a session for every thousand steps, a decision for every five thousand, and 200 repositories beside it.
+An archive has a session and eleven captured items for every thousand steps, as real sessions leave them, a decision for
+every five thousand, and 200 repositories beside it.
 The last column is the growth exponent from the fewest to the most steps: 0 where the time stays, 1 where it grows as
 the archive does. The last line names what grows faster than the power .3. Only `forget` also rests, for as long as it
 works. In a FOLDER the archives are kept for the next run; each run works on a copy. Where an embedded PostgreSQL is
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.arguments import described
+from benchmarks.captured_items import capture_items
 from benchmarks.long_archive import write_archive
 from benchmarks.scale_work import Make, Work
 from benchmarks.world import World
@@ -123,6 +125,7 @@ def _world(folder: Path, archive: Path, others: Path) -> World:
         copy.set_meta("repository", owner)
         newest = copy.column("SELECT id FROM session ORDER BY id DESC LIMIT ?", _WORKED)
         rebuild_working_sets(copy, newest)
+        capture_items(copy, copy.column("SELECT id FROM session ORDER BY id"))
         steps = int(copy.row("SELECT max(id) FROM step")[0])
     manager = UnifiedStateManager(str(world.project))
     for number in range(steps // ITEM_STEPS):
