@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.lib.times import age_text, to_milliseconds, to_text
+from tests.builders import NOW
+from unified_state.lib.times import UNKNOWN_AGE, age_text, to_milliseconds, to_text
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
@@ -96,7 +97,7 @@ def test_no_text_is_too_odd_to_be_asked(text: str) -> None:
 @pytest.mark.parametrize(
     ("milliseconds", "told"),
     [
-        (-5 * HOUR, "just now"),
+        (-MINUTE, "just now"),  # by another clock
         (0, "just now"),
         (MINUTE - 1, "just now"),
         (MINUTE, "1 min ago"),
@@ -108,4 +109,9 @@ def test_no_text_is_too_odd_to_be_asked(text: str) -> None:
     ],
 )
 def test_an_age_is_told_in_the_unit_that_fits(milliseconds: int, told: str) -> None:
-    assert age_text(milliseconds) == told
+    assert age_text(NOW, NOW - milliseconds) == told
+
+
+@pytest.mark.parametrize("at", [None, 0, -1, NOW + 5 * HOUR])
+def test_a_time_that_is_missing_or_still_to_come_has_no_age(at: int | None) -> None:
+    assert age_text(NOW, at) == UNKNOWN_AGE

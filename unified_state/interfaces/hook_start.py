@@ -102,7 +102,7 @@ def _new_start(event: dict[str, Any], data_dir: str = "") -> dict[str, Any] | No
     from unified_state.lib.times import age_text
 
     nonce, now = system.urandom(_NONCE).hex(), int(time.time() * 1000)
-    told = [nonce if one is None else one if isinstance(one, str) else age_text(now - one) for one in pieces]
+    told = [nonce if one is None else one if isinstance(one, str) else age_text(now, one) for one in pieces]
     texts = {part: "".join(told) if part == _BRIEF else "" for part in (_BRIEF, sys.argv[2])}
     return {**ready, "texts": texts, "line": line, "nonce": nonce}
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 
+UNKNOWN_AGE = "at an unknown time"
+CLOCK_AHEAD = 60_000  # milliseconds by which another clock, as a server's, may be ahead
 CLOCK_SLACK = 2_000  # maximum milliseconds between the client's clock and that of a command it ran
 _DAYS_BEFORE_1970 = 719_468  # from 0000-03-01, the start of Hinnant's years
 _DAYS_PER_ERA = 146_097  # 400 years
@@ -46,9 +48,18 @@ def to_text(milliseconds: int) -> str:
     return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:03}Z"
 
 
-def age_text(milliseconds: int) -> str:
-    """Return an age for display: `just now`, `4 min ago`, `2 days ago`. A time in the future counts as just now."""
-    minutes = max(0, milliseconds) // 60_000
+def is_past(at: int | None, now: int) -> bool:
+    """Return whether a time is known: it is neither missing (None or 0) nor still to come, as of a clock that was
+    ahead.
+    """
+    return at is not None and 0 < at <= now + CLOCK_AHEAD
+
+
+def age_text(now: int, at: int | None) -> str:
+    """Return the age of a time for display: `just now`, `4 min ago`, `2 days ago`, or UNKNOWN_AGE."""
+    if at is None or not is_past(at, now):
+        return UNKNOWN_AGE
+    minutes = (now - at) // 60_000
     if minutes < 1:
         return "just now"
     if minutes < 60:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UsageError
-from unified_state.lib.times import current_time, to_milliseconds
+from unified_state.lib.times import current_time, is_past, to_milliseconds
 from unified_state.memory.item_editor import ItemEditor
 from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, list_items
 from unified_state.memory.ledger.rules.short_item import short_form
@@ -71,10 +71,10 @@ class StateReader:
         return refresh(self._workspace)
 
     def state_age(self) -> float | None:
-        """Return the minutes since the state was last saved; None if it never was."""
-        state = self.load_state()
+        """Return the minutes since the state was last saved; None if it never was, or at a time still to come."""
+        state, now = self.load_state(), current_time()
         saved = to_milliseconds(state.timestamp) if state else None
-        return None if saved is None else max(0, current_time() - saved) / 60_000
+        return max(0, now - saved) / 60_000 if saved is not None and is_past(saved, now) else None
 
     def is_state_recent(self, max_age_minutes: float | None = None) -> bool:
         """Return whether the state was saved recently (default: within the setting `recent_minutes`)."""

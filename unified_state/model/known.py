@@ -183,7 +183,7 @@ class Known(Record):
 
     def age(self, at: int) -> str:
         """Return the age of a time for display, or the mark that stands for it."""
-        return self.age_marks.get(at) or age_text(self.now - at)
+        return self.age_marks.get(at) or age_text(self.now, at)
 
 
 class Composition(Record):

@@ -77,7 +77,7 @@ def _says_more(hit: Hit, said: set[str]) -> bool:
 
 def _line(hit: Hit, now: int) -> str:
     said = harmless(hit.snippet.replace(MARK, ""))
-    age = age_text(now - (to_milliseconds(hit.timestamp) or 0))
+    age = age_text(now, to_milliseconds(hit.timestamp))
     return f"{hit.ref} ({age}) {hit.kind}: {cut(said, _CHARACTERS)}"
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.interfaces.cli.screen import run
+from unified_state import UnifiedStateManager
 from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
 from unified_state.interfaces.cli.command_table import (
     COMMANDS,
@@ -184,6 +188,24 @@ def test_status_and_age_agree(recorded: Path) -> None:
     status, age = both()
     assert age.startswith("the state was never saved\n")
     assert "\n           never saved: " in status
+
+
+def test_a_save_by_a_clock_that_was_ahead_has_no_age(recorded: Path) -> None:
+    run("save", cwd=recorded)
+    (path,) = Path(os.environ["HOME"]).rglob("archive.db")
+    with closing(sqlite3.connect(path)) as archive, archive:
+        archive.execute("UPDATE saved SET at = '2999-01-01T00:00:00.000Z'")
+    age = run("age", cwd=recorded)
+    assert (age.returncode, age.stdout.splitlines()[0]) == (1, "saved at an unknown time")
+    assert "\n           saved at an unknown time: " in run("status", cwd=recorded).stdout
+    assert UnifiedStateManager(str(recorded)).state_age() is None
+
+
+def test_a_state_file_alone_has_an_age(repository: Path) -> None:
+    path = repository / ".claude" / "unified-session-state.json"
+    path.parent.mkdir()
+    path.write_text('{"version": "2.0.0", "timestamp": "2026-01-01T00:00:00Z"}', encoding="utf-8")
+    assert run("age", cwd=repository).stdout.splitlines()[0].endswith("days ago (not recent)")
 
 
 def test_the_rules_of_allow_reading_decide_and_remove_nothing() -> None:

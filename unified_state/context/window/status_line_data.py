@@ -102,4 +102,4 @@ def _ahead(
 def _problem(folder: str, now: int) -> str | None:
     """Return the hook that failed in its last run, and the time."""
     newest = newest_problem(folder)
-    return None if newest is None else f"{newest.event} failed {age_text(now - newest.at)}"
+    return None if newest is None else f"{newest.event} failed {age_text(now, newest.at)}"

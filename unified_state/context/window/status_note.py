@@ -81,7 +81,7 @@ def noted_line(data_dir: str, event: dict[str, Any], *, has_other: bool = False)
 def noted_glance(note: dict[str, Any], figures: tuple[int, int, float | None] | None, now: int) -> Glance:
     """Return the figures of a status line, from a note and from those that the client gave (see `window_figures`)."""
     saved = note["saved_at"]
-    glance = Glance(**note["counts"], saved=None if saved is None else age_text(now - saved))
+    glance = Glance(**note["counts"], saved=None if saved is None else age_text(now, saved))
     if figures is None:
         return glance
     tokens, window, percent = figures

@@ -59,14 +59,14 @@ def note_lines(waiting: WaitingNote, now: int, file: str) -> Iterator[str]:
     fields = parse_json(note.text) if note.kind == WORK_ITEM else {}
     text = ", ".join(map(str, fields.values())) or note.text
     yield f"{note.name or note.kind}: {cut(harmless(text), _LINE)}"
-    yield f"    from {file} ({age_text(now - (to_milliseconds(waiting.at) or now))})"
+    yield f"    from {file} ({age_text(now, to_milliseconds(waiting.at))})"
 
 
 def inbox_lines(waiting: Waiting, now: int, file: str) -> Iterator[str]:
     """Yield the lines of a proposal: itself, its source, and what it would change."""
     item = waiting.item
     yield item_line(item, _LINE)
-    age = age_text(now - (to_milliseconds(item.created_at) or now))
+    age = age_text(now, to_milliseconds(item.created_at))
     status = status_in_file(item)
     answer = f': "{cut(harmless(answer), _VALUE)}"' if (answer := item.body.get("resolution")) else ""
     settled = f"as {status}{answer}" if status in (RESOLVED, SUPERSEDED) else ""

@@ -12,7 +12,7 @@ from unified_state.lib.fence import visible
 from unified_state.lib.package import package_path
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.text import cut, one_line
-from unified_state.lib.times import age_text, to_milliseconds
+from unified_state.lib.times import to_milliseconds
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED
 
@@ -49,7 +49,7 @@ def write_page(name: str, **values: Any) -> str:
 
 def local_time(milliseconds: int | None, form: str = "%Y-%m-%d %H:%M") -> str:
     """Return a time in the user's time zone, or "" if it is unknown or beyond the calendar."""
-    if milliseconds is None:
+    if milliseconds is None or milliseconds <= 0:
         return ""
     try:
         return datetime.fromtimestamp(milliseconds / 1000).astimezone().strftime(form)
@@ -106,7 +106,6 @@ def _environment() -> Environment:
             lstrip_blocks=True,
         )
         made.filters |= {
-            "age": age_text,
             "line": line,
             "linked": linked,
             "local": local_time,

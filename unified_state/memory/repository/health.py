@@ -9,7 +9,7 @@ import os
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular
-from unified_state.lib.times import age_text, to_text
+from unified_state.lib.times import age_text, is_past, to_text
 from unified_state.memory.spool.hook_files import PENDING_FOLDER, RUNS_FOLDER, write_trace
 
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
@@ -64,13 +64,13 @@ def health_line(folder: str, now: int) -> str | None:
     """Return one line about recent damage and repairs and the last hook failure, or None."""
     runs = last_runs(folder)
     told = [
-        f"{age_text(now - run.at)}: {run.problem}"
+        f"{age_text(now, run.at)}: {run.problem}"
         for run in runs
-        if run.event in MENDED and run.problem and now - run.at < _MENDED_DAYS * 86_400_000
+        if run.event in MENDED and run.problem and is_past(run.at, now) and now - run.at < _MENDED_DAYS * 86_400_000
     ]
     newest = _newest_problem(runs)
     if newest is not None:
-        when = age_text(now - newest.at)
+        when = age_text(now, newest.at)
         told.append(f"{newest.event} failed {when}: {newest.problem}; `unified-state doctor` tells more")
     aside = [name for name in set_aside_files(folder, now - _MENDED_DAYS * 86_400_000) if os.path.dirname(name)]
     if aside:

@@ -106,8 +106,9 @@ def admit_member(server: Server, admission: Admission) -> Admitted:
         if not admission.takes_role:
             with connection.transaction():
                 _check_role(connection, admission, owner[0], is_new=is_new)
-        is_asked = admission.ask_password is not None and (is_new or admission.resets_password)
-        password = admission.ask_password() if is_asked else None
+        password = None
+        if admission.ask_password is not None and (is_new or admission.resets_password):
+            password = admission.ask_password()
         with connection.transaction():
             if is_new:
                 _create_role(connection, admission.role)

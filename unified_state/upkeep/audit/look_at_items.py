@@ -107,7 +107,7 @@ def without_use(archive: Archive, items: Sequence[LedgerItem], now: int) -> Iter
             continue
         steps = entry_steps(archive, item.source_uuid or "")
         if steps and not was_accessed(archive, steps):
-            why = f"left the state file {age_text(now - since)}, and nobody looked it up"
+            why = f"left the state file {age_text(now, since)}, and nobody looked it up"
             yield Finding(NEVER_RECALLED, item.alias, why, end_command(item))
 
 

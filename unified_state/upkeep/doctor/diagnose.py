@@ -105,7 +105,7 @@ def _runs(subject: _Subject) -> Iterator[Check]:
     if not runs:
         yield good("last runs", "no hook has run here yet")
     for run in runs:
-        message = f"{age_text(subject.now - run.at)}, {run.milliseconds} ms{f': {run.problem}' if run.problem else ''}"
+        message = f"{age_text(subject.now, run.at)}, {run.milliseconds} ms{f': {run.problem}' if run.problem else ''}"
         hint = "the log has the details" if run.problem else ""
         yield Check(run.event, ok=not run.problem or run.event in MENDED, message=message, hint=hint)
 

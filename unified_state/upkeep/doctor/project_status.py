@@ -6,7 +6,7 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import Record
-from unified_state.lib.times import to_milliseconds
+from unified_state.lib.times import is_past, to_milliseconds
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
@@ -135,8 +135,11 @@ def read_saved_at(archive: Archive, place: Place) -> str | None:
     there is no such file. The file is not changed.
     """
     saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
-    if saved is not None:
-        return str(saved[0])
+    return saved_in_file(place) if saved is None else str(saved[0])
+
+
+def saved_in_file(place: Place) -> str | None:
+    """Return when a state file says that it was saved, or None."""
     from unified_state.memory.state_file.state_file import StateFile  # most often there was a save
 
     try:
@@ -148,9 +151,9 @@ def read_saved_at(archive: Archive, place: Place) -> str | None:
 
 
 def minutes_since(saved_at: str | None, now: int) -> float | None:
-    """Return the age of a time in minutes. A time that is still to come is now."""
+    """Return the age of a time in minutes; None of one that is missing or still to come."""
     saved = to_milliseconds(saved_at)
-    return None if saved is None else round(max(0, now - saved) / 60_000, 2)
+    return round(max(0, now - saved) / 60_000, 2) if saved is not None and is_past(saved, now) else None
 
 
 def _item_counts(archive: Archive) -> dict[str, dict[str, int]]:

@@ -195,7 +195,7 @@ def _undo(context: Context, _arguments: Values) -> None:
 
     undone = undo_newest(context.changing())
     items = [f"{item.alias} is {item.status} now: {cut(harmless(main_text(item)), _CUT)}" for item in undone.items]
-    age = age_text(current_time() - (to_milliseconds(undone.at) or 0))
+    age = age_text(current_time(), to_milliseconds(undone.at))
     value = {"undone": undone.verb, "at": undone.at, "items": [disk_value(short_form(item)) for item in undone.items]}
     context.show(value, "\n".join([f"undone: {undone.verb}, {age}", *(f"  {line}" for line in items)]))
 

@@ -100,7 +100,7 @@ def short_status(context: Context) -> list[str]:
 
 def _saved_text(status: Status, now: int) -> str:
     saved = to_milliseconds(status.saved_at)
-    return "never saved" if saved is None else f"saved {age_text(max(0, now - saved))}"
+    return "never saved" if saved is None else f"saved {age_text(now, saved)}"
 
 
 def _status_lines(status: Status, now: int) -> list[str]:
@@ -109,7 +109,7 @@ def _status_lines(status: Status, now: int) -> list[str]:
         for kind, states in status.items.items()
         for state, count in states.items()
     )
-    newest = f", last active {age_text(now - status.newest_step_at)}" if status.newest_step_at else ""
+    newest = f", last active {age_text(now, status.newest_step_at)}" if status.newest_step_at else ""
     tier = " (tier json)" if status.tier == "json" else ""
     lines = [
         f"repository {status.repository} in {status.worktree}",
@@ -158,7 +158,7 @@ def server_line(state: ServerState, now: int) -> str:
     """Return one line on the queue of a server and its last sync."""
     waits = {"step": state.waiting_steps, "change": state.waiting_changes, "vector": state.waiting_vectors}
     counts = [f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in waits.items() if count]
-    since = "" if state.waiting_since is None else f", the oldest of {age_text(now - state.waiting_since)}"
+    since = "" if state.waiting_since is None else f", the oldest of {age_text(now, state.waiting_since)}"
     waiting = f"{' and '.join(counts)} {'wait' if sum(waits.values()) != 1 else 'waits'}{since}"
     return f"{state.name}: {waiting if counts else 'has everything'}; {_last_sync(state, now)}"
 
@@ -168,11 +168,11 @@ def _last_sync(state: ServerState, now: int) -> str:
     if began is None:
         return "never synced"
     if state.error is not None and ended is not None:
-        failed = f"failed {age_text(now - ended)}: {state.error}"
+        failed = f"failed {age_text(now, ended)}: {state.error}"
         return failed if state.failures == 1 else f"{failed} ({state.failures} runs in a row)"
     if ended is None or ended < began:
-        return f"a run began {age_text(now - began)} and has not ended"
-    return f"synced {age_text(now - ended)}"
+        return f"a run began {age_text(now, began)} and has not ended"
+    return f"synced {age_text(now, ended)}"
 
 
 def _save(context: Context, arguments: Values) -> None:
@@ -216,18 +216,21 @@ def _check_archive(workspace: Workspace) -> None:
 
 
 def _age(context: Context, arguments: Values) -> int:
-    from unified_state.upkeep.doctor.project_status import minutes_since, read_saved_at
+    from unified_state.upkeep.doctor.project_status import minutes_since, read_saved_at, saved_in_file
 
-    workspace = context.workspace(create=False)
-    saved_at = None if workspace.is_empty else workspace.use(lambda archive: read_saved_at(archive, workspace.place))
-    age = minutes_since(saved_at, current_time())
-    items, lines = ({"valid": 0, "others": []}, []) if workspace.is_empty else _standing(workspace)
+    workspace, now = context.workspace(create=False), current_time()
+    place, is_empty = workspace.place, workspace.is_empty
+    saved_at = saved_in_file(place) if is_empty else workspace.use(lambda archive: read_saved_at(archive, place))
+    age = minutes_since(saved_at, now)
+    items, lines = ({"valid": 0, "others": []}, []) if is_empty else _standing(workspace)
+    when = age_text(now, to_milliseconds(saved_at))
     if age is None:
         never = {"ageMinutes": None, "recent": False, "items": items}
-        context.show(never, "\n".join(["the state was never saved", *lines]))
+        told = "the state was never saved" if saved_at is None else f"saved {when}"
+        context.show(never, "\n".join([told, *lines]))
         return 1
     recent = age <= workspace.settings.recent_minutes
-    text = f"saved {age_text(round(age * 60_000))} ({'recent' if recent else 'not recent'})"
+    text = f"saved {when} ({'recent' if recent else 'not recent'})"
     context.show({"ageMinutes": round(age, 2), "recent": recent, "items": items}, "\n".join([text, *lines]))
     return 1 if arguments.max_age is not None and age > arguments.max_age else 0
 

@@ -64,7 +64,7 @@ def _telling(output: str) -> str:
 
 def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
     """Return up to three lines for a turn: the prompt, the tool calls, the answer."""
-    lines = [f"T{turn.number} ({age_text(now - turn.at)}) prompt: {cut(harmless(turn.prompt), limit)}"]
+    lines = [f"T{turn.number} ({age_text(now, turn.at)}) prompt: {cut(harmless(turn.prompt), limit)}"]
     if turn.tool_calls:
         errors = f", {turn.errors} with an error" if turn.errors else ""
         done = "; ".join(turn.actions)
