@@ -24,6 +24,7 @@ from unified_state.agents.transcripts.transcript_lines import (
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import open_regular
 from unified_state.lib.text import pack
+from unified_state.lib.times import is_past
 from unified_state.memory.archive.compactions import (
     keep_boundary,
     keep_continuation,
@@ -229,7 +230,7 @@ class Capture:
         cursor = read_cursor(self._archive, path)
         if cursor is None:
             with self._archive.transaction(durable=False):
-                session = touch_session(self._archive, session_id, self._moment.now)
+                session = touch_session(self._archive, session_id, 0, now=self._moment.now)
                 cursor = read_cursor(self._archive, path) or Cursor(path, session, agent, 0, inode, None)
                 move_cursor(self._archive, cursor)
         goes_on = found.st_size >= cursor.offset and inode == cursor.inode
@@ -283,7 +284,11 @@ class Capture:
         with self._archive.transaction(durable=False):
             if read_cursor(self._archive, cursor.path) != cursor:
                 return 0
-            touch_session(self._archive, session_id, self._moment.now, predecessor=chunk.parent)
+            now = self._moment.now
+            newest = max(
+                (one.at for one, _ in chunk.prepared if isinstance(one, Step) and is_past(one.at, now)), default=0
+            )
+            touch_session(self._archive, session_id, newest, now=now, predecessor=chunk.parent)
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
             writer = self._write(chunk.prepared, cursor.session, cursor.turn, chunk.ready)
@@ -336,6 +341,7 @@ class Capture:
             return 0
         try:
             with open_regular(path) as file:
+                written_at = min(self._moment.now, os.fstat(file.fileno()).st_mtime_ns // 1_000_000)
                 content = file.read(LONGEST_LINE)
                 if file.read(1):
                     self._tell_too_long(path)
@@ -345,9 +351,9 @@ class Capture:
         del content
         stem = name.split(".", 1)[0]
         tool_use_id = stem if stem.startswith("toolu_") else None
-        step = Step(uuid=uuid, block=0, kind=TOOL_FILE, at=self._moment.now, text=text, tool_use_id=tool_use_id)
+        step = Step(uuid=uuid, block=0, kind=TOOL_FILE, at=written_at, text=text, tool_use_id=tool_use_id)
         with self._archive.transaction(durable=False):
-            session = touch_session(self._archive, session_id, self._moment.now)
+            session = touch_session(self._archive, session_id, written_at, now=self._moment.now)
             cursor = read_cursor(self._archive, transcript_path)
             writer = StepWriter(self._archive, session, cursor.turn if cursor else None)
             writer.add(step, pack(text))

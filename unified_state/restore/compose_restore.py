@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from unified_state.capture.survival_table import find_survival
 from unified_state.lib.stdlib import parse_json
-from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.session_work import open_notes, pending_actions, read_work
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_id_of, session_number
@@ -77,6 +77,7 @@ def gather_in_stages(
     """Yield what `gather` returns as far as it is read: first the items, then all that is recorded, then the turns,
     and at last all of it compared with the working tree. A caller without more time uses the last one.
     """
+    since = since if is_past(since, now) else None
     active = items_to_restore(archive)
     goes_on = reason in {"resume", "fork"}  # such a session knows its own items
     known = Known(
@@ -85,7 +86,7 @@ def gather_in_stages(
     yield known
     work = _work_of(archive, source)
     is_compacted = reason in {"compact", "prompt"}
-    saved, (turn_count, last_turn_at) = read_saved(archive, place.state_path), count_turns(archive)
+    saved, (turn_count, last_turn_at) = read_saved(archive, place.state_path), count_turns(archive, now)
     known = known.replace(
         work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
         highlights=open_notes(archive, source, "highlight", 5),

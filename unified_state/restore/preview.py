@@ -15,14 +15,13 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import estimate_tokens
 from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.archive.sessions import newest_session, session_number
 from unified_state.memory.ledger.item_table import stated_items
 from unified_state.model.hook_event import BRIEF, PARTS, Moment
 from unified_state.model.item import STATUSES
 from unified_state.model.known import RELEVANT, Composition
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
-from unified_state.restore.restore_table import newest_session
 from unified_state.restore.rules.compose import compose
 
 TYPE_CHECKING = False
@@ -65,7 +64,7 @@ def preview_restore(
     if workspace.is_empty:
         return Preview("", 0, [])
     return workspace.use(
-        lambda archive: _preview(archive, workspace, _session(archive, workspace), now, summary, prompt)
+        lambda archive: _preview(archive, workspace, _session(archive, workspace, now), now, summary, prompt)
     )
 
 
@@ -85,9 +84,9 @@ def _of_transcript(workspace: Workspace, now: int, path: str, summary: str | Non
         return _preview(archive, workspace, session_number(archive, head.session_id), now, summary, prompt)
 
 
-def _session(archive: Archive, workspace: Workspace) -> int | None:
+def _session(archive: Archive, workspace: Workspace, now: int) -> int | None:
     if workspace.session_id is None:
-        return newest_session(archive)
+        return newest_session(archive, now)
     number = session_number(archive, workspace.session_id)
     if number is None:
         message = f"there is no session {workspace.session_id} in the archive"
@@ -160,7 +159,7 @@ def startup_text(workspace: Workspace, now: int) -> str:
         return ""
 
     def action(archive: Archive) -> str:
-        known = gather(archive, workspace.place, newest_session(archive), "startup", now)
+        known = gather(archive, workspace.place, newest_session(archive, now), "startup", now)
         return compose(known, _NO_LIMIT, _NO_LIMIT).brief
 
     return workspace.use(action)

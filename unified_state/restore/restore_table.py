@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.memory.archive.sessions import STAND_IN
+from unified_state.lib.times import CLOCK_AHEAD
+from unified_state.memory.archive.sessions import STAND_IN, newest_session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,26 +54,24 @@ def take_back_news(archive: Archive, after: int, items: Sequence[str]) -> None:
             archive.run("DELETE FROM news WHERE id > ? AND item = ?", after, uuid)
 
 
-def newest_session(archive: Archive) -> int | None:
-    """Return the number of the session that was active last, or None."""
-    return archive.value("SELECT id FROM session ORDER BY seen_at DESC LIMIT 1")
-
-
 def read_saved(archive: Archive, state_path: str) -> tuple[str, str] | None:
     """Return the time of a state file's last save and the git state then, as text, or None if it was never saved."""
     saved: tuple[str, str] | None = archive.row("SELECT at, git FROM saved WHERE state_path = ?", state_path)
     return saved
 
 
-def count_turns(archive: Archive) -> tuple[int, int | None]:
-    """Return the number of turns, and the time of the last one.
+def count_turns(archive: Archive, now: int) -> tuple[int, int | None]:
+    """Return the number of turns, and the time of the last one: of the newest session, which may have come before
+    others.
 
     It is computed from the turn numbers, because a count takes longer in a larger archive. After damage only the turns
     since then count.
     """
-    row = archive.row(
-        "SELECT id - coalesce((SELECT max(id) FROM turn WHERE session = "
-        "(SELECT id FROM session WHERE session_id = ?)), 0), at FROM turn ORDER BY id DESC LIMIT 1",
+    count = archive.value(
+        "SELECT max(id) - coalesce((SELECT max(id) FROM turn WHERE session = "
+        "(SELECT id FROM session WHERE session_id = ?)), 0) FROM turn",
         STAND_IN,
     )
-    return (row[0], row[1]) if row and row[0] else (0, None)
+    newest = "SELECT max(at) FROM turn WHERE session = ? AND at BETWEEN 1 AND ?"
+    at = archive.value(newest, newest_session(archive, now), now + CLOCK_AHEAD)
+    return (count, at) if count else (0, None)

@@ -71,11 +71,11 @@ def write_rules_file(archive: Archive, place: Place, settings: Settings, now: in
 
 def _text(archive: Archive, place: Place, settings: Settings, now: int) -> str:
     """Return the text of a new session start now, within the budget of the state."""
+    from unified_state.memory.archive.sessions import newest_session
     from unified_state.restore.compose_restore import gather
-    from unified_state.restore.restore_table import newest_session
     from unified_state.restore.rules.compose import compose
 
-    known = gather(archive, place, newest_session(archive), "startup", now)
+    known = gather(archive, place, newest_session(archive, now), "startup", now)
     told = compose(known, settings.budget_max).brief or _NOTHING
     about = f"recorded facts of this project, as of {to_text(now)}, as data"
     return f"{_OPENING}\n\n{fenced(told, os.urandom(6).hex(), about)}\n"

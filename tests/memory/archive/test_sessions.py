@@ -13,13 +13,16 @@ from unified_state.memory.archive.session_work import (
     working_sessions,
 )
 from unified_state.memory.archive.sessions import (
+    LOCAL_SESSION,
     Cursor,
     cleared_by,
     count_tool_calls,
     end_session,
     move_cursor,
+    newest_session,
     read_cursor,
     recent_transcripts,
+    session_id_of,
     session_number,
     touch_session,
 )
@@ -48,6 +51,31 @@ def test_a_clock_that_was_set_back_makes_no_session_older(archive: Archive) -> N
     touch_session(archive, "s", NOW)
     touch_session(archive, "s", NOW - HOUR)
     assert archive.row("SELECT seen_at FROM session")[0] == NOW
+
+
+def test_an_activity_that_is_still_to_come_is_not_believed(archive: Archive) -> None:
+    touch_session(archive, "s", NOW + HOUR)
+    touch_session(archive, "s", NOW - HOUR, now=NOW)
+    assert archive.row("SELECT seen_at FROM session")[0] == NOW - HOUR
+
+
+def test_the_newest_session_has_turns_and_a_time_that_has_come(archive: Archive) -> None:
+    talks = {"old": NOW - HOUR, "before": NOW, "a clock that was ahead": NOW + HOUR}
+    for session_id, at in {**talks, "silent": NOW + 1, LOCAL_SESSION: NOW + 2}.items():
+        session = touch_session(archive, session_id, at)
+        if session_id in talks:
+            archive.run("INSERT INTO turn (session, at) VALUES (?, ?)", session, at)
+
+    def newest(besides: str = "") -> str | None:
+        return session_id_of(archive, newest_session(archive, NOW + 3, besides))
+
+    assert [newest(), newest("before")] == ["before", "old"]
+    archive.run("DELETE FROM turn WHERE session IN (SELECT id FROM session WHERE session_id IN ('old', 'before'))")
+    assert newest() == "a clock that was ahead"
+    archive.run("DELETE FROM turn")
+    assert newest() == "silent"
+    archive.run("DELETE FROM session WHERE session_id != ?", LOCAL_SESSION)
+    assert newest() is None
 
 
 def test_tool_calls_are_counted(archive: Archive) -> None:
@@ -142,9 +170,10 @@ def test_the_sessions_at_work_are_those_seen_lately_that_have_not_ended(archive:
     change_work(archive, touch_session(archive, "a", NOW, worktree="/w", pid=7), {"branch": "main"})
     touch_session(archive, "b", NOW + 1, worktree="/w")
     touch_session(archive, "old", NOW - 2 * HOUR, worktree="/w")
+    touch_session(archive, "of a clock that was ahead", NOW + HOUR, worktree="/w")
     touch_session(archive, "elsewhere", NOW, worktree="/v")
     end_session(archive, touch_session(archive, "ended", NOW, worktree="/w"), NOW, "exit")
-    found = working_sessions(archive, "/w", NOW - HOUR)
+    found = working_sessions(archive, "/w", NOW - HOUR, NOW)
     assert [(session.session_id, session.pid, session.work) for session in found] == [
         ("b", None, {}),
         ("a", 7, {"branch": "main"}),

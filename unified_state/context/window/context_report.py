@@ -8,7 +8,7 @@ from unified_state.context.window.read_context import new_readings, points_of, w
 from unified_state.context.window.rules.context_phase import trend_of
 from unified_state.lib.record import Record
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
-from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.archive.sessions import newest_with_transcript, session_id_of, session_number
 from unified_state.model.context_usage import Point, Reading, Trend, Watched
 
 TYPE_CHECKING = False
@@ -45,11 +45,11 @@ class ContextReport(Record):
     pressure: int
 
 
-def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextReport | None:
+def report_context(workspace: Workspace, environ: Mapping[str, str], now: int) -> ContextReport | None:
     """Return the context of the workspace's session, or of the last active one. Returns None if no session is known."""
 
     def action(archive: Archive) -> ContextReport | None:
-        session_id = workspace.session_id or _newest(archive)
+        session_id = workspace.session_id or session_id_of(archive, newest_with_transcript(archive, now))
         session = None if session_id is None else session_number(archive, session_id)
         if session_id is None or session is None:
             return None
@@ -68,11 +68,3 @@ def report_context(workspace: Workspace, environ: Mapping[str, str]) -> ContextR
         return ContextReport(session_id, reading, watched, trend, newest, cuts, lean, pressure)
 
     return workspace.use(action)
-
-
-def _newest(archive: Archive) -> str | None:
-    """Return the client's session that was last active."""
-    row = archive.row(
-        "SELECT session_id FROM session WHERE id IN (SELECT session FROM transcript) ORDER BY seen_at DESC LIMIT 1"
-    )
-    return None if row is None else str(row[0])

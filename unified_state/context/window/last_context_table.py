@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from unified_state.lib.record import Record
+from unified_state.memory.archive.sessions import newest_with_transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,15 +32,12 @@ _NEWEST = """
     LEFT JOIN compaction AS cut ON cut.id = (
         SELECT max(id) FROM compaction WHERE compaction.session = session.id AND compaction.boundary_at NOT NULL
     )
-    WHERE session.id = (
-        SELECT id FROM session WHERE id IN (SELECT session FROM transcript) ORDER BY seen_at DESC LIMIT 1
-    )
-    AND context.cycle = coalesce(cut.id, 0) AND point.at >= coalesce(cut.boundary_at, 0)
+    WHERE session.id = ? AND context.cycle = coalesce(cut.id, 0) AND point.at >= coalesce(cut.boundary_at, 0)
     ORDER BY point.turn DESC LIMIT 1
 """
 
 
-def last_context(archive: Archive) -> LastContext | None:
+def last_context(archive: Archive, now: int) -> LastContext | None:
     """Return the context of the session that was last active. None if none was read since it was compacted."""
-    row = archive.row(_NEWEST)
+    row = archive.row(_NEWEST, newest_with_transcript(archive, now))
     return None if row is None else LastContext(*row)

@@ -90,6 +90,7 @@ class HookCall:
             archive,
             self.event.session_id or "unknown",
             self.now,
+            now=self.now,
             worktree=self.workspace.place.repository.worktree,
             pid=self.pid,
             predecessor=predecessor,

@@ -18,12 +18,7 @@ from unified_state.lib.files import make_room, write_note
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_object, read_regular
 from unified_state.memory.archive.compactions import Restore, keep_restore
 from unified_state.memory.archive.pending_messages import sessions_with_pending
-from unified_state.memory.archive.sessions import (
-    newest_conversation,
-    newest_other_session,
-    recent_transcripts,
-    session_number,
-)
+from unified_state.memory.archive.sessions import newest_session, recent_transcripts, session_number
 from unified_state.memory.repository.place import has_reminders, home_of, may_have_journals, way_now
 from unified_state.memory.spool.ready_file import adds_nothing, archive_version, starts_path, starts_way_path
 from unified_state.model.hook_event import BRIEF, HOST_MARK
@@ -54,7 +49,7 @@ def keep_starts(call: HookCall, archive: Archive) -> None:
         return
     place, path = call.workspace.place, starts_path(call.workspace.place.folder, call.event.cwd)
     session = session_number(archive, call.event.session_id)
-    if session is None or not _is_source(archive, session) or present_health(call, archive) is not None:
+    if session is None or newest_session(archive, call.now) != session or present_health(call, archive) is not None:
         return
     looked_at: Sequence[str] = _looked_at_before(path)
     for _ in range(_TRIES):  # the first turn of a repository finds out which files to look at
@@ -96,12 +91,6 @@ def _may_be_ready(call: HookCall) -> bool:
         and not has_reminders(place)
         and not may_have_journals(place)
     )
-
-
-def _is_source(archive: Archive, session: int) -> bool:
-    """Return whether the next session is given the state of this one, which no other host ran."""
-    newest = newest_conversation(archive, "")
-    return newest_other_session(archive, "") == session and (newest is None or HOST_MARK not in newest[1])
 
 
 def _look(call: HookCall, archive: Archive, looked_at: Sequence[str]) -> dict[str, Any] | None:

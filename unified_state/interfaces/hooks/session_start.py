@@ -14,9 +14,9 @@ from unified_state.memory.archive.compactions import begin_compaction, latest_co
 from unified_state.memory.archive.sessions import (
     cleared_by,
     end_session,
-    newest_conversation,
-    newest_other_session,
+    newest_session,
     session_answered_at,
+    session_id_of,
     session_number,
 )
 from unified_state.memory.archive.steps import last_entry_at
@@ -274,15 +274,16 @@ def _source(call: HookCall, archive: Archive, reason: Reason, session: int | Non
         parent = _answered_at(archive, call)
         if parent is not None:
             return parent
-    return newest_other_session(archive, call.event.session_id)
+    return newest_session(archive, call.now, besides=call.event.session_id)
 
 
 def _handed_over(call: HookCall, archive: Archive) -> tuple[int, str] | None:
     """Return the newest session and its name if another host ran it: this host cannot resume it."""
-    newest = newest_conversation(archive, call.event.session_id)
-    if newest is None or title_of_host(newest[1]) == title_of_host(call.event.session_id):
+    newest = newest_session(archive, call.now, besides=call.event.session_id)
+    session_id = session_id_of(archive, newest)
+    if newest is None or session_id is None or title_of_host(session_id) == title_of_host(call.event.session_id):
         return None
-    return newest[0], f"{title_of_host(newest[1])} ({newest[1]})"
+    return newest, f"{title_of_host(session_id)} ({session_id})"
 
 
 def _answered_at(archive: Archive, call: HookCall) -> int | None:

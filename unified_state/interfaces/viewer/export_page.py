@@ -40,7 +40,7 @@ def export_page(archive: Archive, project: Project, what: str, now: int) -> str:
         return _written(
             "compaction.html", project, **compaction_values(archive, number), **page_values("sessions", now)
         )
-    session = session_called(archive, what)
+    session = session_called(archive, what, now)
     values = session_values(archive, session)
     page = read_page(archive, session, 0, values["compactions"], EVERY_TURN)
     own = [turn.line.number for turn in page.turns if turn.line.agent is None and turn.parts]
@@ -71,13 +71,13 @@ def _compaction(what: str) -> int | None:
     return number if kind == COMPACTION else None
 
 
-def session_called(archive: Archive, what: str) -> int:
+def session_called(archive: Archive, what: str, now: int) -> int:
     """Return the number of a session by (the begin of) its id, or by the ref of a turn or step in it, or of the newest.
 
     Raises NotFoundError and UsageError.
     """
     if not what:
-        newest = session_page(archive, 0, 1)
+        newest = session_page(archive, now, 0, 1)
         if not newest:
             message = "no session is archived here yet"
             raise NotFoundError(message, "run `unified-state import` for old sessions")

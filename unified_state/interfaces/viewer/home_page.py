@@ -21,7 +21,7 @@ SESSIONS = 50  # on one page
 
 def home_page(archive: Archive, project: Project, projects: Iterable[Project], now: int, offset: int = 0) -> str:
     """Return the home page of a project, with its sessions from the offset on."""
-    sessions = session_page(archive, offset, SESSIONS + 1)
+    sessions = session_page(archive, now, offset, SESSIONS + 1)
     workspace = project.workspace
     return write_page(
         "home.html",

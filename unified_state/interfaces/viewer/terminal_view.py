@@ -15,6 +15,7 @@ from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.interfaces.viewer.compaction_page import BACK, LOST, MORE, SAFE, VERDICTS, compaction_values
 from unified_state.interfaces.viewer.page_writer import PART_NAMES, line, local_time, number, shown
 from unified_state.interfaces.viewer.session_pages import Call, read_page, session_values
+from unified_state.lib.times import current_time
 from unified_state.memory.archive.compactions import Compaction
 from unified_state.memory.timeline.timeline_table import session_page
 from unified_state.model.step import PROMPT
@@ -68,7 +69,7 @@ class TerminalView(App[None]):
         self.sub_title = line(self._project.name)
         table = self.query_one(_Table)
         table.add_columns("last turn", "session", "host", "turns", "compactions", "tokens")
-        for one in self._project.read(lambda archive: session_page(archive, 0, _SESSIONS)):
+        for one in self._project.read(lambda archive: session_page(archive, current_time(), 0, _SESSIONS)):
             title = line(one.title or one.first_prompt, _LINE)
             counted = (number(one.turns), number(one.compactions), number(one.tokens))
             cells = (local_time(one.last_at), title, title_of_host(one.session_id), *counted)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.times import CLOCK_AHEAD
 from unified_state.memory.archive.sessions import LOCAL_SESSION
 
 TYPE_CHECKING = False
@@ -166,13 +167,14 @@ def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None
     archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
 
 
-def working_sessions(archive: Archive, worktree: str, since: int) -> list[WorkingSession]:
+def working_sessions(archive: Archive, worktree: str, since: int, now: int) -> list[WorkingSession]:
     """Return the sessions of a worktree that were active since then and have not ended, the newest first."""
     rows = archive.rows(
         "SELECT id, session_id, seen_at, pid, tool_calls, work FROM session "
-        "WHERE worktree = ? AND seen_at >= ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",
+        "WHERE worktree = ? AND seen_at BETWEEN ? AND ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",
         worktree,
         since,
+        now + CLOCK_AHEAD,
     )
     return [
         WorkingSession(

@@ -6,6 +6,7 @@ import os
 import sys
 
 from unified_state.lib.record import Record
+from unified_state.lib.times import CLOCK_AHEAD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 LOCAL_SESSION = "local"  # the session of commands outside any client session, in the user's own terminal
 _RECENT_SESSIONS = 50  # number of sessions among which the parent of a fork is searched
+_LARGEST = (1 << 63) - 1
 STAND_IN = "before the damage"  # name of placeholder rows that reserve the numbers already used
 
 
@@ -39,25 +41,41 @@ def session_id_of(archive: Archive, session: int | None) -> str | None:
     return None if row is None else row[0]
 
 
-def newest_other_session(archive: Archive, session_id: str) -> int | None:
-    """Return the most recently active session except one, or None."""
-    row = archive.row("SELECT id FROM session WHERE session_id != ? ORDER BY seen_at DESC LIMIT 1", session_id)
-    return None if row is None else row[0]
+_HAS_TURNS = "EXISTS (SELECT 1 FROM turn WHERE turn.session = session.id)"
 
 
-def newest_conversation(archive: Archive, session_id: str) -> tuple[int, str] | None:
-    """Return the most recently active session except one that has turns, with its session id, or None."""
-    row = archive.row(
-        "SELECT id, session_id FROM session WHERE session_id != ? "
-        "AND EXISTS (SELECT 1 FROM turn WHERE turn.session = session.id) ORDER BY seen_at DESC LIMIT 1",
-        session_id,
-    )
-    return None if row is None else (row[0], row[1])
+def newest_session(archive: Archive, now: int, besides: str = "") -> int | None:
+    """Return the session that was active last, except one; None if there is none. One without turns counts only if no
+    other has any, and commands in the user's own terminal are no session.
+    """
+    return _newest(archive, now, besides, _HAS_TURNS) or _newest(archive, now, besides)
+
+
+def newest_with_transcript(archive: Archive, now: int) -> int | None:
+    """Return the session with a transcript that was active last, or None."""
+    return _newest(archive, now, "", "id IN (SELECT session FROM transcript)")
+
+
+def _newest(archive: Archive, now: int, besides: str, condition: str = "1") -> int | None:
+    """A time that is missing or still to come is unknown. Of sessions without a known time the last recorded counts."""
+    for is_known, order in (("seen_at > 0 AND seen_at <= ?4", "seen_at"), ("?4", "id")):
+        number: int | None = archive.value(
+            f"SELECT id FROM session WHERE session_id NOT IN (?1, ?2, ?3) AND {is_known} AND {condition} "
+            f"ORDER BY {order} DESC LIMIT 1",
+            besides,
+            LOCAL_SESSION,
+            STAND_IN,
+            now + CLOCK_AHEAD,
+        )
+        if number is not None:
+            return number
+    return None
 
 
 def count_sessions(archive: Archive) -> int:
-    """Return the number of sessions, without the placeholder row."""
-    return int(archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0])
+    """Return the number of sessions, without the placeholder row and the user's own terminal."""
+    query = "SELECT count(*) FROM session WHERE session_id NOT IN (?, ?)"
+    return int(archive.row(query, STAND_IN, LOCAL_SESSION)[0])
 
 
 def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:
@@ -97,19 +115,21 @@ def waiting_for_prompt(archive: Archive, session: int) -> tuple[int, int, int]:
     return row
 
 
-def touch_session(archive: Archive, session_id: str, now: int, **known: str | int | None) -> int:
-    """Return the number of a session, which is inserted if it is new, and set its last activity to now.
+def touch_session(
+    archive: Archive, session_id: str, at: int, *, now: int | None = None, **known: str | int | None
+) -> int:
+    """Return the number of a session, which is inserted if it is new, and set its last activity to `at`, unless it has
+    a later one. At `now`, if given, a later activity than that is not believed. Of a time that is unknown (0) nothing
+    is set.
 
     The `known` columns (worktree, branch, pid, predecessor …) are updated.
     """
     number = session_number(archive, session_id)
     if number is None:
         archive.run(
-            "INSERT INTO session (session_id, started_at, seen_at, news) "
-            "VALUES (?, ?, ?, (SELECT coalesce(max(id), 0) FROM news))",
+            "INSERT INTO session (session_id, started_at, news) VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM news))",
             session_id,
-            now,
-            now,
+            at or now,
         )
         number = session_number(archive, session_id)
         assert number is not None  # noqa: S101  # it was inserted above
@@ -117,9 +137,11 @@ def touch_session(archive: Archive, session_id: str, now: int, **known: str | in
     if "branch" in columns:
         columns["branch"] = archive.masked(columns["branch"])
     assignments = "".join(f", {name} = ?" for name in columns)
+    believed = "CASE WHEN seen_at <= ? THEN seen_at ELSE 0 END"
     archive.run(
-        f"UPDATE session SET seen_at = max(coalesce(seen_at, 0), ?){assignments} WHERE id = ?",
-        now,
+        f"UPDATE session SET seen_at = max(?, {believed}){assignments} WHERE id = ?",
+        at,
+        _LARGEST if now is None else now + CLOCK_AHEAD,
         *columns.values(),
         number,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import unpack
+from unified_state.lib.times import CLOCK_AHEAD
 from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import KIND_NUMBERS
@@ -66,9 +67,10 @@ _SESSIONS = (
 )
 
 
-def session_page(archive: Archive, offset: int, limit: int) -> list[SessionLine]:
-    """Return a page of the sessions that have turns, the last active first."""
-    rows = archive.rows(_SESSIONS + "ORDER BY last_at DESC, id DESC LIMIT ? OFFSET ?", STAND_IN, limit, offset)
+def session_page(archive: Archive, now: int, offset: int, limit: int) -> list[SessionLine]:
+    """Return a page of the sessions that have turns, the last active first. Those of a time to come are the last."""
+    order = "ORDER BY last_at > ?, last_at DESC, id DESC LIMIT ? OFFSET ?"
+    rows = archive.rows(_SESSIONS + order, STAND_IN, now + CLOCK_AHEAD, limit, offset)
     return [_session(archive, row) for row in rows]
 
 

@@ -285,7 +285,7 @@ def _state(
     at, trigger, git = _saved(archive, workspace.place, present, now)
     since = now - workspace.settings.session_hours * 3_600_000
     worktree = workspace.place.repository.worktree
-    sessions = working_sessions(archive, worktree, since)
+    sessions = working_sessions(archive, worktree, since, now)
     alive = [session for session in sessions if is_running(session.pid)]
     newest = alive[0] if alive else None
     number = newest.number if newest else None

@@ -6,9 +6,9 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import Record
-from unified_state.lib.times import is_past, to_milliseconds
+from unified_state.lib.times import CLOCK_AHEAD, is_past, to_milliseconds
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
-from unified_state.memory.archive.sessions import STAND_IN
+from unified_state.memory.archive.sessions import STAND_IN, count_sessions
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
 from unified_state.memory.journal.journal import HISTORY
 from unified_state.memory.repository.find_repository import read_head
@@ -36,6 +36,11 @@ _STEPS_AND_TURNS = """
 WITH gone AS (SELECT turn, count(*) AS steps FROM step NOT INDEXED WHERE kind IS NULL GROUP BY +turn)
 SELECT (SELECT count(*) FROM step) - coalesce(sum(steps), 0), (SELECT count(*) FROM turn)
     - coalesce(sum(steps = (SELECT count(*) FROM step WHERE step.turn = gone.turn)), 0) FROM gone
+"""
+# What is still to come was written by a clock that was ahead.
+_NEWEST_STEP_AT = """
+SELECT max(at) FROM step WHERE at <= ?1
+    AND turn = (SELECT id FROM turn WHERE at BETWEEN 1 AND ?1 ORDER BY at DESC LIMIT 1)
 """
 _HAS_OTHER_COMMITS = """
 SELECT EXISTS (SELECT 1 FROM item WHERE status = 'active' AND kind != ? AND commit_id != ?)
@@ -93,13 +98,13 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         archive_path=_path(workspace),
         state_path=place.state_path,
         archive_bytes=archive.size(),
-        sessions=archive.row("SELECT count(*) FROM session WHERE session_id != ?", STAND_IN)[0],
+        sessions=count_sessions(archive),
         turns=turns,
         steps=steps,
         compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
         items=_item_counts(archive),
         paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
-        newest_step_at=archive.row("SELECT max(seen_at) FROM session")[0],
+        newest_step_at=archive.value(_NEWEST_STEP_AT, now + CLOCK_AHEAD),
         saved_at=read_saved_at(archive, place),
         health=health_line(place.folder, now),
         lean=read_savings(archive),

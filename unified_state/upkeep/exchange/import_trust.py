@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import text_hash
+from unified_state.lib.times import is_past
 from unified_state.memory.ledger.gate import is_in_force
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
 from unified_state.model.constraint import OBSERVED, USER_SAID
@@ -104,7 +105,7 @@ def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
     if isinstance(record, StoredSession):
         return record.replace(
             worktree=None,
-            seen_at=None if record.seen_at is None else min(record.seen_at, now),
+            seen_at=record.seen_at if is_past(record.seen_at, now) else None,
             unknown=_kept(record.unknown, worktreeElsewhere=record.worktree),
         )
     if isinstance(record, StoredStep | StoredCompaction):

@@ -14,7 +14,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.sessions import session_id_of, session_number
+from unified_state.memory.archive.sessions import newest_session, session_id_of, session_number
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.history.archive_rows import as_stored, read_links, read_sessions, read_steps
 from unified_state.memory.history.history_file import write_history
@@ -24,7 +24,6 @@ from unified_state.memory.repository.find_repository import read_head
 from unified_state.model.hook_event import Moment
 from unified_state.model.step import THINKING, TOOL_CALL, TOOL_RESULT
 from unified_state.restore.preview import preview_restore
-from unified_state.restore.restore_table import newest_session
 from unified_state.upkeep.exchange.import_trust import masked
 from unified_state.upkeep.handover.about import About, is_handover
 from unified_state.upkeep.handover.changed_contents import changed_contents
@@ -72,7 +71,7 @@ def create_handover(
 
     def action(archive: Archive) -> tuple[str | None, list[HistoryRecord]]:
         Capture(archive, masker, Moment(now)).catch_up()  # with the turn that is running
-        return _records(archive, workspace.session_id)
+        return _records(archive, workspace.session_id, now)
 
     session, records = workspace.use(action)
     about = About(
@@ -110,10 +109,10 @@ def _write_page(path: str, page: str) -> None:
     write_atomically(os.path.realpath(path), page.encode("utf-8", "replace"))
 
 
-def _records(archive: Archive, session_id: str | None) -> tuple[str | None, list[HistoryRecord]]:
+def _records(archive: Archive, session_id: str | None, now: int) -> tuple[str | None, list[HistoryRecord]]:
     """Return the id of the session that is handed over, and the records of the hand-over."""
     session = session_number(archive, session_id) if session_id else None
-    session = newest_session(archive) if session is None else session
+    session = newest_session(archive, now) if session is None else session
     items = stated_items(archive, [ACTIVE, PROPOSED])
     turns = dict.fromkeys(reversed(last_turns(archive, session, _LAST_TURNS)) if session is not None else ())
     sources: set[int] = set()

@@ -38,7 +38,7 @@ def _context(context: Context, _arguments: Values) -> None:
     from unified_state.context.window.context_report import report_context
 
     workspace = context.workspace(create=False)
-    report = None if workspace.is_empty else report_context(workspace, environment())
+    report = None if workspace.is_empty else report_context(workspace, environment(), current_time())
     if report is None:
         context.nothing(None, "no session is known here yet; the hooks of `unified-state install` watch the context")
     else:

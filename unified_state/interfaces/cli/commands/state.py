@@ -51,7 +51,7 @@ def _status(context: Context, _arguments: Values) -> None:
         return context.nothing({"recorded": False}, _NOTHING)
     now = current_time()
     status, full = workspace.use(
-        lambda archive: (status_of(archive, workspace, now, environment()), last_context(archive))
+        lambda archive: (status_of(archive, workspace, now, environment()), last_context(archive, now))
     )
     value = {
         "recorded": True,

@@ -64,7 +64,7 @@ def _path(project: Project, what: str) -> str:
     try:
         parse_ref(what)
     except UsageError:
-        return f"/session/{project.read(lambda archive: session_called(archive, what))}"
+        return f"/session/{project.read(lambda archive: session_called(archive, what, current_time()))}"
     return f"/{what}"
 
 
