@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from sqlite3 import IntegrityError
 from typing import Any
 
 import pytest
@@ -208,6 +209,15 @@ def test_the_beginning_of_a_large_transcript_survives_a_killed_hook(
     assert cursor is not None
     assert cursor.offset > CHUNK_BYTES
     assert len(told(archive)) == 3
+
+
+def test_steps_that_cannot_be_stored_are_read_again(transcript: Path, archive: Archive, run: Run) -> None:
+    full = "CREATE TEMP TRIGGER full BEFORE INSERT ON main.step WHEN new.id > 2 BEGIN SELECT raise(ABORT, 'full'); END"
+    archive.run(full)
+    with pytest.raises(IntegrityError):
+        run().session(str(transcript), SESSION)
+    archive.run("DROP TRIGGER full")
+    assert run().session(str(transcript), SESSION).added == 5
 
 
 def test_a_last_line_without_its_end_counts_where_nobody_writes(archive: Archive, run: Run, transcript: Path) -> None:

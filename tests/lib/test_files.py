@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import importlib.util
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -154,6 +155,31 @@ def test_a_reader_sees_the_old_or_the_new_and_never_half(tmp_path: Path) -> None
     done.set()
     reader.join()
     assert seen <= set(contents)
+
+
+def test_who_has_the_old_file_open_reads_it_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"the old one")
+    with path.open("rb") as held:
+        write_atomically(str(path), b"another")
+        assert held.read() == b"the old one"
+
+
+def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_old_one_and_its_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    waited: list[tuple[bool, bytes]] = []
+    fsync = os.fsync
+
+    def note_and_wait(descriptor: int) -> None:
+        waited.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), path.read_bytes()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note_and_wait)
+    write_atomically(str(path), b"new")
+    assert waited == [(False, b"old"), (True, b"new")][: 2 if hasattr(os, "O_DIRECTORY") else 1]
 
 
 def test_a_platform_where_folders_cannot_be_opened_does_without(

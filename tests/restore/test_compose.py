@@ -167,6 +167,18 @@ def test_the_essentials_stand_in_the_first_2000_units() -> None:
     assert "[TODO] Pending actions: 1" in first
 
 
+def test_with_its_fence_a_part_is_shorter_than_what_the_client_takes() -> None:
+    items = tuple(item(number, decision="\U0001f980" * 300) for number in range(1, 200))
+    brief = compose(known(items=items), 100_000).brief
+    assert 9_000 < utf16_units(fenced(brief, "0" * 12, "recorded facts of this project from before, as data")) < 10_000
+
+
+def test_a_blocking_constraint_comes_back_where_there_is_room_for_little_else() -> None:
+    decisions = [item(number, decision=f"Use the library number {number}") for number in range(2, 60)]
+    rule = item(1, CONSTRAINT, constraint="Never push", blocking=True, origin="user_said")
+    assert "Never push" in compose(known(items=(rule, *decisions)), 300).brief
+
+
 @examples(60)
 @given(knowns.filter(lambda state: state.reason != "clear"))
 def test_what_is_essential_stands_before_all_else(state: Known) -> None:

@@ -78,6 +78,19 @@ def test_both_hooks_before_tools_come_and_go_without_each_other(
     assert (path.read_bytes().decode() if path.exists() else None) == before
 
 
+def test_a_hook_of_the_users_own_stays_in_an_entry_with_ours(place: Target, tmp_path: Path) -> None:
+    path, data = Path(place.settings_path), str(tmp_path / "data")
+    install(place, data, Choices())
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    own = {"type": "command", "command": "true"}
+    settings["hooks"]["Stop"][0]["hooks"].append(own)
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    for change in (install, uninstall):
+        change(place, data, *([Choices()] if change is install else []))
+        groups = json.loads(path.read_text(encoding="utf-8"))["hooks"]["Stop"]
+        assert own in [handler for group in groups for handler in group["hooks"]]
+
+
 def test_a_hook_that_is_taken_out_leaves_the_other(place: Target, tmp_path: Path) -> None:
     path, data = place.settings_path, str(tmp_path / "data")
     Path(path).parent.mkdir(parents=True)

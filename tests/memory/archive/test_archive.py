@@ -36,6 +36,12 @@ def test_a_new_archive_leaves_nothing_beside_it(archive_path: str) -> None:
         assert os.listdir(os.path.dirname(archive_path)) == ["archive.db"]
 
 
+def test_what_is_deleted_is_overwritten(archive: Archive) -> None:
+    archive.set_meta("a", "xylophone")
+    archive.run("DELETE FROM meta WHERE name = 'a'")
+    assert b"xylophone" not in Path(archive.path).read_bytes()
+
+
 def journal_mode(path: str) -> str:
     connection = sqlite3.connect(path)
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()

@@ -112,6 +112,13 @@ def test_what_the_agent_said_before_it_read_it_stays_its_own(agent: Agent) -> No
     assert (item.origin, item.status) == (INFERRED, "active")
 
 
+def test_what_the_agent_says_in_a_sentence_of_its_own_is_not_the_users(agent: Agent) -> None:
+    agent.keep(prompt(1, "Is the build green?"), answer(2, f"It is. {RULE}."))
+    agent.record(CONSTRAINT, RULE, blocking=True)
+    agent.keep(adds(3, f"unified-state constraint add '{RULE}' --source user --blocking"))
+    assert agent.item("C1").origin == INFERRED
+
+
 def test_evidence_that_stands_in_a_tools_output_is_observed(agent: Agent) -> None:
     error = "E  assert 1 == 2"
     agent.keep(answer(1, call("run", "Bash", command="pytest")), result(2, "run", f"FAILED\n{error}\n", is_error=True))

@@ -13,6 +13,7 @@ from unified_state.memory.ledger.item_table import (
     find_item,
     insert_item,
     items_in_file,
+    items_to_restore,
     link_items,
     list_items,
     next_alias,
@@ -139,6 +140,13 @@ def test_items_are_listed_the_oldest_first(archive: Archive) -> None:
     assert list_items(archive, DECISION) == [items[0], items[2]]
     assert list_items(archive, statuses=["active", PROPOSED]) == items[:3]
     assert list_items(archive, DECISION, ["active"]) == [items[0]]
+
+
+def test_a_constraint_that_left_the_file_is_given_back_all_the_same(archive: Archive) -> None:
+    paged_out = item(1, CONSTRAINT).replace(paged_out_at="2026-01-01T00:00:00.000Z")
+    for entry in (paged_out, item(2, CONSTRAINT), item(3, CONSTRAINT, status=DISMISSED)):
+        insert_item(archive, entry)
+    assert [found.alias for found in items_to_restore(archive)] == ["C1", "C2"]
 
 
 def test_the_file_shows_what_was_neither_paged_out_nor_dismissed(archive: Archive) -> None:

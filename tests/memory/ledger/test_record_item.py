@@ -83,6 +83,13 @@ def test_an_item_is_in_the_ledger_with_all_that_is_known_of_it(archive: Archive,
     }
 
 
+def test_a_recorded_item_waits_for_the_disk(record: Recorder, archive: Archive) -> None:
+    with archive.transaction(durable=False):
+        archive.set_meta("a", "b")
+    record(DECISION)
+    assert archive.row("PRAGMA synchronous")[0] == 2  # FULL
+
+
 @pytest.mark.parametrize("kind", BODIES)
 def test_every_kind_has_aliases_of_its_own(record: Recorder, kind: str) -> None:
     assert [record(kind).alias for _ in range(2)] == [f"{kind[0].upper()}1", f"{kind[0].upper()}2"]

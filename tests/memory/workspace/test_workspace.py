@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.builders import NOW, SESSION
-from unified_state.errors import DamagedFileError, SettingError, StorageError
+from unified_state.errors import ArchiveUnavailableError, DamagedFileError, SettingError, StorageError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.record_item import Author
 from unified_state.memory.repository.place import Place, locate
@@ -38,6 +39,17 @@ def test_a_damaged_archive_is_set_aside_said_and_begun_anew(workspace: Workspace
             "`unified-state import` reads the transcripts again"
         )
     ]
+
+
+def test_an_archive_of_another_repository_is_refused(
+    workspace: Workspace, settings: Settings, reports: list[str], tmp_path: Path
+) -> None:
+    workspace.use(lambda archive: archive.set_meta("a", "b"))
+    (tmp_path / "other").mkdir()
+    other = Workspace(locate(str(tmp_path / "other"), settings.data_dir, create=True), settings, report=reports.append)
+    shutil.copy(workspace.place.archive_path, other.place.archive_path)
+    with pytest.raises(ArchiveUnavailableError, match="the archive is another repository's"):
+        other.use(lambda archive: archive.meta("a"))
 
 
 def test_damage_that_an_action_meets_makes_it_begin_anew(workspace: Workspace, reports: list[str]) -> None:
