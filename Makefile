@@ -9,12 +9,12 @@ PIP := $(RUN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST ?= pytest
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
-WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation interfaces other_hosts plugin real_client contracts team
+WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interfaces other_hosts plugin real_client contracts team
 
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test stress lint structure dist site real-client other-hosts bench campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame audit-cost survival turns evaluation evaluation-dry evaluation-page generate screenshots clean
+.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame audit-cost survival turns evaluation evaluation-dry evaluation-page generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -33,6 +33,10 @@ test: $(VENV)/installed
 PART ?= stress
 stress: $(VENV)/installed
 	$(RUN)/python -m $(PYTEST) tests --ignore=tests/real_client --ignore=tests/other_hosts -m '$(PART)' -n $(WORKERS) --dist worksteal -q $(OPTIONS)
+
+# Whether the tests find faults that each break one promise: make faults OPTIONS="--only no-lock no-fsync --quick"
+faults: $(VENV)/installed
+	@$(RUN)/python -m tests.faults $(OPTIONS)
 
 lint: $(VENV)/installed
 	$(RUN)/ruff check .

@@ -18,6 +18,7 @@ MARKERS = {
     "contracts": "server",
     "docs": "process",
     "evaluation": "process",
+    "faults": "process",
     "interfaces": "process",
     "other_hosts": "client",
     "plugin": "process",
