@@ -31,8 +31,9 @@ GOOD = {
     "createdAt": "2026-01-01T00:00:00.000Z",
 }
 NONE: Any = object()
+WRONG: tuple[Any, ...] = (NONE, None, 5, ["x"], {"x": []}, "")
 SHAPES: list[dict[str, Any] | str] = [
-    *({**GOOD, name: value} for name in GOOD for value in (NONE, None, 5, ["x"], {"x": []}, "")),
+    *({**GOOD, name: value} for name in GOOD for value in WRONG),
     {**GOOD, "kind": "evidence of a newer version"},
     {**GOOD, "body": {"decision": 5}},
     {**GOOD, "files": "a.py"},
