@@ -72,7 +72,7 @@ def test_a_program_without_a_session_does_not_meet_the_users_changes(archive: Ar
 
 
 def test_the_log_keeps_the_newest_changes_alone(archive: Archive, record: Recorder) -> None:
-    for number in range(110):
+    for number in range(60):
         record(AGENT, f"decision {number}")
-    assert len(read_log(archive)) == 100
-    assert undo(archive, USER, NOW).items[0].alias == "D110"
+    assert len(read_log(archive)) == 50
+    assert undo(archive, USER, NOW).items[0].alias == "D60"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ADDS, REPLACES, DROPS, CLOSES, LIFTS = "addition", "replacement", "drop", "closing", "lift"
 REOPENS, ACCEPTS, REJECTS = "reopening", "acceptance", "rejection"
 _LOG = "changes"  # the name of the value in the archive
-_MOST = 100
+_MOST = 50
 _FIELDS = ("status", "superseded_by", "origin", "paged_out_at")
 _TOLD_BY = ("status", "superseded_by")  # an item that differs here was changed again
 
@@ -58,16 +58,18 @@ def note_change(
 
     An acceptance of what was added in the same moment, by an edit of a proposal, is one change with the addition.
     """
-    log = read_log(archive)
-    changed: dict[str, ItemChange] = {}
+    entries = _entries(archive)
+    changed: dict[str, list[Any]] = {}
     for before, after in pairs:
         known = changed.get(after.uuid)
-        first = known.before if known else None if before is None else _state(before)
-        changed[after.uuid] = ItemChange(after.uuid, first, _state(after))
-    if verb == ACCEPTS and log and (log[-1].verb, log[-1].at) == (ADDS, at) and log[-1].items[0].uuid in changed:
-        added = log.pop().items[0]
-        changed[added.uuid] = changed[added.uuid].replace(before=None)
-    _write(archive, [*log, LoggedChange(verb, at, origin, session_id, tuple(changed.values()))])
+        first = known[1] if known else None if before is None else _state(before)
+        changed[after.uuid] = [after.uuid, first, _state(after)]
+    newest = entries[-1] if entries and verb == ACCEPTS else {}
+    if (newest.get("verb"), newest.get("at")) == (ADDS, at) and (added := newest["items"][0][0]) in changed:
+        entries.pop()
+        changed[added][1] = None
+    items = list(changed.values())
+    _write(archive, [*entries, {"verb": verb, "at": at, "origin": origin, "session": session_id, "items": items}])
 
 
 def _state(item: LedgerItem) -> dict[str, str | None]:
@@ -88,13 +90,13 @@ def newest_change(archive: Archive, origin: str, session_id: str | None) -> Logg
 
 def drop_change(archive: Archive, change: LoggedChange) -> None:
     """Remove a change from the log."""
-    _write(archive, [known for known in read_log(archive) if known != change])
+    _write(archive, [entry for entry in _entries(archive) if _read(entry) != change])
 
 
 def read_log(archive: Archive) -> list[LoggedChange]:
     """Return the changes in the log, the oldest first."""
     try:
-        return [_read(entry) for entry in parse_json(archive.meta(_LOG) or "[]")]
+        return [_read(entry) for entry in _entries(archive)]
     except (ValueError, KeyError, TypeError):  # damaged: there is nothing to take back
         return []
 
@@ -104,15 +106,15 @@ def _read(entry: dict[str, Any]) -> LoggedChange:
     return LoggedChange(entry["verb"], entry["at"], entry["origin"], entry["session"], items)
 
 
-def _write(archive: Archive, changes: list[LoggedChange]) -> None:
-    entries = [
-        {
-            "verb": change.verb,
-            "at": change.at,
-            "origin": change.origin,
-            "session": change.session_id,
-            "items": [[item.uuid, item.before, item.after] for item in change.items],
-        }
-        for change in changes[-_MOST:]
-    ]
-    archive.set_meta(_LOG, dump_json(entries))
+def _entries(archive: Archive) -> list[dict[str, Any]]:
+    """Return the changes as they are stored, the oldest first."""
+    try:
+        entries = parse_json(archive.meta(_LOG) or "[]")
+    except ValueError:
+        return []
+    is_sound = isinstance(entries, list) and all(isinstance(one, dict) and one.get("items") for one in entries)
+    return entries if is_sound else []
+
+
+def _write(archive: Archive, entries: list[dict[str, Any]]) -> None:
+    archive.set_meta(_LOG, dump_json(entries[-_MOST:]))
