@@ -16,7 +16,7 @@ import os
 import sys
 
 from unified_state.errors import SettingError
-from unified_state.lib.stdlib import SMALL_FILE, dump_ascii_json, parse_json, read_regular
+from unified_state.lib.stdlib import SMALL_FILE, NotOursError, dump_ascii_json, parse_json, read_own, read_regular
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE, SettingTable
 
 TYPE_CHECKING = False
@@ -107,13 +107,15 @@ def _own_folder(folder: str, home: str | None = None) -> str:
     return os.path.join(folder if os.path.isabs(folder) else os.devnull, "unified-state")
 
 
-def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
-    """Return the settings in force in a worktree (None: outside any), from files and environment."""
+def load_settings(worktree: str | None, environ: Mapping[str, str], owner: int | None = None) -> Settings:
+    """Return the settings in force in a worktree (None: outside any), from files and environment. `owner` is another
+    user whose file counts there.
+    """
     own, project = user_file(), os.path.join(worktree, PROJECT_FILE) if worktree else None
     settings = Settings()
     settings.apply(_confirmed(_read_toml(own, settings), own, settings), own, own_file=True)
     if project:
-        settings.apply(_read_toml(project, settings), project)
+        settings.apply(_read_toml(project, settings, owner), project)
     apply_environment(settings, environ)
     chosen = os.path.expanduser(settings.data_dir)
     if chosen and not os.path.isabs(chosen):
@@ -122,14 +124,16 @@ def load_settings(worktree: str | None, environ: Mapping[str, str]) -> Settings:
     return settings
 
 
-def load_hook_settings(worktree: str, cache: str, data_dir: str, environ: Mapping[str, str]) -> Settings:
+def load_hook_settings(
+    worktree: str, cache: str, data_dir: str, environ: Mapping[str, str], owner: int | None = None
+) -> Settings:
     """Return the settings in force for hooks. Hooks do not parse TOML: changed files are compiled into `cache`."""
     paths = [user_file(), os.path.join(worktree, PROJECT_FILE)]
     marks = [_mark(path) for path in paths]
     settings = Settings()
     if any(marks):
         known = _read_compiled(cache, marks)
-        compiled = known or {"marks": marks, "values": [_public(_read_toml(path, settings)) for path in paths]}
+        compiled = known or {"marks": marks, "values": [_public(_read_toml(path, settings, owner)) for path in paths]}
         own, project = compiled["values"]
         settings.apply(_confirmed(own, paths[0], settings), paths[0], own_file=True)
         settings.apply(project, paths[1])
@@ -177,12 +181,12 @@ def _confirmed(values: dict[str, object], own: str, settings: Settings) -> dict[
 
 
 def _mark(path: str) -> list[int] | None:
-    """Return the time, size and inode of a file, which change with the file, or None if there is no file."""
+    """Return numbers that change with a file and with who may write to it, or None if there is no file."""
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return [found.st_mtime_ns, found.st_size, found.st_ino]
+    return [found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode, found.st_uid]
 
 
 def _read_compiled(cache: str, marks: list[list[int] | None]) -> dict[str, Any] | None:
@@ -222,13 +226,20 @@ def _divided(value: str, divisor: int) -> str:
         return value
 
 
-def _read_toml(path: str, settings: Settings) -> dict[str, object]:
+def _read_toml(path: str, settings: Settings, owner: int | None = None) -> dict[str, object]:
+    """Return the values of a file. One that is not this user's alone is ignored: it may belong to `owner`, or to whose
+    folder the user's own file is in.
+    """
     if not os.path.exists(path):
         return {}
     import tomllib  # loading takes 7 ms; hooks read the compiled values
 
+    whose = os.stat(os.path.dirname(path)).st_uid if path == user_file() else owner
     try:
-        return tomllib.loads(read_regular(path, SMALL_FILE).decode())
+        return tomllib.loads(read_own(path, SMALL_FILE, *([] if whose is None else [whose])).decode())
+    except NotOursError as error:
+        settings.ignored.append(f"{path} is ignored: {error.strerror}")
+        return {}
     except (OSError, ValueError, RecursionError) as error:
         settings.unusable.append(f"{path} cannot be read: {error}")
         return {}

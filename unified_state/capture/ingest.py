@@ -133,7 +133,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
     if transcript.cwd is None or not os.path.isdir(transcript.cwd):
         return None
     place = locate(transcript.cwd, workspace.settings.data_dir, create=True)
-    settings = load_settings(place.repository.worktree, environment())
+    settings = load_settings(place.repository.worktree, environment(), place.repository.owner)
     if not settings.enabled:
         return None
     return workspace.replace(place=place, settings=settings, session_id=transcript.session_id)

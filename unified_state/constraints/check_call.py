@@ -124,7 +124,7 @@ class Locator:
 
     def __init__(self, worktree: str, cwd: str, *, folds_case: bool) -> None:
         self._base = cwd if os.path.isabs(cwd) else worktree
-        current = find_repository(self._base, "").worktree if self._base != worktree else worktree
+        current = find_repository(self._base).worktree if self._base != worktree else worktree
         self._roots = {root for folder in (worktree, current) for root in (folder, os.path.realpath(folder))}
         self._folds_case = folds_case
         self._known: dict[tuple[str, str], Forms] = {}

@@ -110,15 +110,19 @@ __all__ = [
     "DatabaseError",
     "IntegrityError",
     "LateError",
+    "NotOursError",
     "OperationalError",
     "connect",
     "dump_ascii_json",
     "dump_json",
     "has_sqlite",
+    "is_own",
+    "not_ours",
     "open_regular",
     "parse_json",
     "parse_object",
     "read_object",
+    "read_own",
     "read_regular",
     "set_alarm",
     "sha256_digits",
@@ -243,7 +247,7 @@ def sha256_digits(raw: bytes) -> str:
 
 SMALL_FILE, LARGE_FILE = 1 << 20, 1 << 24  # bytes at most of a file that we write, and of one that others write
 _READ = system.O_RDONLY | getattr(system, "O_NONBLOCK", 0) | getattr(system, "O_BINARY", 0)
-_EINVAL, _EFBIG = 22, 27
+_EACCES, _EINVAL, _EFBIG = 13, 22, 27
 
 
 def open_regular(path: str, buffering: int = -1) -> BufferedReader:
@@ -256,7 +260,66 @@ def read_regular(path: str, limit: int) -> bytes:
 
     Files of /proc have no size, so they count as empty: reading /proc/kmsg would block.
     """
-    descriptor, size = _opened(path)
+    return _content(*_opened(path), path, limit)
+
+
+def read_own(path: str, limit: int, *owners: int) -> bytes:
+    """Return the content of a file of ours. Raises NotOursError for one that is not this user's alone (`not_ours`), and
+    OSError as `read_regular` does.
+    """
+    descriptor, found = _opened(path)
+    reason = not_ours(found, *owners)
+    if reason:
+        system.close(descriptor)
+        raise NotOursError(_EACCES, reason, path)
+    return _content(descriptor, found, path, limit)
+
+
+class NotOursError(OSError):
+    """A file of ours belongs to another user, or others may write to it, so what it holds is not used."""
+
+
+def not_ours(found: system.stat_result, *owners: int) -> str:
+    """Return why a file or folder is not this user's alone, or "".
+
+    Its owner must be this user, root or one of `owners`. Nobody else may write to it: neither all users nor a group,
+    unless it is this user's private one, with which the umask usually is 002. The mode 0777 says nothing, because file
+    systems without modes have it for every file.
+    """
+    if found.st_uid not in (0, *owners) and not is_own(found.st_uid):
+        return f"it belongs to another user ({found.st_uid})"
+    mode = found.st_mode & 0o777
+    if not hasattr(system, "geteuid") or mode == 0o777 or not mode & 0o022:  # noqa: PLR2004
+        return ""  # Windows has no such modes
+    is_private = not mode & 0o002 and _is_private_group(found.st_gid)
+    return "" if is_private else f"other users may write to it (mode {mode:03o})"
+
+
+def _is_private_group(group: int) -> bool:
+    """Return whether a group is this user's alone: the number or the name of both is the same, as `useradd` has it."""
+    if group != system.getegid():
+        return False
+    if group == system.geteuid():
+        return True
+    import grp  # files of ours are hardly ever writable for a group
+    import pwd
+
+    try:
+        return grp.getgrgid(group).gr_name == pwd.getpwuid(system.geteuid()).pw_name
+    except KeyError:
+        return False
+
+
+def is_own(user: int) -> bool:
+    """Return whether the owner of a file is this user; for root also the user behind `sudo`, as git has it."""
+    if not hasattr(system, "geteuid"):
+        return True  # Windows names no owner so
+    own = system.geteuid()
+    return user == own or (own == 0 and system.environ.get(b"SUDO_UID") == str(user).encode())  # type: ignore[call-overload]  # in bytes, as the system has it
+
+
+def _content(descriptor: int, found: system.stat_result, path: str, limit: int) -> bytes:
+    size = found.st_size
     try:
         if size > limit:
             raise OSError(_EFBIG, f"it has more than {limit:,} bytes", path)
@@ -268,15 +331,15 @@ def read_regular(path: str, limit: int) -> bytes:
         system.close(descriptor)
 
 
-def _opened(path: str) -> tuple[int, int]:
-    """Return the descriptor and the size of a regular file."""
+def _opened(path: str) -> tuple[int, system.stat_result]:
+    """Return the descriptor and the properties of a regular file."""
     try:
         descriptor = system.open(path, _READ)
     except ValueError as error:  # a NUL, or half of a surrogate pair
         raise OSError(_EINVAL, "no file can have this name", path) from error
     found = system.fstat(descriptor)
     if S_ISREG(found.st_mode):
-        return descriptor, found.st_size
+        return descriptor, found
     system.close(descriptor)
     raise OSError(_EINVAL, "it is not a regular file", path)
 

@@ -29,7 +29,7 @@ def commit(repository: Path, *arguments: str, **variables: str) -> str:
 
 
 def installed(repository: Path) -> Path:
-    return Path(add_trailer(find_repository(str(repository), ".git"), os.environ))
+    return Path(add_trailer(find_repository(str(repository)), os.environ))
 
 
 def test_a_commit_of_a_session_names_it_once_and_others_nothing(repository: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_hook_that_is_there_is_left_alone_with_what_to_add(repository: Path) -
     with pytest.raises(UsageError) as refused:
         installed(repository)
     assert "git interpret-trailers" in refused.value.hint
-    assert remove_trailer(find_repository(str(repository), ".git")) is None
+    assert remove_trailer(find_repository(str(repository))) is None
     assert hook.read_text(encoding="utf-8") == "#!/bin/sh\nexit 0\n"
 
 
@@ -80,7 +80,7 @@ def test_a_hook_to_which_the_user_added_the_lines_stays_the_users(repository: Pa
     assert (repository / "mine").exists()
     with pytest.raises(UsageError):
         installed(repository)
-    assert remove_trailer(find_repository(str(repository), ".git")) is None
+    assert remove_trailer(find_repository(str(repository))) is None
     assert hook.read_bytes() == before
 
 

@@ -120,9 +120,9 @@ def opened(folder: Path, session_id: str | None = None, *, create: bool = True) 
 def test_the_workspace_of_a_folder_has_the_settings_in_force_there(project: Path) -> None:
     (project / ".claude").mkdir()
     (project / ".claude" / "unified-state.toml").write_text("budget_max = 1500\n")
-    (project / ".claude" / "unified-state-id").write_text('{"id": "abc", "place": "x"}')
     (project / "below").mkdir()
-    assert opened(project / "below").settings.budget_max == 1500
+    assert opened(project).settings.budget_max == 1500
+    assert opened(project / "below").settings.budget_max != 1500
 
 
 def test_a_setting_that_cannot_be_used_is_an_error_that_names_it(

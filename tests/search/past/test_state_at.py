@@ -86,7 +86,7 @@ def test_an_answer_that_came_later_is_not_told_of_the_time_before(told: Archive)
 def test_the_changes_between_two_times_are_told_once_each(told: Archive, project: Path) -> None:
     def verbs(first: int, last: int | None) -> list[tuple[str, str, str]]:
         names = (to_text(at(first)), None if last is None else to_text(at(last)))
-        found = changes_between(told, find_repository(str(project), ".git"), *names, at(20))
+        found = changes_between(told, find_repository(str(project)), *names, at(20))
         return [(event.item.alias, event.verb, event.detail) for event in found.events]
 
     assert verbs(4, 6) == [("Q1", "answered", "Port 8080"), ("D1", "superseded", "by D2"), ("D2", "decided", "")]
@@ -210,7 +210,7 @@ def test_points_are_compactions_turns_dates_and_commits(
     git("tag", "--annotate", "--message", "v1", "v1")
     commit = git("rev-parse", "HEAD").strip()
     committed = int(git("show", "--no-patch", "--format=%ct").strip()) * 1000 + 999
-    place = find_repository(str(repository), ".git")
+    place = find_repository(str(repository))
     found = {
         name: find_point(archive, place, name, NOW)
         for name in (f"K{compaction.id}", "T1", "2026-03-14", "2h", commit, commit[:8], "HEAD", "main", "v1", "@")

@@ -38,7 +38,7 @@ def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[s
     """
     yield "user", os.path.join(config_folder(environ), "settings.json")
     yield "project", os.path.join(project, ".claude", "settings.json")
-    repository = find_repository(project, ".claude")
+    repository = find_repository(project)
     main = os.path.dirname(repository.common_dir) if repository.common_dir else repository.worktree
     for folder in dict.fromkeys((project, repository.worktree, main)):
         yield "local", os.path.join(folder, ".claude", "settings.local.json")

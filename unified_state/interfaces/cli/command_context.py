@@ -141,10 +141,13 @@ class Context:
         """
         workspace = self.workspace(create=False)
         if workspace.is_empty:
-            message = "nothing is archived here yet"
-            raise NothingArchivedError(
-                message, "run `unified-state install`, or `unified-state import` for old sessions"
-            )
+            from unified_state.memory.workspace.link import parent_memory
+
+            message, hint = "nothing is archived here yet", "or `unified-state import` for old sessions"
+            parent = parent_memory(workspace.place, workspace.settings.data_dir)
+            if parent is not None:
+                hint = f"or `unified-state link {parent.id}` to share the memory of {parent.worktree}"
+            raise NothingArchivedError(message, f"run `unified-state install`, {hint}")
         return workspace
 
     def changing(self) -> Workspace:
@@ -161,7 +164,7 @@ class Context:
 
         data_dir = load_settings(None, environment()).data_dir
         place = locate(self.folder, data_dir, create=create)
-        return place, load_settings(place.repository.worktree, environment())
+        return place, load_settings(place.repository.worktree, environment(), place.repository.owner)
 
     def check_may_take_away(self, place: Place, settings: Settings, deed: str) -> None:
         """Raise UsageError if `deed` would end all rules in force and the caller is not the user."""

@@ -39,7 +39,7 @@ class Project(Record):
     @property
     def repository(self) -> Repository:
         """The repository that the project's items are valid in."""
-        return self.workspace.place.repository if self.workspace else find_repository(self.worktree, "")
+        return self.workspace.place.repository if self.workspace else find_repository(self.worktree)
 
 
 def open_projects(workspace: Workspace, *, every: bool) -> dict[str, Project]:

@@ -10,7 +10,7 @@ import os
 
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
 from unified_state.lib.files import PRIVATE, publish_once, temporary_name
-from unified_state.lib.stdlib import DatabaseError, connect
+from unified_state.lib.stdlib import DatabaseError, connect, not_ours
 from unified_state.lib.text import escape_surrogates
 
 ARCHIVE_VERSION = 7  # see `archive_schema.newest_version`
@@ -273,7 +273,11 @@ def _ensure_file(path: str) -> None:
     DamagedArchiveError.
     """
     try:
-        if os.stat(path).st_size > _EMPTY:
+        found = os.stat(path)
+        if reason := not_ours(found, os.stat(os.path.dirname(path)).st_uid):  # `locate` checks whose the folder is
+            message = f"{path} is not used: {reason}"
+            raise ArchiveUnavailableError(message, "make it a file of yours that only you may write")
+        if found.st_size > _EMPTY:
             return
         raise damaged(path, "it is empty")
     except FileNotFoundError:

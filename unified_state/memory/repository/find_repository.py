@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import open_regular, parse_json, read_regular
+from unified_state.lib.stdlib import NotOursError, is_own, open_regular, parse_json, read_own, read_regular
 
 ID_FILE = "unified-state-id"
 CHECKOUTS = "checkouts"  # the folder of files that map identity folders to archives
-MISSING, DAMAGED, UNREADABLE = "missing", "damaged", "unreadable"
+MISSING, DAMAGED, UNREADABLE, FOREIGN = "missing", "damaged", "unreadable", "not yours alone"
 
+_OUTSIDE_GIT = ".claude"  # the folder of the id there
 _SMALL = 1 << 16
 _ID_DIGITS = (40, 64)  # of SHA-1 and SHA-256
 _REFLOG = 1 << 17  # bytes read from the end of the reflog: some hundred movements of HEAD
@@ -23,28 +24,41 @@ class Repository(Record):
     """A worktree and the repository it belongs to.
 
     `worktree` is the folder that holds `.git` (outside git: the folder itself). `common_dir` is the git dir that all
-    worktrees of the repository share. `git_dir` is the worktree's own git dir. Both are None outside git.
+    worktrees of the repository share. `git_dir` is the worktree's own git dir. Both are None outside git. `owner` is
+    the user whose repository it is, if git accepts it although that is another one.
     """
 
     worktree: str
     git_dir: str | None = None
     common_dir: str | None = None
+    owner: int | None = None
 
     @property
     def identity_folder(self) -> str:
         """The folder of the file with the archive's id."""
-        return self.common_dir or os.path.join(self.worktree, ".claude")
+        return self.common_dir or os.path.join(self.worktree, _OUTSIDE_GIT)
+
+    @property
+    def other_owner(self) -> int | None:
+        """The user to whom the files belong by which git judges the owner, if that is another one."""
+        if self.git_dir is None:
+            return None
+        try:
+            owners = [os.lstat(path).st_uid for path in (self.worktree, f"{self.worktree}/.git", self.git_dir)]
+        except OSError:
+            return None  # it was removed just now
+        return next((owner for owner in owners if not is_own(owner)), None)
 
 
-def find_repository(folder: str, mark: str) -> Repository:
-    """Return the repository of a folder. Outside git it is the nearest parent folder that holds `mark`, or the folder
-    itself.
+def find_repository(folder: str) -> Repository:
+    """Return the repository of a folder, whoever owns it (`locate` asks git whether it is used). A folder outside git
+    stands for itself: what lies in its parents may be a stranger's.
     """
     folder = os.path.realpath(folder)
     worktree = _ancestor_with(folder, ".git")
     git_dir = git_dir_of(worktree) if worktree else None
     if worktree is None or git_dir is None:
-        return Repository(worktree=_ancestor_with(folder, mark) or folder)
+        return Repository(worktree=folder)
     return Repository(worktree=worktree, git_dir=git_dir, common_dir=common_dir_of(git_dir))
 
 
@@ -159,12 +173,16 @@ def examine(folder: str) -> tuple[Identity | None, str]:
     """Return the identity recorded in a folder and "", or None and the reason why there is none."""
     path = os.path.join(folder, ID_FILE)
     try:
-        content = parse_json(read_regular(path, _SMALL).decode("utf-8", "replace"))
+        # A repository that git uses is trusted with its owner.
+        owners = () if os.path.basename(folder) == _OUTSIDE_GIT else (os.stat(folder).st_uid,)
+        content = parse_json(read_own(path, _SMALL, *owners).decode("utf-8", "replace"))
         return Identity(id=_checked(content["id"]), place=str(content["place"])), ""
     except FileNotFoundError:
         return None, DAMAGED if os.path.islink(path) else MISSING
     except NotADirectoryError:
         return None, MISSING
+    except NotOursError:
+        return None, FOREIGN
     except (ValueError, KeyError, TypeError, RecursionError):
         return None, DAMAGED
     except OSError:

@@ -75,7 +75,7 @@ def find_git(environ: Mapping[str, str], folder: str) -> str | None:
 
     Raises ValueError for a folder that is not a valid path on any file system.
     """
-    return find_program("git", environ, outside=find_repository(folder, ".git").worktree)
+    return find_program("git", environ, outside=find_repository(folder).worktree)
 
 
 def prepare_git(worktree: str, environ: Mapping[str, str]) -> tuple[GitCommand, bool]:

@@ -5,7 +5,8 @@ delete it. Outside git it is in `.claude/`. It also records the folder that it w
 another folder while the old one still has it, the folder was copied, and a copy is a repository of its own.
 
 Invariant: a file that cannot be read is never treated as missing. A damaged one is set aside, an unreadable one stays,
-and the archive is looked up by its folder before a new id is made.
+and the archive is looked up by its folder before a new id is made. A file that is not this user's alone is neither used
+nor touched: the id is that of the lookup, else derived from the folder's path.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from unified_state.lib.files import create_once, set_aside, write_atomically
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import (
     DAMAGED,
+    FOREIGN,
     ID_FILE,
     MISSING,
     UNREADABLE,
@@ -55,6 +57,8 @@ _NO_REGISTRY = _NoRegistry()
 def known_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity | None:
     """Return the recorded identity of a repository; None for a copy, which gets an identity of its own."""
     recorded, trouble = examine(folder)
+    if trouble == FOREIGN:
+        return _beside_foreign(folder, registry)
     if recorded is not None:
         return None if _is_copy(folder, recorded, registry) else recorded
     own = registry.own_id()
@@ -74,6 +78,8 @@ def ensure_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity:
     recorded, trouble = examine(folder)
     if recorded is not None and recorded.place == folder:
         return recorded
+    if trouble == FOREIGN:
+        return _beside_foreign(folder, registry)
     try:
         created = _create(folder, registry) if trouble == MISSING else None
         return created or _settle(folder, registry)
@@ -177,6 +183,15 @@ def _unwritable(folder: str, trouble: str) -> Identity:
     if trouble != DAMAGED:
         return derived
     told = f"{os.path.join(folder, ID_FILE)} is damaged and cannot be set aside; archive {derived.id} is used meanwhile"
+    return derived.replace(notice=told)
+
+
+def _beside_foreign(folder: str, registry: Registry) -> Identity:
+    own = registry.own_id()
+    if own is not None:
+        return Identity(id=own, place=folder)
+    derived = _derived(folder)
+    told = f"{os.path.join(folder, ID_FILE)} is not used, because it is not yours alone; archive {derived.id} is used"
     return derived.replace(notice=told)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from zlib import crc32
 
+from unified_state.errors import StorageError
 from unified_state.lib.record import Record
+from unified_state.lib.stdlib import not_ours
 from unified_state.memory.repository.find_repository import (
     DAMAGED,
+    FOREIGN,
     ID_FILE,
     MISSING,
     UNREADABLE,
@@ -21,14 +25,16 @@ from unified_state.memory.repository.find_repository import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from unified_state.memory.repository.rejoin import Registry
+    from unified_state.settings import Settings
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
 _JSON = "json"  # the folder of journals
+_GIT_SECONDS = 10.0
 KEY_FILE = "mask.key"
 RULES_FILES = "rules-files"  # the paths of the written rules files, one on each line, if the user wants them
 REMINDERS_ON = "reminders-on"  # the worktrees in which the user turned reminders on, one on each line
@@ -67,22 +73,24 @@ class Place(Record):
         return self.is_found and os.path.exists(checkout_path(self.key_folder, self.repository.identity_folder))
 
 
-def locate(folder: str, data_dir: str, *, create: bool) -> Place:
-    """Return the place of a folder.
+def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Place:
+    """Return the place of a folder. Of the worktrees of its repository the one counts in which `shell` is, the folder
+    of a session's shell; any other folder of the shell changes nothing.
 
     Without `create` nothing is written, and a repository without records has no archive yet. With `create`, raises
-    StorageError if the identity exists but cannot be read.
+    StorageError if the identity exists but cannot be read, and if the archive has no place that is this user's.
     """
-    repository = find_repository(folder, os.path.join(".claude", ID_FILE))
-    beside = os.path.join(repository.worktree, ".claude", "unified-state")
-    identity, notice = _identify(repository, data_dir, create=create)
+    repository, refused = _accepted(_worktree_of(find_repository(folder), folder, shell), folder, data_dir)
+    identity, repaired = _identify(repository, data_dir, create=create)
+    notice = refused or repaired
     home = home_of(data_dir, identity.id if identity else "unknown")
     key_folder = data_dir
     # Without a writable home the archive is beside the state file. An archive that exists in the home stays in use.
     is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.isdir(os.path.join(home, _JSON))
-    if not is_there and (not _make_private(home) if create else not os.path.isdir(home) and os.path.isdir(beside)):
-        home = key_folder = beside
-        _make_private(home)
+    if not is_there and (not _make_private(home) if create else not os.path.isdir(home)):
+        beside = _usable_beside(repository, create=create)
+        if beside is not None:
+            home = key_folder = beside
     state_path = os.path.join(repository.worktree, ".claude", NAME)
     place = Place(
         repository=repository,
@@ -107,9 +115,71 @@ def locate(folder: str, data_dir: str, *, create: bool) -> Place:
     return place
 
 
+def _worktree_of(repository: Repository, folder: str, shell: str) -> Repository:
+    """Return the worktree in which a shell is, if it is one of this repository."""
+    if not shell or shell == folder or repository.common_dir is None:
+        return repository
+    other = find_repository(shell)
+    return other if other.common_dir == repository.common_dir else repository
+
+
+def _accepted(repository: Repository, folder: str, data_dir: str) -> tuple[Repository, str | None]:
+    """Return a repository of this user, or of another one if git uses it too. Any other counts as none: then return the
+    folder itself, and a notice if that repository had a memory.
+    """
+    owner = repository.other_owner
+    if owner is None:
+        return repository, None
+    if _git_accepts(repository):
+        return repository.replace(owner=owner), None
+    notice = (
+        f"git does not use {repository.worktree}, which belongs to another user ({owner}), so its memory is not used "
+        f"either; `git config --global --add safe.directory {repository.worktree}` changes that"
+    )
+    is_known = os.path.exists(checkout_path(data_dir, repository.identity_folder))
+    return Repository(worktree=os.path.realpath(folder)), notice if is_known else None
+
+
+_used_by_git: set[Repository] = set()  # those of other users, as far as git was asked in this process
+
+
+def _git_accepts(repository: Repository) -> bool:
+    """Return whether git uses a repository of another user: `safe.directory` of this user or of the system names it."""
+    from unified_state.memory.repository.git_state import run_git  # hardly any repository belongs to another user
+    from unified_state.settings import environment
+
+    if repository not in _used_by_git:
+        end = time.monotonic() + _GIT_SECONDS
+        if run_git(repository.worktree, ("rev-parse", "--git-dir"), environment(), end) is None:
+            return False
+        _used_by_git.add(repository)
+    return True
+
+
+def _usable_beside(repository: Repository, *, create: bool) -> str | None:
+    """Return our folder beside the state file, which `create` makes; None if there is none that may be used. With
+    `create`, raises StorageError for one that others may write to.
+    """
+    beside = os.path.join(repository.worktree, ".claude", "unified-state")
+    if not create and not os.path.isdir(beside):
+        return None
+    try:
+        reason = not_ours(os.lstat(beside), *filter(None, [repository.owner]))
+    except OSError:
+        reason = ""  # there is none yet
+    if not reason:
+        if create:
+            _make_private(beside)
+        return beside
+    if create:
+        message = f"{beside} is not used: {reason}"
+        raise StorageError(message, "remove it, or make it yours alone")
+    return None
+
+
 def way_now(place: Place, cwd: str, data_dir: str, files: Sequence[str] = ()) -> dict[str, Any] | None:
     """Return the way from a folder to its place (see `session_way`), with other files that were looked at; None outside
-    a git repository and where the environment has settings.
+    a git repository, where the folder is not in the place's worktree, and where the environment has settings.
     """
     from unified_state.memory.spool.session_way import has_settings, present_way  # Stop and the status line alone
     from unified_state.settings import PROJECT_FILE, database_home, user_file
@@ -118,6 +188,8 @@ def way_now(place: Place, cwd: str, data_dir: str, files: Sequence[str] = ()) ->
     is_usual = place.is_settled and place.key_folder == data_dir and os.path.isdir(cwd)
     if not is_usual or repository.git_dir is None or repository.common_dir is None or has_settings():
         return None
+    if find_repository(cwd) != repository:
+        return None  # the shell of a session is elsewhere, or the repository is another user's
     looked_at = (
         os.path.join(repository.identity_folder, ID_FILE),
         checkout_path(data_dir, repository.identity_folder),
@@ -133,6 +205,14 @@ def way_now(place: Place, cwd: str, data_dir: str, files: Sequence[str] = ()) ->
         folders.append(os.path.join(below, ".git"))
         below = os.path.dirname(below)
     return present_way(cwd, place.folder, place.archive_path, looked_at, [*folders, os.path.join(below, ".git")])
+
+
+def hook_settings(place: Place, data_dir: str, environ: Mapping[str, str]) -> Settings:
+    """Return the settings in force for a hook in a place."""
+    from unified_state.settings import load_hook_settings
+
+    repository, cache = place.repository, os.path.join(place.folder, "settings.json")
+    return load_hook_settings(repository.worktree, cache, data_dir, environ, repository.owner)
 
 
 def home_of(data_dir: str, identity: str) -> str:
@@ -160,7 +240,7 @@ def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[I
     if identity is None:
         return None, _lost(folder, registry)
     if identity.copied_from or os.path.isdir(home_of(data_dir, identity.id)):
-        return identity, identity.notice
+        return identity, identity.notice if examine(folder)[1] != FOREIGN else None  # that was told when it was new
     own = registry.own_id()
     if own is None or own == identity.id:
         return identity, _joined_told(identity.notice, registry.lost() if create else None)

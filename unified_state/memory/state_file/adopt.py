@@ -140,13 +140,14 @@ def _as_told(entry: StateEntry) -> LedgerItem:
 
 def _newest_content(place: Place) -> StateContent | None:
     """Return the content of this worktree's state file; without one, that of another worktree if it is unchanged."""
+    owner = place.repository.owner
     if os.path.lexists(place.state_path):
-        return StateFile(place.state_path, place.digest_path).load()
+        return StateFile(place.state_path, place.digest_path, owner=owner).load()
     if not os.path.isdir(place.folder):
         return None
     others = [path for path in written_state_files(place.folder) if os.path.isfile(path)]
     for path in sorted(others, key=os.path.getmtime, reverse=True):
-        content = StateFile(path, digest_path_of(place.folder, path)).load()
+        content = StateFile(path, digest_path_of(place.folder, path), owner=owner).load()
         if content.is_ours:
             return content
     return None

@@ -14,9 +14,18 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
-from unified_state.lib.files import FileLock, remove_leftovers, write_atomically, write_note
+from unified_state.lib.files import PRIVATE, FileLock, remove_leftovers, write_atomically, write_note
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular, sha256_digits
+from unified_state.lib.stdlib import (
+    LARGE_FILE,
+    SMALL_FILE,
+    NotOursError,
+    dump_json,
+    parse_json,
+    read_own,
+    read_regular,
+    sha256_digits,
+)
 from unified_state.lib.text import well_formed
 from unified_state.lib.times import to_text
 from unified_state.model.item import STATE_SECTIONS
@@ -38,6 +47,7 @@ _LONGEST_QUOTE = 60
 _LONGEST_NUMBER = 9  # digits; every version has fewer
 _DEEPEST = 100  # levels of nesting; far below Python's limit
 _DIGITS = 64  # of a SHA-256
+_SHARED = 0o077  # what other users may do
 _INFINITY = float("inf")
 SCALE = "token_scale"  # name of the value in the archive: tokens of the client's model per o200k token
 DIGEST_ENDING = ".sha256"
@@ -45,20 +55,25 @@ DIGEST_ENDING = ".sha256"
 
 class StateContent(Record):
     """The content of a state file: its JSON in the current shape (None without a file), and whether it is as we wrote
-    it.
+    it. `trouble` says why it was set aside.
     """
 
     json: dict[str, Any] | None
     is_ours: bool
     set_aside: str | None = None
+    trouble: str = ""
 
 
 class StateFile:
-    """The state file of one worktree. `digest_path` is the file with the digest of our last version."""
+    """The state file of one worktree. `digest_path` is the file with the digest of our last version.
 
-    def __init__(self, path: str, digest_path: str, *, seconds: float = 30.0) -> None:
+    A file that is not this user's alone counts as damaged, unless it belongs to `owner`, the repository's.
+    """
+
+    def __init__(self, path: str, digest_path: str, *, seconds: float = 30.0, owner: int | None = None) -> None:
         self.path = path
         self._digest_path = digest_path
+        self._owners = () if owner is None else (owner,)
         self._seconds = seconds
 
     def load(self) -> StateContent:
@@ -87,8 +102,10 @@ class StateFile:
         with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
             try:
                 content = self.load()
-            except DamagedFileError:
-                content = StateContent(json=None, is_ours=False, set_aside=self._set_aside())
+            except DamagedFileError as error:
+                why = error.__cause__
+                trouble = f"is not used: {why.strerror}" if isinstance(why, NotOursError) else "was damaged"
+                content = StateContent(json=None, is_ours=False, set_aside=self._set_aside(), trouble=trouble)
             state = change(content)
             self._write(_encode(disk_value(state)))
             remove_leftovers(self.path)
@@ -110,26 +127,37 @@ class StateFile:
             if content.is_ours:
                 self._write(_encode(fields))
             else:
-                write_atomically(self.path, _encode(fields))
+                write_atomically(self.path, _encode(fields), PRIVATE)
 
     def trust(self, digest_path: str) -> None:
         """Treat the file as ours if it has the digest stored at another path, where it was written last."""
         with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
-            raw = self._read()
+            try:
+                raw = self._read()
+            except DamagedFileError:
+                return  # the next write sets it aside
             if raw is not None and sha256_digits(raw) == _known_digest(digest_path):
                 self._write(raw)
 
     def _write(self, raw: bytes) -> None:
         if raw != self._read():
-            write_atomically(self.path, raw)
+            write_atomically(self.path, raw, PRIVATE)
+        elif os.stat(self.path).st_mode & _SHARED:
+            os.chmod(self.path, PRIVATE)
         if sha256_digits(raw) != _known_digest(self._digest_path):
             write_note(self._digest_path, os.fsencode(f"{sha256_digits(raw)}  {self.path}\n"))
 
     def _read(self) -> bytes | None:
         try:
-            return read_regular(self.path, LARGE_FILE)
+            return read_own(self.path, LARGE_FILE, *self._owners)
         except FileNotFoundError:
             return None
+        except NotOursError as error:
+            raw = read_regular(self.path, LARGE_FILE)
+            if sha256_digits(raw) == _known_digest(self._digest_path):
+                return raw  # on a file system that knows other owners or modes, what we wrote may look like this
+            message = f"{self.path} is not used: {error.strerror}"
+            raise DamagedFileError(message, "it is set aside and written anew from the archive") from error
         except OSError as error:
             message = f"{self.path} cannot be read: {error.strerror}"
             raise StorageError(message, "make it a file that you may read") from error
@@ -149,7 +177,11 @@ class StateFile:
         number = 1
         while os.path.lexists(aside := f"{self.path.removesuffix('.json')}.damaged-{number}.json"):
             number += 1
-        os.rename(self.path, aside)
+        try:
+            os.rename(self.path, aside)
+        except OSError as error:
+            message = f"{self.path} cannot be set aside: {error.strerror}"
+            raise StorageError(message, "remove it, or make the folder writable for you alone") from error
         return aside
 
 

@@ -49,7 +49,8 @@ def open_journal(
     archive = JournalledArchive(folder, seconds=seconds, mask=masker.text)
     try:
         if carried is not None:
-            file = StateFile(carried.state_path, carried.digest_path, seconds=seconds)
+            owner = carried.repository.owner
+            file = StateFile(carried.state_path, carried.digest_path, seconds=seconds, owner=owner)
             if trusted is not None and os.path.exists(carried.state_path):
                 file.trust(trusted)
             carry_items(archive, file, masker, current_time())

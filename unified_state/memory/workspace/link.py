@@ -14,7 +14,7 @@ from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_reg
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.archive_owner import set_owner
 from unified_state.memory.repository.checkouts import all_checkouts, folder_marks, read_checkout
-from unified_state.memory.repository.find_repository import ID_FILE, Identity
+from unified_state.memory.repository.find_repository import ID_FILE, Identity, read_identity
 from unified_state.memory.repository.identity import write_identity
 from unified_state.memory.repository.rejoin import former_archive, own_folder, remember
 
@@ -142,6 +142,21 @@ def _read(path: str) -> str:
         return read_regular(path, SMALL_FILE).decode("utf-8", "surrogateescape")
     except OSError:
         return ""
+
+
+def parent_memory(place: Place, data_dir: str) -> Candidate | None:
+    """Return the memory of the nearest parent folder outside git that has one, or None. It counts here only if the user
+    links it.
+    """
+    if place.repository.git_dir is not None:
+        return None
+    folder = os.path.dirname(place.repository.worktree)
+    while (identity := read_identity(os.path.join(folder, ".claude"))) is None:
+        if folder == os.path.dirname(folder):
+            return None
+        folder = os.path.dirname(folder)
+    archive = os.path.join(data_dir, "repositories", identity.id, "archive.db")
+    return Candidate(identity.id, folder, os.path.getsize(archive)) if os.path.exists(archive) else None
 
 
 def has_id(place: Place) -> bool:

@@ -295,9 +295,10 @@ def open_workspace(
     origin: str = INFERRED,
     create: bool = True,
     around_use: AroundUse | None = None,
+    shell: str = "",
 ) -> Workspace:
     """Return the workspace of a folder. `session_id` defaults to the session of the client that started this process.
-    Without `create` nothing is created, and a reader waits only a little for a writer.
+    Without `create` nothing is created, and a reader waits only a little for a writer. `shell` is as for `locate`.
 
     Raises SettingError if the value of a setting is invalid.
     """
@@ -307,8 +308,8 @@ def open_workspace(
     from unified_state.settings import environment, load_settings
 
     environ = environment()
-    place = locate(folder, load_settings(None, environ).data_dir, create=create)
-    settings = load_settings(place.repository.worktree, environ)
+    place = locate(folder, load_settings(None, environ).data_dir, create=create, shell=shell)
+    settings = load_settings(place.repository.worktree, environ, place.repository.owner)
     if settings.unusable:
         raise SettingError(settings.unusable[0], "`unified-state config` shows every setting and where it comes from")
     for line in (*settings.ignored, *filter(None, [place.notice])):

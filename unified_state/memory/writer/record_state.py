@@ -196,7 +196,7 @@ def refresh_state(
 
     def change(content: StateContent) -> State:
         if content.set_aside:
-            workspace.report(f"the state file was damaged; it was set aside as {content.set_aside}")
+            workspace.report(f"the state file {content.trouble}; it was set aside as {content.set_aside}")
         usable = _usable(workspace, content, leaves)
         if usable and not (content.is_ours and has_entries(archive, usable)):
             _adopt(archive, workspace, content.replace(json=usable), now)
@@ -255,7 +255,7 @@ def _refresh_rules_file(archive: Archive, workspace: Workspace, now: int) -> Non
 
 
 def _file(place: Place, seconds: float = 0.0) -> StateFile:
-    return StateFile(place.state_path, place.digest_path, seconds=seconds)
+    return StateFile(place.state_path, place.digest_path, seconds=seconds, owner=place.repository.owner)
 
 
 def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) -> dict[str, Any]:

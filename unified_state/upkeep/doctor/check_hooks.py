@@ -86,7 +86,7 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
 
 def _check_skill(project: str, environ: Mapping[str, str], *, enabled: bool) -> Iterator[Check]:
     """Check that the agent gets the skill once: by the plugin, or by the file of one scope."""
-    worktree = find_repository(project, ".claude").worktree
+    worktree = find_repository(project).worktree
     folders = dict.fromkeys(target(scope, worktree, environ).skills_folder for scope in SCOPES)
     having = [*["the plugin"] * enabled, *filter(has_skill, folders)]
     if len(having) > 1:
@@ -142,7 +142,7 @@ def _may_be_tried(interpreter: str, root: str, project: str) -> bool:
     """Return whether a handler calls this program, or one outside the project, whose settings may be a stranger's."""
     if (interpreter, root) == (sys.executable, PACKAGE_ROOT):
         return True
-    worktree = find_repository(project, ".claude").worktree
+    worktree = find_repository(project).worktree
     return all(
         os.path.isabs(path) and not lies_in(spelling, worktree)
         for path in (interpreter, root)
@@ -185,7 +185,7 @@ def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
 
 def _check_path(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
     """Check that the agent's commands have this version too. A program of the project is not run for that."""
-    program = find_program(PLUGIN, environ, outside=find_repository(project, ".claude").worktree)
+    program = find_program(PLUGIN, environ, outside=find_repository(project).worktree)
     own = os.path.dirname(os.path.abspath(sys.executable))
     if program is None or os.path.dirname(os.path.realpath(program)) == own:
         return

@@ -33,6 +33,7 @@ from unified_state.setting_table import OFF
 from unified_state.team.server_states import server_states
 from unified_state.team.team_server import exposed_settings, server_problem
 from unified_state.upkeep.doctor.check_hooks import check_hooks
+from unified_state.upkeep.doctor.check_owners import check_owners, check_shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +97,11 @@ def diagnose(
 
 def _hooks(subject: _Subject) -> Iterator[Check]:
     return check_hooks(subject.place.repository.worktree, subject.settings.data_dir, subject.environ)
+
+
+def _owners(subject: _Subject) -> Iterator[Check]:
+    yield from check_owners(subject.place, subject.settings.data_dir)
+    yield from subject.read(lambda archive: list(check_shared(subject.place, archive))) or ()
 
 
 def _runs(subject: _Subject) -> Iterator[Check]:
@@ -328,6 +334,6 @@ def _versions(subject: _Subject) -> Iterator[Check]:
 
 
 _CHECKS = (
-    *(_hooks, _runs, _problems, _tier, _archive, _file_system, _space, _compiled),
+    *(_hooks, _owners, _runs, _problems, _tier, _archive, _file_system, _space, _compiled),
     *(_settings, _enforcement, _meaning, _servers, _versions),
 )

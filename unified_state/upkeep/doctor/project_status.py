@@ -148,7 +148,7 @@ def saved_in_file(place: Place) -> str | None:
     from unified_state.memory.state_file.state_file import StateFile  # most often there was a save
 
     try:
-        content = StateFile(place.state_path, place.digest_path).load()
+        content = StateFile(place.state_path, place.digest_path, owner=place.repository.owner).load()
     except UnifiedStateError:
         return None
     said = (content.json or {}).get("timestamp") if content.is_ours else None

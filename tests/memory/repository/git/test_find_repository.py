@@ -9,11 +9,10 @@ import pytest
 from unified_state.memory.repository.find_repository import Repository, find_repository, read_head, visited_commits
 
 Git = Callable[..., str]
-MARK = ".claude/unified-state-id"
 
 
 def located(folder: Path) -> Repository:
-    return find_repository(str(folder), MARK)
+    return find_repository(str(folder))
 
 
 def test_a_repository_is_found_from_any_of_its_folders(repository: Path) -> None:
@@ -48,16 +47,12 @@ def test_a_link_to_a_folder_leads_to_the_same_repository(repository: Path, tmp_p
     assert located(tmp_path / "link") == located(repository)
 
 
-def test_outside_git_it_is_the_nearest_folder_with_the_mark(tmp_path: Path) -> None:
-    mark = tmp_path / MARK
+def test_outside_git_it_is_the_folder_itself_whatever_its_parents_hold(tmp_path: Path) -> None:
+    mark = tmp_path / ".claude" / "unified-state-id"
     mark.parent.mkdir()
     mark.touch()
     (tmp_path / "a" / "b").mkdir(parents=True)
-    assert located(tmp_path / "a" / "b") == Repository(str(tmp_path))
-
-
-def test_outside_git_without_a_mark_it_is_the_folder_itself(tmp_path: Path) -> None:
-    assert located(tmp_path) == Repository(str(tmp_path))
+    assert located(tmp_path / "a" / "b") == Repository(str(tmp_path / "a" / "b"))
 
 
 @pytest.mark.parametrize("content", ["gitdir: /nowhere/at/all\n", "something else\n", "", b"\xff"])

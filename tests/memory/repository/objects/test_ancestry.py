@@ -33,7 +33,7 @@ def history(git: Git, repository: Path) -> list[str]:
 
 
 def place(folder: Path) -> Repository:
-    return find_repository(str(folder), ".git")
+    return find_repository(str(folder))
 
 
 def read_all(git: Git, folder: Path) -> None:
