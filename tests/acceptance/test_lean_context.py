@@ -185,12 +185,6 @@ class TestUntouched:
         write_settings("enabled = false")
         assert session.shell(LONG) == LONG
 
-    def test_where_the_shell_is_in_another_repository(self, session: LeanSession, tmp_path: Path) -> None:
-        answer = {"stdout": LONG, "stderr": ""}
-        event = session.event("toolu_1", "Bash", {"command": "./walk.sh"}, answer)
-        there = {"CLAUDE_PROJECT_DIR": str(tmp_path / "elsewhere")}
-        assert session.project.execute(output_hook(), event, there) == (0, "", "")
-
     def test_a_secret_of_several_lines(self, session: LeanSession) -> None:
         """Its mask is one line, so every line behind it would have another number in the archive."""
         key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA75jyBkmxJwmMnvR4LPUFfv1mK9b2\n" * 9

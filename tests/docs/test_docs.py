@@ -56,6 +56,7 @@ PATHS = (
     "/context-compact",
     "/compact",
     "/clear",
+    "/cd",
     "/resume",
     "/mcp",
     "/hooks",

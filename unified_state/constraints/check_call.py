@@ -16,9 +16,10 @@ from unified_state.constraints.rules.quick_match import may_run_us
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import find_repository
-from unified_state.memory.repository.place import journal_folder, locate
+from unified_state.memory.repository.place import hook_settings, journal_folder, locate
+from unified_state.memory.workspace.session_project import session_project
 from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, WARN
-from unified_state.settings import PROJECT_FILE, load_hook_settings
+from unified_state.settings import PROJECT_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class ToolCheck:
         self, event: HookEvent, data_dir: str, environ: Mapping[str, str], report: Callable[[str], None]
     ) -> None:
         self._event, self._data_dir, self._environ, self._report = event, data_dir, environ, report
-        self._folder = next(filter(os.path.isdir, (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd)), os.getcwd())
+        self._folder = session_project(event, environ, data_dir)
         self.place = locate(self._folder, data_dir, create=False)
 
     def answer(self) -> str:
@@ -115,8 +116,7 @@ class ToolCheck:
         return settings.enabled or settings.origin["enabled"].endswith(PROJECT_FILE)
 
     def _settings(self, place: Place) -> Settings:
-        cache = os.path.join(place.folder, "settings.json")
-        return load_hook_settings(place.repository.worktree, cache, self._data_dir, self._environ)
+        return hook_settings(place, self._data_dir, self._environ)
 
 
 class Locator:

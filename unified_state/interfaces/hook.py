@@ -13,10 +13,11 @@ import time
 from unified_state.errors import CompactionRefusedError, StorageError, TierError
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.stdlib import dump_ascii_json
-from unified_state.memory.repository.place import locate
+from unified_state.memory.repository.place import hook_settings, locate
+from unified_state.memory.workspace.session_project import keep_project, session_project
 from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, Moment
 from unified_state.model.step import PROMPT
-from unified_state.settings import environment, load_hook_settings
+from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _MERGE_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCom
 _BRIEF = "SessionStart.brief"
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 _NOTING = ("SessionStart", "Stop")
+_KEEPING = ("SessionStart", "UserPromptSubmit", "PreCompact")  # Stop may still work when the session has ended
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 BLOCKED = 2
 
@@ -98,6 +100,7 @@ class HookRun(Run):
         super().__init__(event_name, data_dir, f"{event_name}.{part}" if part else event_name)
         self.part = part
         self.environ = environment() if environ is None else environ
+        self.project = ""  # the folder of the session's project
         self.status = 0
         self.handler: Handler = lambda _call, _archive: ""
 
@@ -200,20 +203,23 @@ class HookRun(Run):
         return event
 
     def _find(self, event: HookEvent) -> tuple[Place, Settings] | None:
-        """Return the place of the event's folder and its settings, or None if the user disabled us."""
-        place = locate(_folder_of(event), self.data_dir, create=False)
-        cache = os.path.join(place.folder, "settings.json")
-        settings = load_hook_settings(place.repository.worktree, cache, self.data_dir, self.environ)
+        """Return the place of the session's project and its settings, or None if the user disabled us."""
+        begins = self.event_name == "SessionStart" and event.text("source") != "compact"
+        self.project = session_project(event, self.environ, self.data_dir, begins=begins)
+        place = locate(self.project, self.data_dir, create=False, shell=event.cwd)
+        settings = hook_settings(place, self.data_dir, self.environ)
         return (place, settings) if settings.enabled else None
 
     def open(self, event: HookEvent, place: Place, settings: Settings) -> HookCall:
-        """Return the call in the repository of the event's folder."""
+        """Return the call in the repository of the session's project."""
         from unified_state.interfaces.hooks.hook_call import HookCall
         from unified_state.memory.workspace.workspace import Workspace
         from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
 
-        place = place if place.is_settled else self._settled(_folder_of(event), event)
+        place = place if place.is_settled else self._settled(event)
         self.folder = place.folder
+        if self.event_name in _KEEPING and not event.agent_id:
+            keep_project(event, self.project, place, self.data_dir)
         workspace = Workspace(
             place,
             settings,
@@ -235,9 +241,9 @@ class HookRun(Run):
             is_kept=self.went_on,
         )
 
-    def _settled(self, folder: str, event: HookEvent) -> Place:
+    def _settled(self, event: HookEvent) -> Place:
         try:
-            return locate(folder, self.data_dir, create=True)
+            return locate(self.project, self.data_dir, create=True, shell=event.cwd)
         except StorageError as error:
             if self.name == _BRIEF and not event.is_foreign:  # no restore reports it
                 from unified_state.lib.fence import visible
@@ -303,10 +309,6 @@ class _OwnRun(HookRun):
         limit_time(self.event_name)
         super().do_later(later)
         os._exit(0)
-
-
-def _folder_of(event: HookEvent) -> str:
-    return event.cwd if os.path.isdir(event.cwd) else os.getcwd()
 
 
 def _handler(event_name: str) -> Handler | None:

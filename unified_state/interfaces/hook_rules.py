@@ -14,7 +14,7 @@ from unified_state.constraints.rules.quick_match import edited_file, may_match, 
 from unified_state.interfaces.client_input import NOT_FOR_QUICK_HOOKS, given_event
 from unified_state.lib.stdlib import SMALL_FILE, parse_json, read_regular, system
 from unified_state.memory.spool.hook_files import RUNS_FOLDER
-from unified_state.memory.spool.session_way import is_as_it_was, noted_way, variable
+from unified_state.memory.spool.session_way import is_as_it_was, may_have_moved, noted_way, variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ def main() -> None:
 
 def _is_free(event: dict[str, Any]) -> bool:
     """Return whether no constraint may match a call. A recorded problem of an earlier run is removed then."""
-    way = noted_way(event["session_id"], *sys.argv[1:2])
-    if not way or not is_as_it_was(way, variable("CLAUDE_PROJECT_DIR") or event["cwd"]):
+    way, project = noted_way(event["session_id"], *sys.argv[1:2]), variable("CLAUDE_PROJECT_DIR")
+    if not way or not is_as_it_was(way, project or event["cwd"]):
+        return False
+    if project and may_have_moved(project, event["transcript_path"]):
         return False
     folder, tool, given = str(way["folder"]), event["tool_name"], event["tool_input"]
     if not isinstance(given, dict) or may_run_us(given.get("command")):

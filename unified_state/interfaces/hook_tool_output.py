@@ -62,19 +62,14 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
 
 def _answer(hook: Run, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
     from unified_state.context.lean.long_output import Leaning, answer_to
-    from unified_state.memory.repository.place import locate
-    from unified_state.settings import load_hook_settings
+    from unified_state.memory.repository.place import hook_settings, locate
+    from unified_state.memory.workspace.session_project import session_project
 
-    cwd = output.event.cwd
-    folder = cwd if os.path.isdir(cwd) else os.getcwd()
-    place = locate(folder, hook.data_dir, create=False)
-    home = environ.get("CLAUDE_PROJECT_DIR", "")
-    if home not in ("", folder) and locate(home, hook.data_dir, create=False).folder != place.folder:
-        return ""  # the shell is in another repository, whose archive has different refs
-    cache = os.path.join(place.folder, "settings.json")
-    settings = load_hook_settings(place.repository.worktree, cache, hook.data_dir, environ)
+    project, shell = session_project(output.event, environ, hook.data_dir), output.event.cwd
+    place = locate(project, hook.data_dir, create=False, shell=shell)
+    settings = hook_settings(place, hook.data_dir, environ)
     if not settings.enabled:
         return ""
-    place = place if place.is_settled else locate(folder, hook.data_dir, create=True)
+    place = place if place.is_settled else locate(project, hook.data_dir, create=True, shell=shell)
     hook.folder = place.folder
     return answer_to(output, level, Leaning(place, settings, environ, hook.now, hook.report))

@@ -20,6 +20,7 @@ from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.compactions import keep_boundary, latest_compaction, mark_delivered
 from unified_state.memory.archive.pending_messages import settle_messages
 from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.workspace.session_project import PROJECT_VARIABLE
 from unified_state.model.hook_event import PARTS
 from unified_state.model.step import PROMPT, Boundary
 
@@ -65,6 +66,8 @@ class HostRun(HookRun):
     def __init__(self, host: Host, event_name: str, data_dir: str) -> None:
         super().__init__(host.events.get(event_name, event_name), "", data_dir)
         self.name = f"{host.name}.{event_name}"  # separate traces for each host
+        # A host that Claude Code started inherits the name of its project.
+        self.environ = {name: value for name, value in self.environ.items() if name != PROJECT_VARIABLE}
         self.host, self.host_event = host, event_name
         self.listens = event_name in host.context_events
 

@@ -83,12 +83,12 @@ def run(data_dir: str, *, calls_other: bool = False, replaced: str = "", begin: 
     """Print our line. With `calls_other`, the user's own status line is above it, and may not call us again. `begin`
     was read of stdin already.
     """
-    import os
     import time
 
     from unified_state.context.window.rules.context_text import parse_status
     from unified_state.interfaces.tool_hook import read_stdin
     from unified_state.memory.repository.place import locate
+    from unified_state.memory.workspace.session_project import session_project
     from unified_state.settings import environment
 
     now = int(time.time() * 1000)
@@ -96,7 +96,7 @@ def run(data_dir: str, *, calls_other: bool = False, replaced: str = "", begin: 
     try:
         raw = b"" if sys.stdin.isatty() else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS, begin)
         environ, given = environment(), parse_status(raw, now)
-        place = locate(given.cwd if os.path.isdir(given.cwd) else os.getcwd(), data_dir, create=False)
+        place = locate(session_project(given, environ, data_dir), data_dir, create=False, shell=given.cwd)
         writer = _writer(given, place, data_dir, environ, has_other=bool(replaced)) if calls_other else None
         other_lines = _start_other(raw, replaced, place, environ) if calls_other else str
         has_note = bool(replaced) or other_lines is str  # a note does not name a command of other settings
@@ -158,10 +158,9 @@ def _own_line(
 
     from unified_state.context.window.read_context import keep_usage
     from unified_state.context.window.status_line_data import glance_at
-    from unified_state.settings import load_hook_settings
+    from unified_state.memory.repository.place import hook_settings
 
-    cache = os.path.join(place.folder, "settings.json")
-    settings = load_hook_settings(place.repository.worktree, cache, data_dir, environ)
+    settings = hook_settings(place, data_dir, environ)
     if not settings.enabled:
         return ""
     if given.reading is not None and given.reading.tokens and given.session_id and os.path.isdir(place.folder):

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 
 from unified_state.context.reminders.reminder_table import claim, read_reminders
-from unified_state.memory.repository.place import locate
+from unified_state.memory.repository.place import hook_settings, locate
+from unified_state.memory.workspace.session_project import session_project
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.reminder import EDITING_TOOLS, SHELL_TOOL
-from unified_state.settings import load_hook_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class ReminderCheck:
 
     def __init__(self, event: HookEvent, data_dir: str, environ: Mapping[str, str]) -> None:
         self._event, self._data_dir, self._environ = event, data_dir, environ
-        self._folder = next(filter(os.path.isdir, (environ.get("CLAUDE_PROJECT_DIR", ""), event.cwd)), os.getcwd())
+        self._folder = session_project(event, environ, data_dir)
         self.place: Place = locate(self._folder, data_dir, create=False)
 
     def answer(self) -> str:
@@ -78,8 +78,7 @@ class ReminderCheck:
         return [one for one in read_reminders(self.place.folder, kind) if one.session != own]
 
     def _is_enabled(self) -> bool:
-        cache = os.path.join(self.place.folder, "settings.json")
-        return load_hook_settings(self.place.repository.worktree, cache, self._data_dir, self._environ).enabled
+        return hook_settings(self.place, self._data_dir, self._environ).enabled
 
 
 def _digest(command: str) -> str:

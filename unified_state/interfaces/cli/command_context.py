@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
-from unified_state.errors import MissingExtraError, NothingArchivedError
+from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES, SESSION_VARIABLES
+from unified_state.errors import MissingExtraError, NothingArchivedError, UsageError
 from unified_state.interfaces.cli.plain_parser import SUPPRESS
 from unified_state.lib.fence import visible, visible_json
+from unified_state.lib.files import lies_in
 from unified_state.lib.package import extra_line
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     Add = Callable[[Any], object]
     Action = Callable[["Context", Values], int | None]
 
+PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"  # as `session_project` has it, which a person's command does not load
 SERVER = "server"  # the name in arguments
 
 
@@ -115,25 +117,47 @@ class Context:
     def __init__(self, *, as_json: bool, session_id: str | None = None) -> None:
         self.as_json = as_json
         self.session_id = session_id
-        self.folder = os.getcwd()
-        self._has_said = False
+        try:
+            self.folder = os.getcwd()
+        except FileNotFoundError:
+            self.folder = ""  # it was removed, and a session's commands belong to its project all the same
+        self._has_said = self._has_named = False
+
+    @property
+    def _project(self) -> str:
+        """The folder whose memory a command uses: that of the session which runs it, else the current one."""
+        project = ""
+        if any(map(environment().get, (*SESSION_VARIABLES, PROJECT_VARIABLE))):
+            from unified_state.memory.workspace.session_project import client_project
+
+            project = client_project(environment(), load_settings(None, environment()).data_dir)
+        if not project and not self.folder:
+            message = "the current folder was removed"
+            raise UsageError(message, "go into another one")
+        return project or self.folder
 
     def workspace(self, *, create: bool) -> Workspace:
-        """Open the workspace of the current folder. A command that only reads creates nothing, and waits only a little
-        for another process that writes.
+        """Open the workspace of the project. A command that only reads creates nothing, and waits only a little for
+        another process that writes.
         """
         from unified_state.memory.workspace.workspace import open_workspace  # hooks run without it
         from unified_state.upkeep.merge.merge_and_settle import DRAIN_AND_SETTLE
 
-        return open_workspace(
-            self.folder,
+        workspace = open_workspace(
+            self._project,
             self.session_id,
             report=self.say,
             advise=self.say,
             origin=origin_of(environment()),
             create=create,
             around_use=DRAIN_AND_SETTLE,
+            shell=self.folder,
         )
+        worktree = workspace.place.repository.worktree
+        if self.folder and not self._has_named and not lies_in(os.path.realpath(self.folder), worktree):
+            self._has_named = True
+            sys.stderr.write(f"unified-state: this session belongs to {visible(worktree)}, whose memory is used\n")
+        return workspace
 
     def reading(self) -> Workspace:
         """Open the workspace for a command that reads the archive. Raises NothingArchivedError if there is no
@@ -159,11 +183,20 @@ class Context:
         return self.reading().replace(seconds=WRITER_SECONDS)
 
     def here(self, *, create: bool) -> tuple[Place, Settings]:
-        """Return the place and the settings of the current folder. The command itself shows wrong settings."""
+        """Return the place and the settings of the current folder, for what sets it up, whatever session runs that. The
+        command itself shows wrong settings.
+        """
+        return self._at(self.folder, create=create)
+
+    def of_project(self) -> tuple[Place, Settings]:
+        """Return the place and the settings of the project. The command itself shows wrong settings."""
+        return self._at(self._project, create=False)
+
+    def _at(self, folder: str, *, create: bool) -> tuple[Place, Settings]:
         from unified_state.memory.repository.place import locate
 
         data_dir = load_settings(None, environment()).data_dir
-        place = locate(self.folder, data_dir, create=create)
+        place = locate(folder, data_dir, create=create, shell=self.folder)
         return place, load_settings(place.repository.worktree, environment(), place.repository.owner)
 
     def check_may_take_away(self, place: Place, settings: Settings, deed: str) -> None:
@@ -199,7 +232,7 @@ class Context:
         from unified_state.memory.repository.place import locate
 
         data_dir = load_settings(None, environment()).data_dir
-        return running_address(locate(self.folder, data_dir, create=False).folder)
+        return running_address(locate(self._project, data_dir, create=False).folder)
 
     def nothing(self, value: Any, line: str) -> None:
         """Print the result where there is nothing: the empty value with --json, and one line for people, if no line

@@ -5,7 +5,6 @@ Call it after the client went on, with the archive closed.
 
 from __future__ import annotations
 
-import os
 import time
 
 from unified_state.context.window.read_context import read_usage
@@ -13,7 +12,7 @@ from unified_state.context.window.status_line_data import glance_at
 from unified_state.context.window.status_note import note_path
 from unified_state.context.window.write_status_note import NoteWriter, written_for
 from unified_state.interfaces.hooks.note_quiet import settled_stamp
-from unified_state.settings import load_hook_settings
+from unified_state.memory.repository.place import hook_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +31,7 @@ def note_status(call: HookCall) -> None:
     settled_stamp(place.archive_path)
     files = status_line_files(place.repository.worktree, call.environ)
     writer = NoteWriter(place, cwd, data_dir, session_id, files, has_other=has_other)
-    cache = os.path.join(place.folder, "settings.json")
-    settings = load_hook_settings(place.repository.worktree, cache, data_dir, call.environ)  # the writer looks first
+    settings = hook_settings(place, data_dir, call.environ)  # the writer looks first
     reading = read_usage(place.folder, session_id)
     _, figures = glance_at(place, settings, session_id, reading, int(time.time() * 1000), call.environ)
     if figures is not None and settings.enabled and settings.tier != "json":

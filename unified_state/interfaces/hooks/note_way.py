@@ -6,9 +6,9 @@ import os
 
 from unified_state.lib.files import make_room, write_note
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
-from unified_state.memory.repository.place import locate, way_now
+from unified_state.memory.repository.place import hook_settings, locate, way_now
 from unified_state.memory.spool.session_way import is_as_it_was, way_path
-from unified_state.settings import load_hook_settings
+from unified_state.memory.workspace.session_project import session_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def _is_true(path: str, cwd: str) -> bool:
 
 def _finds_the_same(call: HookCall) -> bool:
     """Return whether a hook that begins now finds the same archive, and is not disabled."""
-    place, data_dir = locate(call.event.cwd, call.settings.data_dir, create=False), call.settings.data_dir
-    cache = os.path.join(place.folder, "settings.json")
+    data_dir = call.settings.data_dir
+    project = session_project(call.event, call.environ, data_dir)
+    place = locate(project, data_dir, create=False, shell=call.event.cwd)
     is_same = place.is_settled and place.folder == call.workspace.place.folder
-    return is_same and load_hook_settings(place.repository.worktree, cache, data_dir, call.environ).enabled
+    return is_same and hook_settings(place, data_dir, call.environ).enabled

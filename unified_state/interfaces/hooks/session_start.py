@@ -23,6 +23,7 @@ from unified_state.memory.archive.steps import last_entry_at
 from unified_state.memory.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
 from unified_state.memory.repository.find_repository import CHECKOUTS
 from unified_state.memory.repository.place import has_reminders
+from unified_state.memory.workspace.session_project import drop_project
 from unified_state.memory.workspace.workspace import has_foreign_file
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.restore.ready_restore import drop_ready, ready_restore
@@ -244,6 +245,7 @@ def on_session_end(call: HookCall, archive: Archive) -> str:
         watch_context(call, archive)
     with archive.transaction(durable=False):
         end_session(archive, call.session(archive), call.now, call.event.text("reason") or "other")
+    drop_project(call.event.session_id, call.settings.data_dir)
     if starts is not None:
         renew_starts(call, archive, starts)
     return ""

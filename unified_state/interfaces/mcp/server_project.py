@@ -16,8 +16,9 @@ from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.lib.fence import visible, visible_values
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import well_formed
+from unified_state.memory.workspace.session_project import client_project
 from unified_state.memory.workspace.workspace import Workspace, in_session_of_client, open_workspace
-from unified_state.settings import environment
+from unified_state.settings import environment, load_settings
 from unified_state.upkeep.doctor.bug_report import report_bug
 from unified_state.upkeep.merge.merge_and_settle import DRAIN_AND_SETTLE
 
@@ -36,12 +37,14 @@ class Project:
     def __init__(self, folder: str, session_id: Callable[[], str | None] = lambda: None) -> None:
         self._folder = folder
         self._session_id = session_id
+        self._is_clients = False  # whether the session of the client that started this process tells the folder
 
     @classmethod
     def of_client(cls) -> Self:
         """Return the project of the client that started this process, or else that of the current folder."""
-        named = environment().get("CLAUDE_PROJECT_DIR", "")
-        return cls(named if os.path.isdir(named) else os.getcwd())
+        project = cls("")
+        project._is_clients = True
+        return project
 
     def reading(self) -> Workspace:
         """Open the workspace for a call that only reads. Raises NotFoundError if nothing is recorded."""
@@ -56,9 +59,12 @@ class Project:
         return self._open(tell, create=True)
 
     def _open(self, tell: Callable[[str], None], *, create: bool) -> Workspace:
+        named = ""
+        if self._is_clients:
+            named = client_project(environment(), load_settings(None, environment()).data_dir)
         return in_session_of_client(
             open_workspace(
-                self._folder,
+                named or self._folder or os.getcwd(),
                 self._session_id(),
                 report=tell,
                 advise=tell,

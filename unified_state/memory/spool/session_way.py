@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-WAYS_FOLDER, STARTS_FOLDER = "ways", "starts"  # in the data folder: by session, by the user's folder
+# In the data folder: by session, by the user's folder, and again by session.
+WAYS_FOLDER, STARTS_FOLDER, SESSIONS_FOLDER = "ways", "starts", "sessions"
 _PLACES = ("HOME", "CLAUDE_PROJECT_DIR")  # they decide where the user's files are
 _OTHERS = (b"UNIFIED_STATE_", b"CLAUDE_FLOW_")  # settings in the environment
 _ENVIRON: dict[bytes, bytes] = system.environ  # type: ignore[assignment]  # in bytes, as the system has it
 _UUID, _SHORTEST_SECRET = 36, 18  # characters; other ids are masked first
+_TRANSCRIPTS = "projects"  # the client's folder with a folder for each project
+_LONGEST_NAME = 200  # characters of such a folder; behind more is a checksum
 
 
 def way_path(data_dir: str, session_id: str) -> str:
@@ -70,6 +73,18 @@ def is_as_it_was(way: dict[str, Any], cwd: str) -> bool:
         and not has_settings()
         and all(_folder_mark(path) == mark for path, mark in way["folders"])
         and all(_file_mark(path) == mark for path, mark in way["files"])
+    )
+
+
+def may_have_moved(project: str, transcript: str) -> bool:
+    """Return whether the client keeps a transcript for another folder than the project: it moves the transcript with
+    its session.
+    """
+    folder = transcript.replace("\\", "/") if sys.platform == "win32" else transcript
+    top, name = folder.split("/")[-3:-1] if folder.count("/") > 1 else ("", "")
+    expected = "".join("-" if not (one.isascii() and one.isalnum()) else one for one in project)
+    return top == _TRANSCRIPTS and (
+        name != expected if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] != expected
     )
 
 

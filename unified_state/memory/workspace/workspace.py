@@ -274,7 +274,7 @@ def has_foreign_file(place: Place) -> bool:
     from unified_state.memory.state_file.state_file import StateFile
 
     try:
-        return StateFile(place.state_path, place.digest_path).is_foreign()
+        return StateFile(place.state_path, place.digest_path, owner=place.repository.owner).is_foreign()
     except StorageError:
         return True
 

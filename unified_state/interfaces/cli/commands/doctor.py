@@ -27,7 +27,7 @@ def _doctor(context: Context, arguments: Values) -> int:
     from unified_state.upkeep.doctor.diagnose import diagnose
 
     with progress_bar("checking"):
-        here, now = context.here(create=False), current_time()
+        here, now = context.of_project(), current_time()
         checks = diagnose(*here, environment(), now, reads_all=arguments.full)
     return show_checks(context, checks)
 
@@ -47,7 +47,7 @@ def _audit(context: Context, _arguments: Values) -> int:
 
 
 def _config(context: Context, _arguments: Values) -> int:
-    place, settings = context.here(create=False)
+    place, settings = context.of_project()
     rows = [
         {
             "name": setting.name,
