@@ -44,6 +44,14 @@ def item(
     )
 
 
+def recorded_in_another_order() -> list[LedgerItem]:
+    """Three decisions in the order in which they were recorded: D1 is the newest. D2 came with an old session, D3 by a
+    clock that was ahead.
+    """
+    times = {1: NOW, 2: NOW - 300 * 24 * HOUR, 3: NOW + 300 * 24 * HOUR}
+    return [item(number, decision=f"Use {number}").replace(created_at=to_text(at)) for number, at in times.items()]
+
+
 def entry(number: int, kind: str, *, session: str = SESSION, at: int = NOW, **fields: Any) -> Entry:
     """A transcript entry as the client writes it; `number` gives its uuid and its place in time."""
     return {

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.amount import examples
-from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
+from tests.builders import HOUR, NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
 from tests.terminal import call_at_terminal
 from unified_state.capture.capture_transcript import Capture
 from unified_state.lib.text import escape_surrogates
@@ -319,10 +319,22 @@ def test_a_call_that_the_user_refused_is_an_attempt_with_their_words(capture: Ke
 
 def test_of_thousands_of_errors_a_session_start_reads_the_newest(archive: Archive, place: Place, capture: Keep) -> None:
     entries = [entry for n in range(1, 2_001, 2) for entry in ran(n, f"make t{n}", f"error {n}", fails=True)]
-    assert len(capture(*entries)) == 1_000
-    known = gather(archive, place, session(archive), "compact", NOW)
+    assert len(capture(*entries, now=NOW + HOUR)) == 1_000
+    known = gather(archive, place, session(archive), "compact", NOW + HOUR)
     assert [item.body["content"] for item in known.items] == ["error 1995", "error 1997", "error 1999"]
     assert known.elsewhere == 997
+
+
+def test_the_newest_errors_are_those_that_happened_last(
+    archive: Archive, place: Place, capture: Keep, tmp_path: Path
+) -> None:
+    for number, at in ((1, NOW), (11, NOW - 300 * 24 * HOUR), (21, NOW + 300 * 24 * HOUR)):  # as they are imported
+        entries = [entry for n in range(number, number + 6, 2) for entry in ran(n, f"make t{n}", f"e{n}", fails=True)]
+        for place_of, entry in enumerate(entries):
+            entry["timestamp"] = to_text(at + place_of)
+        capture(*entries, session=f"s{number}", path=tmp_path / f"s{number}.jsonl", now=NOW + HOUR)
+    known = gather(archive, place, session(archive, "s1"), "compact", NOW + HOUR)
+    assert [item.body["content"] for item in known.items] == ["e1", "e3", "e5"]
 
 
 # Commits

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import item
+from tests.builders import NOW, item, recorded_in_another_order
 from unified_state.capture.rules.judge_summary import judge
 from unified_state.capture.rules.summary_block import FORM, read_block
 from unified_state.lib.fence import nonces_in
@@ -62,7 +62,7 @@ states = st.builds(
 
 
 def test_the_list_has_each_item_with_its_id_and_its_source_and_fences_what_the_user_did_not_say() -> None:
-    opening, *said = keep_list([*ITEMS, *OTHERS], WORKING, 3000, "a1").removesuffix(f"\n{FORM}").split("\n")
+    opening, *said = keep_list([*ITEMS, *OTHERS], WORKING, 3000, "a1", NOW).removesuffix(f"\n{FORM}").split("\n")
     assert opening.startswith("The summary contains")
     assert opening.endswith("these recorded items (id, source):")
     assert said == [
@@ -82,53 +82,60 @@ def test_the_list_has_each_item_with_its_id_and_its_source_and_fences_what_the_u
 
 
 def test_what_only_the_user_said_needs_no_fence() -> None:
-    assert nonces_in(keep_list(ITEMS, EMPTY, 2000, "a1")) == ()
+    assert nonces_in(keep_list(ITEMS, EMPTY, 2000, "a1", NOW)) == ()
 
 
 @pytest.mark.parametrize("module", [claude_flow, claude_mem, state_snapshot])
 def test_what_an_import_brought_is_told_as_imported(module: ModuleType) -> None:
     shown = said(1, decision="Use Redis").replace(session_id=f"{module.PROGRAM}:s")
-    assert "D1 (imported, the user said): Use Redis" in keep_list([shown], EMPTY, 2000, "a1")
+    assert "D1 (imported, the user said): Use Redis" in keep_list([shown], EMPTY, 2000, "a1", NOW)
+
+
+def test_of_items_alike_the_one_that_was_recorded_last_is_first() -> None:
+    line = compact_line(recorded_in_another_order(), EMPTY, 2000, NOW)
+    assert line.endswith("D1 (inferred): Use 1; D2 (inferred): Use 2; D3 (inferred): Use 3")
 
 
 def test_where_nothing_is_recorded_it_names_only_the_block() -> None:
-    opening, block = keep_list([], EMPTY, 2000, "a1").split("\n", 1)
+    opening, block = keep_list([], EMPTY, 2000, "a1", NOW).split("\n", 1)
     assert "recorded items" not in opening
     assert block == FORM
 
 
 def test_the_form_of_the_block_reports_nothing_by_itself() -> None:
     """After a manual compaction the client repeats the text, and a summary may quote it."""
-    assert read_block(keep_list([*ITEMS, *OTHERS], WORKING, 3000, "a1")) == ()
+    assert read_block(keep_list([*ITEMS, *OTHERS], WORKING, 3000, "a1", NOW)) == ()
 
 
 def test_a_summary_that_repeats_the_list_keeps_its_items() -> None:
     shown = [one.replace(body={**one.body, "rationale": ""}) for one in (*ITEMS[:2], *OTHERS)]
-    assert set(judge(shown, keep_list(shown, WORKING, 3000, "a1")).refs(KEPT)) == {one.alias for one in shown}
+    assert set(judge(shown, keep_list(shown, WORKING, 3000, "a1", NOW)).refs(KEPT)) == {one.alias for one in shown}
 
 
 def test_there_is_no_list_where_there_is_no_room() -> None:
-    assert keep_list(ITEMS, WORKING, 100, "a1") == ""
+    assert keep_list(ITEMS, WORKING, 100, "a1", NOW) == ""
 
 
 @given(st.lists(items, max_size=30), states, st.integers(0, 3000))
 def test_the_list_stays_within_its_bytes(shown: list[LedgerItem], state: State, limit: int) -> None:
-    assert len(keep_list(shown, state, limit, "a1").encode()) <= limit
+    assert len(keep_list(shown, state, limit, "a1", NOW).encode()) <= limit
 
 
 def test_half_an_emoji_in_an_item_does_not_hinder_the_list() -> None:
-    assert "D1 (the user said): Use " in keep_list([said(1, decision="Use \ud83d")], EMPTY, 2000, "a1")
+    assert "D1 (the user said): Use " in keep_list([said(1, decision="Use \ud83d")], EMPTY, 2000, "a1", NOW)
 
 
 @given(st.lists(items, max_size=30), states)
 def test_a_line_of_the_list_is_never_made_by_what_an_item_says(shown: list[LedgerItem], state: State) -> None:
     known = ("Work in hand:", "To do:", *(f"{entry.alias} (inferred):" for entry in shown), "<unified-state-memory")
-    _, *said = keep_list(shown, state, 100_000, "a1").removesuffix(FORM).removesuffix(f"\n{CLOSING}\n").splitlines()
+    _, *said = (
+        keep_list(shown, state, 100_000, "a1", NOW).removesuffix(FORM).removesuffix(f"\n{CLOSING}\n").splitlines()
+    )
     assert all(line.startswith(known) for line in said)
 
 
 def test_the_compact_line_keeps_the_same_in_one_line() -> None:
-    line = compact_line(ITEMS, WORKING, 2000)
+    line = compact_line(ITEMS, WORKING, 2000, NOW)
     assert line == (
         "/compact Keep exact paths, names, commands and errors, and these recorded items with their ids: "
         "Work in hand: PROJ-12, Switch to SQLite, test; To do: run the benchmarks; "
@@ -138,11 +145,11 @@ def test_the_compact_line_keeps_the_same_in_one_line() -> None:
 
 
 def test_the_compact_line_says_what_to_keep_also_without_items() -> None:
-    assert compact_line([], EMPTY, 2000) == "/compact Keep exact paths, names, commands and errors"
+    assert compact_line([], EMPTY, 2000, NOW) == "/compact Keep exact paths, names, commands and errors"
 
 
 @given(st.lists(items, max_size=30), states, st.integers(100, 3000))
 def test_the_compact_line_is_one_line_within_its_limit(shown: list[LedgerItem], state: State, limit: int) -> None:
-    line = compact_line(shown, state, limit)
+    line = compact_line(shown, state, limit, NOW)
     assert len(line) <= limit
     assert len(line.splitlines()) == 1

@@ -268,6 +268,21 @@ def test_of_two_statements_on_the_same_thing_the_newer_is_first_and_the_older_ma
     assert found[:2] == [("S4", None), ("S1", "older")]
 
 
+def test_the_older_of_two_statements_is_the_earlier_one_also_if_it_was_imported_later(
+    archive: Archive, keep: Keep
+) -> None:
+    first, second = (
+        "The proxy of the staging server listens on 8443.",
+        "The proxy of the staging server listens on 8080.",
+    )
+    keep(*apart(first))
+    keep(prompt(50, second, at=NOW - 300 * DAY), session="an old session")
+    found = {
+        hit.snippet.replace("*", "")[-6:-1]: hit.status for hit in search(archive, "staging proxy", 10, now=NOW + DAY)
+    }
+    assert (found[" 8443"], found[" 8080"]) == (None, "older")
+
+
 def test_statements_on_different_things_are_not_marked(archive: Archive, keep: Keep) -> None:
     keep(*apart("The proxy listens on port 8080.", "The database listens on port 5432.", "Is the proxy on 8443?"))
     assert {hit.status for hit in search(archive, "proxy port", 10) if hit.ref[0] == "S"} == {None}

@@ -12,7 +12,7 @@ from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT, REFUSED
 from unified_state.capture.settle_said import is_captured, replace_earlier
 from unified_state.lib.identifiers import mentioned_files, relative_path
 from unified_state.lib.text import escape_surrogates, text_hash
-from unified_state.lib.times import to_text
+from unified_state.lib.times import latest_time, to_text
 from unified_state.lib.uuids import new_uuid
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
@@ -140,7 +140,7 @@ class FactRecorder:
         """What was recorded is bounded in the state file."""
         for rule, at in self._grown.items():
             if rule in _IN_FILE:
-                keep_newest_in_file(self._archive, rule, _IN_FILE[rule], to_text(at))
+                keep_newest_in_file(self._archive, rule, _IN_FILE[rule], to_text(at), self._moment.now)
         self._grown.clear()
 
     def _is_stated(self, fact: Fact) -> bool:
@@ -203,11 +203,13 @@ def take_failing(archive: Archive, root: str, tool: str, call: str, before: int)
     return [item for (item,) in rows]
 
 
-def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str) -> None:
-    """Of what a rule captured, only the newest stay in the state file."""
+def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str, now: int) -> None:
+    """Of what a rule captured, only the newest stay in the state file, at whatever time they were archived."""
     archive.run(
-        "UPDATE item SET paged_out_at = ?1 WHERE rule = ?2 AND paged_out_at IS NULL AND id NOT IN "
-        "(SELECT id FROM item WHERE rule = ?2 AND paged_out_at IS NULL ORDER BY id DESC LIMIT ?3)",
+        "UPDATE item SET paged_out_at = ?2 WHERE rule = ?3 AND paged_out_at IS NULL AND id NOT IN "
+        "(SELECT id FROM item WHERE rule = ?3 AND paged_out_at IS NULL "
+        "ORDER BY created_at > ?1, created_at DESC, id DESC LIMIT ?4)",
+        latest_time(now),
         at,
         rule,
         limit,

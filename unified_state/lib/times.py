@@ -55,6 +55,11 @@ def is_past(at: int | None, now: int) -> bool:
     return at is not None and 0 < at <= now + CLOCK_AHEAD
 
 
+def latest_time(now: int) -> str:
+    """Return the latest time, as text, that is not still to come."""
+    return to_text(now + CLOCK_AHEAD)
+
+
 def age_text(now: int, at: int | None) -> str:
     """Return the age of a time for display: `just now`, `4 min ago`, `2 days ago`, or UNKNOWN_AGE."""
     if at is None or not is_past(at, now):

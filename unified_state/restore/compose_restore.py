@@ -15,7 +15,7 @@ from unified_state.memory.archive.sessions import LOCAL_SESSION, session_id_of, 
 from unified_state.memory.archive.steps import find_step, last_turns, newest_prompts, recent_steps, steps_of_turn
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
-from unified_state.memory.ledger.rules.short_item import unenforced
+from unified_state.memory.ledger.rules.short_item import oldest_first, unenforced
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.memory.working_tree.tree_view import timed_view
 from unified_state.model.known import Composition, Known, TurnOutline
@@ -78,7 +78,7 @@ def gather_in_stages(
     and at last all of it compared with the working tree. A caller without more time uses the last one.
     """
     since = since if is_past(since, now) else None
-    active = items_to_restore(archive)
+    active = oldest_first(items_to_restore(archive), now)
     goes_on = reason in {"resume", "fork"}  # such a session knows its own items
     known = Known(
         reason=reason, now=now, items=tuple(_by_others(archive, source, since, active) if goes_on else active)

@@ -97,7 +97,7 @@ def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], 
     """
     constraints = list_items(archive, CONSTRAINT, [ACTIVE])
     kinds = (DECISION, QUESTION, ATTEMPT)
-    others = [item for kind in kinds for item in reversed(newest_items(archive, kind, _LOOKED_AT))]
+    others = [item for kind in kinds for item in reversed(newest_items(archive, kind, _LOOKED_AT, now))]
     in_work = read_working_set(archive, session).files
     text = task() if others or in_work else ""
     asked = read_task(text)

@@ -38,7 +38,7 @@ _HEAD = "[FAILED ATTEMPTS] on what this prompt names"
 def tried_before(archive: Archive, session: int, session_id: str, prompt: str, now: int) -> str:
     """Return the fenced text for a prompt and record it, or return "" if no attempt failed."""
     named, asked = {os.path.basename(path) for path in mentioned_files(prompt)}, set(words_of(prompt))
-    items = newest_items(archive, ATTEMPT, _LOOKED_AT)
+    items = newest_items(archive, ATTEMPT, _LOOKED_AT, now)
     rare = _rare_words(archive, [word for word in _words_of_attempts(items) if word in asked])
     attempts = [
         item for item in items if _is_named(item, named, prompt) or not rare.isdisjoint(_words_of_attempts([item]))
@@ -50,11 +50,11 @@ def tried_before(archive: Archive, session: int, session_id: str, prompt: str, n
     return fence_and_remember(archive, session, TRIED, text, now)
 
 
-def names_of_attempts(archive: Archive) -> tuple[list[str], list[str]]:
+def names_of_attempts(archive: Archive, now: int) -> tuple[list[str], list[str]]:
     """Return the names of files and the commands of failed attempts, and their rare words in small letters. A prompt
     that contains none of them gets no attempt.
     """
-    names, items = set(), newest_items(archive, ATTEMPT, _LOOKED_AT)
+    names, items = set(), newest_items(archive, ATTEMPT, _LOOKED_AT, now)
     for item in items:
         command = item.body.get("command") or ""
         names |= {*map(os.path.basename, item.files), *([command] if len(command) >= _SHORTEST_COMMAND else ())}

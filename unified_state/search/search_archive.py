@@ -11,7 +11,7 @@ from unified_state.lib.decay import raised, score
 from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text, names_with_parts, one_line, parts_of_names
-from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.memory.archive.full_text import (
     MOST_MATCHES,
     SAMPLE,
@@ -202,7 +202,8 @@ def step_hits(
         if number in matches or (is_free and scores[number] > 0 and not texts[number].startswith(DATA_URL))
     }
     chosen = _best(totals, placed)[:limit]
-    older = _older({number: texts[number] for number in chosen if placed[number].step.kind in _STATEMENTS})
+    times = {number: at if is_past(at := placed[number].step.at, asked.now) else 0 for number in chosen}
+    older = _older({number: texts[number] for number in chosen if placed[number].step.kind in _STATEMENTS}, times)
     for number, newer in older.items():
         totals[newer] = max(totals[number], totals[newer])
     chosen.sort(key=lambda number: (-totals[number], number in older))
@@ -228,12 +229,12 @@ def _source(number: int, placed: Placed, asked: Asked, status: str | None) -> di
     }
 
 
-def _older(texts: dict[int, str]) -> dict[int, int]:
+def _older(texts: dict[int, str], times: dict[int, int]) -> dict[int, int]:
     """Return the steps that a newer one of the same archive changes, each with the newest of those."""
     archives = dict.fromkeys(number // APART for number in texts)
     older: dict[int, int] = {}
     for archive in archives:
-        older |= older_steps({number: text for number, text in texts.items() if number // APART == archive})
+        older |= older_steps({number: text for number, text in texts.items() if number // APART == archive}, times)
     return older
 
 

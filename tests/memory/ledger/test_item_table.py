@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders import item, uuid_of
+from tests.builders import NOW, item, recorded_in_another_order, uuid_of
 from tests.processes import run_at_once
 from unified_state.errors import NotFoundError
 from unified_state.memory.archive.archive import Archive
@@ -16,6 +16,7 @@ from unified_state.memory.ledger.item_table import (
     items_to_restore,
     link_items,
     list_items,
+    newest_items,
     next_alias,
     raise_counter,
     update_item,
@@ -147,6 +148,13 @@ def test_a_constraint_that_left_the_file_is_given_back_all_the_same(archive: Arc
     for entry in (paged_out, item(2, CONSTRAINT), item(3, CONSTRAINT, status=DISMISSED)):
         insert_item(archive, entry)
     assert [found.alias for found in items_to_restore(archive)] == ["C1", "C2"]
+
+
+def test_the_newest_items_are_those_of_the_latest_time(archive: Archive) -> None:
+    for entry in recorded_in_another_order():
+        insert_item(archive, entry)
+    assert [one.alias for one in newest_items(archive, DECISION, 3, NOW)] == ["D1", "D2", "D3"]
+    assert [one.alias for one in newest_items(archive, DECISION, 1, NOW)] == ["D1"]
 
 
 def test_the_file_shows_what_was_neither_paged_out_nor_dismissed(archive: Archive) -> None:

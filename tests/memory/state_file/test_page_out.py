@@ -2,13 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.builders import item
+from tests.builders import NOW, item, recorded_in_another_order
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import SUPERSEDED, find_item, insert_item, items_in_file, update_item
 from unified_state.memory.state_file.page_out import page_out
 from unified_state.memory.workspace.workspace import Workspace
-
-NOW = 1_800_000_000_000
 
 
 def test_what_another_process_changes_while_tokens_are_counted_stays_changed(
@@ -28,3 +26,12 @@ def test_what_another_process_changes_while_tokens_are_counted_stays_changed(
     changed = find_item(archive, "D1")
     assert (changed.status, changed.changed_at) == (SUPERSEDED, "2026-01-01T00:00:00.000Z")
     assert [one.alias for one in items_in_file(archive)] == ["D1", *(one.alias for one in kept)]
+
+
+def test_the_oldest_items_leave_first_in_whatever_order_they_were_recorded(
+    archive: Archive, workspace: Workspace
+) -> None:
+    for one in recorded_in_another_order():
+        insert_item(archive, one)
+    kept = page_out(archive, items_in_file(archive), workspace.settings, lambda texts: [700 for _ in texts], NOW)
+    assert [one.alias for one in kept] == ["D1"]

@@ -31,7 +31,7 @@ def note_quiet(call: HookCall) -> None:
         return
     stamp = settled_stamp(place.archive_path)
     with Archive(place.archive_path, seconds=_SECONDS) as archive:
-        names = _names_if_quiet(archive, event.session_id)
+        names = _names_if_quiet(archive, event.session_id, call.now)
     if names is not None and stamp is not None and stamp == archive_stamp(place.archive_path):
         write_mark(place, event.session_id, stamp, *names)
 
@@ -45,7 +45,7 @@ def settled_stamp(path: str) -> list[int] | None:
     return archive_stamp(path)
 
 
-def _names_if_quiet(archive: Archive, session_id: str) -> tuple[list[str], list[str]] | None:
+def _names_if_quiet(archive: Archive, session_id: str, now: int) -> tuple[list[str], list[str]] | None:
     """Return the names and words that a prompt must not contain to stay without an addition; None if it may get
     another one.
     """
@@ -60,4 +60,4 @@ def _names_if_quiet(archive: Archive, session_id: str) -> tuple[list[str], list[
     has_news, has_attempts, has_line = waiting_for_prompt(archive, session)
     if has_news or has_line:
         return None
-    return names_of_attempts(archive) if has_attempts else ([], [])
+    return names_of_attempts(archive, now) if has_attempts else ([], [])

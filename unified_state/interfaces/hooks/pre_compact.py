@@ -56,7 +56,7 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     if not call.settings.steer_summary:
         return ""
     limit = call.settings.steer_bytes if call.trigger != "manual" else min(SHOWN, call.settings.steer_bytes)
-    return keep_list(stated_items(archive, [ACTIVE]), state, limit, os.urandom(6).hex())
+    return keep_list(stated_items(archive, [ACTIVE]), state, limit, os.urandom(6).hex(), call.now)
 
 
 def _ask_git(call: HookCall) -> Callable[[], GitState]:

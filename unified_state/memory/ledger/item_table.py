@@ -10,6 +10,7 @@ from unified_state.errors import NotFoundError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import UNREADABLE, pack, unpack
+from unified_state.lib.times import latest_time
 from unified_state.model.item import (
     ALIAS_LETTERS,
     MAIN_FIELDS,
@@ -145,9 +146,13 @@ def searched_items(archive: Archive, kind: str | None) -> list[LedgerItem]:
     return selected_items(archive, f"WHERE {condition} ORDER BY id", *values)
 
 
-def newest_items(archive: Archive, kind: str, limit: int) -> list[LedgerItem]:
-    """Return the newest active items of a kind, the newest first."""
-    return selected_items(archive, "WHERE kind = ? AND status = ? ORDER BY id DESC LIMIT ?", kind, ACTIVE, limit)
+def newest_items(archive: Archive, kind: str, limit: int, now: int) -> list[LedgerItem]:
+    """Return the newest active items of a kind, the newest first: by the time of what was recorded, not by the order
+    in which it was. Those of a time still to come are the last.
+    """
+    order = "ORDER BY created_at > ?1, created_at DESC, id DESC"
+    where = f"WHERE id IN (SELECT id FROM item WHERE kind = ?2 AND status = ?3 {order} LIMIT ?4) {order}"
+    return selected_items(archive, where, latest_time(now), kind, ACTIVE, limit)
 
 
 def stated_items(archive: Archive, statuses: Iterable[str]) -> list[LedgerItem]:
@@ -175,7 +180,7 @@ def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerIte
 
 
 def items_to_restore(archive: Archive) -> list[LedgerItem]:
-    """Return the active items of the state file and all active constraints, the oldest first."""
+    """Return the active items of the state file and all active constraints."""
     where = (
         "WHERE id IN (SELECT id FROM item WHERE paged_out_at IS NULL AND status = ?1 "
         "UNION SELECT id FROM item WHERE kind = 'constraint' AND status = ?1) ORDER BY id"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from unified_state.lib.times import to_text
 from unified_state.memory.ledger.item_table import note_place
-from unified_state.memory.ledger.rules.short_item import entry_text
+from unified_state.memory.ledger.rules.short_item import entry_text, oldest_first
 from unified_state.memory.state_file.state_file import SCALE, token_scale
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
 
@@ -38,7 +38,7 @@ def page_out(
     items = _counted(archive, items, count_tokens)
     sizes = {item.uuid: round((item.estimate or 0) * scale) for item in items}
     target = max(settings.budget_target, settings.budget_min)
-    gone = leaving(items, sizes, sum(sizes.values()), target, settings.budget_max)
+    gone = leaving(oldest_first(items, now), sizes, sum(sizes.values()), target, settings.budget_max)
     with archive.transaction():
         for item in gone:
             note_place(archive, item.replace(paged_out_at=to_text(now)))

@@ -10,6 +10,7 @@ from unified_state.capture.rules.summary_block import FORM
 from unified_state.lib.fence import fenced
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
+from unified_state.memory.ledger.rules.short_item import oldest_first
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION
 
@@ -32,7 +33,7 @@ _COMPACT_ITEMS = ", and these recorded items with their ids:"
 IMPORTED = ("claude-flow:", "claude-mem:", "session-state:", "elsewhere:")
 
 
-def keep_list(items: Sequence[LedgerItem], state: State | None, limit: int, nonce: str) -> str:
+def keep_list(items: Sequence[LedgerItem], state: State | None, limit: int, nonce: str, now: int) -> str:
     """Return the text, at most `limit` bytes, or "" if not even its beginning and the block fit. Without a state it has
     the items alone.
     """
@@ -40,7 +41,7 @@ def keep_list(items: Sequence[LedgerItem], state: State | None, limit: int, nonc
     fence = len(f"\n{fenced('', nonce, _ABOUT)}".encode())
     said: list[str] = []
     others: list[str] = []
-    for line, is_said in _lines(items, state):
+    for line, is_said in _lines(items, state, now):
         room -= len(f"\n{line}".encode()) + (fence if not (is_said or others) else 0)
         if room < 0:
             break
@@ -50,17 +51,17 @@ def keep_list(items: Sequence[LedgerItem], state: State | None, limit: int, nonc
     return text if len(text.encode()) <= limit else ""
 
 
-def compact_line(items: Sequence[LedgerItem], state: State, limit: int) -> str:
+def compact_line(items: Sequence[LedgerItem], state: State, limit: int, now: int) -> str:
     """Return the command line that compacts and keeps the recorded facts, at most `limit` characters."""
     line = ""
-    for part, _ in _lines(items, state):
+    for part, _ in _lines(items, state, now):
         if len(COMPACT) + len(_COMPACT_ITEMS) + len(line) + len(part) + 2 > limit:
             break
         line += f" {part};"
     return f"{COMPACT}{_COMPACT_ITEMS}{line[:-1]}" if line else COMPACT
 
 
-def _lines(items: Sequence[LedgerItem], state: State | None) -> Iterator[tuple[str, bool]]:
+def _lines(items: Sequence[LedgerItem], state: State | None, now: int) -> Iterator[tuple[str, bool]]:
     """Yield short lines for the current work, the next steps and the items, the most important first, and for each
     whether the user said it. A session notes its work and its next steps itself.
     """
@@ -70,15 +71,16 @@ def _lines(items: Sequence[LedgerItem], state: State | None) -> Iterator[tuple[s
         yield cut(harmless(f"Work in hand: {named}"), _CHARACTERS), False
     for action in state.summaries.pending_actions if state is not None else ():
         yield f"To do: {cut(harmless(action), _CHARACTERS)}", False
-    for item in sorted((item for item in items if item.kind in _KINDS), key=_rank):
+    by_number = sorted((item for item in items if item.kind in _KINDS), key=lambda item: -int(item.alias[1:]))
+    newest_first = oldest_first(reversed(by_number), now)[::-1]
+    for item in sorted(newest_first, key=_is_lesser):
         is_imported = (item.session_id or "").startswith(IMPORTED)
         source = f"imported, {ORIGINS[item.origin]}" if is_imported else ORIGINS[item.origin]
         text = cut(harmless(item.body[MAIN_FIELDS[item.kind]]), _CHARACTERS)
         yield f"{item.alias} ({source}): {text}", item.origin == USER_SAID and not is_imported
 
 
-def _rank(item: LedgerItem) -> tuple[int, int]:
-    """Return a sort key: binding items first, then newer before older."""
+def _is_lesser(item: LedgerItem) -> bool:
+    """Return whether an item is not binding."""
     body = item.body
-    binding = body.get("blocking") or body.get("reversible") is False or body.get("priority") == "high"
-    return (0 if binding else 1, -int(item.alias[1:]))
+    return not (body.get("blocking") or body.get("reversible") is False or body.get("priority") == "high")

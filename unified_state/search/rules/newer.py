@@ -15,13 +15,17 @@ _LEAST_SHARED = 3  # words beside numbers and negations
 _ALIKE = 0.6  # share of their words that both have
 
 
-def older_steps(statements: Mapping[int, str]) -> dict[int, int]:
-    """Return the steps that a newer one changes, each with that newer one. `statements` are texts by step numbers."""
+def older_steps(statements: Mapping[int, str], times: Mapping[int, int]) -> dict[int, int]:
+    """Return the steps that a newer one changes, each with that newer one. `statements` are texts by step numbers,
+    `times` tells when they were made, with 0 for an unknown time.
+    """
     read = {number: told for number, text in statements.items() if (told := _read(text)) is not None}
+    places = {number: place for place, number in enumerate(sorted(read, key=lambda number: (times[number], number)))}
     older: dict[int, int] = {}
-    for newer in sorted(read, reverse=True):
+    for newer in reversed(places):
         for number, told in read.items():
-            if number < newer and number not in older and newer not in older and _changes(read[newer], told):
+            is_earlier = places[number] < places[newer]
+            if is_earlier and number not in older and newer not in older and _changes(read[newer], told):
                 older[number] = newer
     return older
 

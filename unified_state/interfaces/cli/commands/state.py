@@ -188,7 +188,7 @@ def _compact_line(workspace: Workspace, state: State) -> str:
     from unified_state.restore.rules.summary_guidance import compact_line
 
     items = workspace.use(lambda archive: stated_items(archive, [ACTIVE]))
-    return compact_line(items, state, _COMPACT_LINE)
+    return compact_line(items, state, _COMPACT_LINE, current_time())
 
 
 def _load(context: Context, arguments: Values) -> None:

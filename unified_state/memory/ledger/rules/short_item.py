@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
+from unified_state.lib.times import latest_time
 from unified_state.model.constraint import ASK, MODES, USER_SAID
 from unified_state.model.item import (
     ATTEMPT,
@@ -19,7 +20,7 @@ from unified_state.model.item import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from unified_state.model.item import Entry, LedgerItem
@@ -42,6 +43,14 @@ def key_decisions(items: Sequence[LedgerItem]) -> tuple[str, ...]:
     """Return the newest active decisions, a line each."""
     decisions = [main_text(item) for item in items if item.kind == DECISION and item.status == "active"]
     return tuple(cut(one_line(text), _DECISION_CHARACTERS) for text in decisions[-_KEY_DECISIONS:])
+
+
+def oldest_first(items: Iterable[LedgerItem], now: int) -> list[LedgerItem]:
+    """Return the items by the time of what was recorded, not by the order in which it was. An item of a time still to
+    come is among the oldest.
+    """
+    latest = latest_time(now)
+    return sorted(items, key=lambda item: item.created_at if item.created_at <= latest else "")
 
 
 def short_form(item: LedgerItem) -> Entry:
