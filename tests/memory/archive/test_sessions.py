@@ -20,12 +20,14 @@ from unified_state.memory.archive.sessions import (
     end_session,
     move_cursor,
     newest_session,
+    newest_with_transcript,
     read_cursor,
     recent_transcripts,
     session_id_of,
     session_number,
     touch_session,
 )
+from unified_state.memory.timeline.timeline_table import session_page
 
 AT = "2026-01-01T00:00:00.000Z"
 
@@ -76,6 +78,16 @@ def test_the_newest_session_has_turns_and_a_time_that_has_come(archive: Archive)
     assert newest() == "silent"
     archive.run("DELETE FROM session WHERE session_id != ?", LOCAL_SESSION)
     assert newest() is None
+
+
+def test_a_time_still_to_come_is_the_last_where_sessions_are_listed_too(archive: Archive) -> None:
+    for session_id, at in (("old", NOW - HOUR), ("before", NOW), ("a clock that was ahead", NOW + HOUR)):
+        session = touch_session(archive, session_id, at)
+        archive.run("INSERT INTO turn (session, at) VALUES (?, ?)", session, at)
+        move_cursor(archive, Cursor(f"/{session_id}.jsonl", session, None, 0, None, None))
+    assert session_id_of(archive, newest_with_transcript(archive, NOW)) == "before"
+    listed = [one.session_id for one in session_page(archive, NOW, 0, 9)]
+    assert listed == ["before", "old", "a clock that was ahead"]
 
 
 def test_tool_calls_are_counted(archive: Archive) -> None:
