@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -86,7 +88,9 @@ def test_a_session_of_others_with_a_time_still_to_come_is_not_the_last_one(
 ) -> None:
     others = Project(tmp_path / "others", project.home)
     others.folder.mkdir()
-    bring(others, "the cache", now + 40 * DAY)
+    bring(others, "the cache", now - 3 * DAY)
+    with closing(sqlite3.connect(others.archive)) as archive, archive:
+        archive.execute("UPDATE session SET seen_at = ?", (now + 40 * DAY,))  # by a hook
     history = str(tmp_path / "history.jsonl")
     assert others.run("export", "--full", history).code == 0
     bring(project, "the queue", now - 2 * DAY)
