@@ -58,8 +58,7 @@ def gather(
     On resume and fork only items count that others recorded `since` the last entry of `source`. The turns and the
     working set are read after a compaction, or with `with_turns`. `view` is the working tree's, by default a new one.
     """
-    stages = gather_in_stages(archive, place, source, reason, now, since=since, with_turns=with_turns, view=view)
-    *_, known = stages
+    *_, known = gather_in_stages(archive, place, source, reason, now, since=since, with_turns=with_turns, view=view)
     return known
 
 
@@ -84,17 +83,9 @@ def gather_in_stages(
         reason=reason, now=now, items=tuple(_by_others(archive, source, since, active) if goes_on else active)
     )
     yield known
-    work = _work_of(archive, source)
     is_compacted = reason in {"compact", "prompt"}
-    saved, (turn_count, last_turn_at) = read_saved(archive, place.state_path), count_turns(archive, now)
     known = known.replace(
-        work_item=WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
-        highlights=open_notes(archive, source, "highlight", 5),
-        pending_actions=pending_actions(archive, source, _PENDING),
-        saved_at=to_milliseconds(saved[0]) if saved else None,
-        git=GitState.from_disk(parse_json(saved[1])) if saved else None,
-        turn_count=turn_count,
-        last_turn_at=last_turn_at,
+        **_worked(archive, place, source, now),
         **_recorded(archive, place, source, reason, since, active),
         **(_last_compaction(archive, source) if is_compacted else {}),
     )
@@ -104,6 +95,21 @@ def gather_in_stages(
     )
     yield known
     yield _looked_up(archive, place, source, known, active, view)
+
+
+def _worked(archive: Archive, place: Place, source: int | None, now: int) -> dict[str, Any]:
+    """Return the work, the notes, the last save and the number of turns."""
+    work, saved = _work_of(archive, source), read_saved(archive, place.state_path)
+    turn_count, last_turn_at = count_turns(archive, now)
+    return {
+        "work_item": WorkItem.from_disk(work["workItem"]) if work.get("workItem") else None,
+        "highlights": open_notes(archive, source, "highlight", 5),
+        "pending_actions": pending_actions(archive, source, _PENDING),
+        "saved_at": to_milliseconds(saved[0]) if saved else None,
+        "git": GitState.from_disk(parse_json(saved[1])) if saved else None,
+        "turn_count": turn_count,
+        "last_turn_at": last_turn_at,
+    }
 
 
 def _recorded(
