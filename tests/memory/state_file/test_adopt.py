@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from tests.builders import NOW
 from unified_state.lib.record import disk_value
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.session_work import add_notes, replace_todos
+from unified_state.memory.archive.session_work import add_notes, change_work, replace_todos
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.ledger.decide_proposal import accept, reject
 from unified_state.memory.ledger.item_table import forget_item, list_items
@@ -38,6 +39,7 @@ NOTES = {
     "workflow": {"currentPhase": "EXEC"},
     "summaries": {"contextHighlights": ["so"], "pendingActions": ["do"], "keyDecisions": ["one", "two"]},
 }
+AT = "2026-01-01T00:00:00.000Z"
 SECTIONS = {"decisions": "D1", "constraints": "C1", "openQuestions": "Q1", "evidenceLedger": "E1"}
 
 
@@ -152,13 +154,27 @@ def test_what_was_forgotten_is_not_proposed_again(adopted: Callable[[], int], pl
     assert adopted() == 0
 
 
+def test_a_file_of_ours_whose_digest_a_killed_process_did_not_write_proposes_nothing(
+    adopted: Callable[[], int], place: Place, archive: Archive
+) -> None:
+    for name in ("one", "two"):
+        session = touch_session(archive, name, NOW, worktree=place.repository.worktree, pid=os.getpid())
+        change_work(archive, session, {"workItem": {"id": name, "title": f"do {name}", "phase": "EXEC"}})
+        add_notes(archive, session, "highlight", [f"found by {name}"], AT)
+        replace_todos(archive, session, [Todo("1", f"test {name}", "in_progress")], AT)
+    adopted()
+    assert set(read(place)["sessions"]) == {"one", "two"}
+    before = read(place)
+    os.unlink(place.digest_path)
+    assert adopted() == 0
+    assert (waiting_notes(archive), read(place)) == ([], before)
+
+
 def test_what_a_person_adds_to_our_file_waits_and_the_rest_of_it_does_not(
     adopted: Callable[[], int], place: Place, archive: Archive
 ) -> None:
-    add_notes(archive, None, "highlight", ["ours"], "2026-01-01T00:00:00.000Z")
-    replace_todos(
-        archive, touch_session(archive, "s", NOW), [Todo("1", "test it", "pending")], "2026-01-01T00:00:00.000Z"
-    )
+    add_notes(archive, None, "highlight", ["ours"], AT)
+    replace_todos(archive, touch_session(archive, "s", NOW), [Todo("1", "test it", "pending")], AT)
     adopted()
     state = read(place)
     state["summaries"] = {"contextHighlights": ["ours", "theirs"], "pendingActions": ["[pending] test it", "run it"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -10,10 +11,13 @@ import pytest
 from unified_state.constraints.constraint_table import read_table
 from unified_state.errors import NotAtGateError, NotFoundError
 from unified_state.memory.ledger.item_table import PROPOSED, list_items
+from unified_state.memory.ledger.waiting_notes import waiting_notes
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.correct_state import lift_constraint
 from unified_state.memory.writer.record_state import add_item
+from unified_state.memory.writer.save_state import refresh
 from unified_state.model.item import CONSTRAINT
+from unified_state.model.session_state import WorkItem
 from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
 
 RULE = {"constraint": "Never push", "source": "the user", "blocking": False}
@@ -28,6 +32,21 @@ def test_a_refused_lift_leaves_a_proposal_in_the_ledger_and_in_the_state_file(wo
     proposals = workspace.use(lambda archive: list_items(archive, statuses=[PROPOSED]))
     assert [item.body["decision"] for item in proposals] == ["Lift C1: Never push"]
     assert "Lift C1: Never push" in Path(workspace.place.state_path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("tier", ["sqlite", "json"])
+def test_what_somebody_writes_into_the_file_waits_wherever_the_history_is_kept(workspace: Workspace, tier: str) -> None:
+    workspace.settings.tier = tier
+    add_item(workspace, CONSTRAINT, RULE)
+    path = Path(workspace.place.state_path)
+    state = json.loads(path.read_text(encoding="utf-8"))
+    for text in ("one", "two"):
+        theirs = {**state, "workItem": {"id": text}, "summaries": {"pendingActions": [text]}, "new": text}
+        path.write_text(json.dumps(theirs), encoding="utf-8")
+        after = refresh(workspace)
+        assert (after.work_item, after.summaries.pending_actions, after.unknown) == (WorkItem(), (), {})
+    waiting = workspace.use(waiting_notes)
+    assert [one.note.kind for one in waiting] == ["action", "work item", "field"] * 2
 
 
 def test_while_the_archive_cannot_be_used_a_refused_lift_is_proposed_in_the_journal_and_merged(

@@ -88,13 +88,17 @@ def end_waiting(archive: Archive, notes: Iterable[WaitingNote], at: str) -> None
 def take_over(archive: Archive, notes: Sequence[FileNote], now: int) -> None:
     """Make notes this project's own, but for the other fields, which only the state file can hold.
 
-    The work item is that of no session, as if the user had set it in a shell. Call it in a transaction.
+    The first work item is that of no session, as if the user had set it in a shell, and any other one is a highlight.
+    Call it in a transaction.
     """
+    first, *others = [parse_json(note.text) for note in notes if note.kind == WORK_ITEM] or [None]
+    add_notes(
+        archive, None, HIGHLIGHT, [f"work item {', '.join(map(str, one.values()))}" for one in others], to_text(now)
+    )
     for kind in (HIGHLIGHT, ACTION):
         add_notes(archive, None, kind, [note.text for note in notes if note.kind == kind], to_text(now))
-    for note in notes:
-        if note.kind == WORK_ITEM:
-            change_work(archive, touch_session(archive, LOCAL_SESSION, now), {"workItem": parse_json(note.text)})
+    if first is not None:
+        change_work(archive, touch_session(archive, LOCAL_SESSION, now), {"workItem": first})
 
 
 def other_fields(notes: Iterable[FileNote]) -> dict[str, Any]:

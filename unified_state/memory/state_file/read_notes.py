@@ -32,8 +32,7 @@ _SECTIONS: dict[str, type[Record]] = {
 
 def read_notes(state: dict[str, Any]) -> Iterator[FileNote]:
     """Yield the notes of a state file: its own, those of its sessions, and the fields that this version does not know.
-
-    The work item of a session is a highlight, because the file has one work item.
+    The work items of its sessions come after its own.
     """
     sessions = state.get("sessions")
     records = list(sessions.values()) if isinstance(sessions, dict) else []
@@ -41,13 +40,9 @@ def read_notes(state: dict[str, Any]) -> Iterator[FileNote]:
     for kind, names in ((HIGHLIGHT, ("contextHighlights", "highlights")), (ACTION, ("pendingActions",) * 2)):
         texts = texts_in(summaries, names[0]) + [text for record in records for text in texts_in(record, names[1])]
         yield from (FileNote(kind, cut(text, LONGEST)) for text in dict.fromkeys(texts))
-    work = disk_value(read_section(WorkItem, state.get("workItem")))
-    if work:
-        yield FileNote(WORK_ITEM, dump_json(work))
-    for record in records:
-        other = disk_value(read_section(WorkItem, record.get("workItem") if isinstance(record, dict) else None))
-        if other and other != work:
-            yield FileNote(HIGHLIGHT, cut(f"work item {', '.join(map(str, other.values()))}", LONGEST))
+    works = [record.get("workItem") for record in (state, *records) if isinstance(record, dict)]
+    said = [dump_json(work) for one in works if (work := disk_value(read_section(WorkItem, one)))]
+    yield from (FileNote(WORK_ITEM, text) for text in dict.fromkeys(said))
     yield from (FileNote(FIELD, dump_json(value), name) for name, value in _other_fields(state) if value)
 
 

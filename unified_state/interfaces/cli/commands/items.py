@@ -257,7 +257,7 @@ _REF = argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12 A2")
 _WHY = option("--why TEXT", "the reason, which is kept")
 _CHOSEN = either(
     argument("refs", nargs="*", metavar="ID", default=[], help="such as C4"),
-    argument("--all", nargs="?", const="", metavar="FILE", help="all that waits, or that is from this state file"),
+    argument("--all", nargs="?", const="", metavar="FILE", help="all that waits, or all of a state file"),
     required=True,
 )
 _ACCEPT = Command(_decide, _CHOSEN, about="they hold from now on, as your word")
