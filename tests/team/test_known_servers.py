@@ -79,7 +79,7 @@ def test_under_another_address_nothing_is_sent_again_and_it_is_listed_once(team:
     assert team.sync("127.0.0.1").told == 0
     assert team.listed() == ["127.0.0.1"]
     keep(prompt(3, "and on"))
-    assert (team.sync("bouncer").told, team.sync("localhost").told) == (1, 0)
+    assert (team.sync("bouncer").told, team.sync("localhost").told) == (2, 0)  # the step, and its time of the session
     assert team.listed() == ["localhost"]
     assert team.steps("one") == 3
 
@@ -109,7 +109,7 @@ def test_an_address_that_leads_to_a_known_server_now_goes_on_there(team: Team, k
     team.sync("first")
     team.sync("second", "two")
     keep(prompt(3, "and on"))
-    assert team.sync("first", "two").told == 1
+    assert team.sync("first", "two").told == 2  # the step, and its time of the session
     assert (team.listed(), team.steps("two")) == (["first"], 3)
 
 
@@ -127,7 +127,7 @@ def test_what_was_sent_before_is_adopted_under_another_address_if_the_server_pro
     keep(prompt(3, "and on"))
     UnifiedStateManager(workspace=workspace).add_decision("Use files", "no server")
     done = team.sync("127.0.0.1")
-    assert (done.told, done.new, team.listed()) == (3, 2, ["127.0.0.1"])  # no step again; items are
+    assert (done.told, done.new, team.listed()) == (4, 2, ["127.0.0.1"])  # no step again; items are
     assert team.steps("one") == 3
 
 

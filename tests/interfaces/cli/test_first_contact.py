@@ -201,11 +201,11 @@ def test_a_save_by_a_clock_that_was_ahead_has_no_age(recorded: Path) -> None:
     assert UnifiedStateManager(str(recorded)).state_age() is None
 
 
-def test_a_state_file_alone_has_an_age(repository: Path) -> None:
+def test_a_state_file_that_is_not_ours_has_no_age(repository: Path) -> None:
     path = repository / ".claude" / "unified-session-state.json"
     path.parent.mkdir()
     path.write_text('{"version": "2.0.0", "timestamp": "2026-01-01T00:00:00Z"}', encoding="utf-8")
-    assert run("age", cwd=repository).stdout.splitlines()[0].endswith("days ago (not recent)")
+    assert run("age", cwd=repository).stdout == "the state was never saved\n"
 
 
 def test_the_rules_of_allow_reading_decide_and_remove_nothing() -> None:
