@@ -145,6 +145,17 @@ def test_no_key_decision_of_a_file_is_lost_or_proposed_twice(
     assert texts == ["Use SQLite", "Deploy on Fridays", "x" * 300]
 
 
+def test_a_key_decision_that_our_file_cut_is_known_without_its_entry(
+    adopted: Callable[[], int], place: Place, archive: Archive, masker: Masker
+) -> None:
+    body = {**BODIES[DECISION], "decision": "Use " + "SQLite " * 40}
+    record_item(archive, DECISION, body, Author(origin=USER_SAID), mask=masker.text, now=NOW)
+    adopted()
+    assert read(place)["summaries"]["keyDecisions"][1].endswith("…")
+    rewrite(place, {**read(place), "decisions": []})
+    assert adopted() == 0
+
+
 def test_what_was_forgotten_is_not_proposed_again(adopted: Callable[[], int], place: Place, archive: Archive) -> None:
     theirs = {"version": "3.0.0", "decisions": [{"decision": "other"}]}
     rewrite(place, theirs)
@@ -159,7 +170,7 @@ def test_a_file_of_ours_whose_digest_a_killed_process_did_not_write_proposes_not
 ) -> None:
     for name in ("one", "two"):
         session = touch_session(archive, name, NOW, worktree=place.repository.worktree, pid=os.getpid())
-        change_work(archive, session, {"workItem": {"id": name, "title": f"do {name}", "phase": "EXEC"}})
+        change_work(archive, session, {"workItem": {"phase": "EXEC", "title": f"do {name}", "id": name}})
         add_notes(archive, session, "highlight", [f"found by {name}"], AT)
         replace_todos(archive, session, [Todo("1", f"test {name}", "in_progress")], AT)
     adopted()

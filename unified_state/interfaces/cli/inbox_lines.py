@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from unified_state.lib.record import disk_value
-from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.memory.ledger.item_table import PROPOSED, RESOLVED, SUPERSEDED
 from unified_state.memory.ledger.rules.from_file import is_from_file, status_in_file
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.memory.ledger.rules.short_item import main_text, short_form
-from unified_state.memory.ledger.waiting_notes import JSON_KINDS, WORK_ITEM
+from unified_state.memory.ledger.waiting_notes import WORK_ITEM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,16 +47,15 @@ def inbox_value(waiting: Waiting, file: str) -> dict[str, Any]:
 
 def note_value(waiting: WaitingNote, file: str) -> dict[str, Any]:
     """Return a note of the state file as JSON."""
-    note = waiting.note
-    text = parse_json(note.text) if note.kind in JSON_KINDS else note.text
-    return {"kind": note.name or note.kind, "text": text, "timestamp": waiting.at, "file": file, "status": PROPOSED}
+    kind = waiting.note.name or waiting.note.kind
+    return {"kind": kind, "text": waiting.note.value, "timestamp": waiting.at, "file": file, "status": PROPOSED}
 
 
 def note_lines(waiting: WaitingNote, now: int, file: str) -> Iterator[str]:
     """Yield the lines of a note: itself, and its source."""
     note = waiting.note
-    fields = parse_json(note.text) if note.kind == WORK_ITEM else {}
-    text = ", ".join(map(str, fields.values())) or note.text
+    is_work = note.kind == WORK_ITEM and isinstance(note.value, dict)
+    text = ", ".join(map(str, note.value.values())) if is_work else note.text
     yield f"{note.name or note.kind}: {cut(harmless(text), _LINE)}"
     yield f"    from {file} ({age_text(now, to_milliseconds(waiting.at))})"
 

@@ -6,12 +6,13 @@ ever given back, and each is proposed once, whatever became of it.
 
 from __future__ import annotations
 
-from unified_state.lib.record import Record
+from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.session_work import TODO, add_notes, change_work
 from unified_state.memory.archive.sessions import LOCAL_SESSION, touch_session
 from unified_state.memory.ledger.rules.from_file import KEYS_FROM_FILE
+from unified_state.model.session_state import WorkItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,19 +23,26 @@ if TYPE_CHECKING:
 
 HIGHLIGHT, ACTION, WORK_ITEM, FIELD = "highlight", "action", "work item", "field"
 TOLD_OF_FILE = "told of the state file"  # the name of the value in the archive: when the user was told
-JSON_KINDS = (WORK_ITEM, FIELD)
 _WAITS = "proposed "
 
 
 class FileNote(Record):
     """A highlight, a pending action, a work item, or another field of a state file.
 
-    `text` is JSON in those of `JSON_KINDS`. `name` is the name of the other field.
+    `text` is JSON in the last two. `name` is the name of the other field.
     """
 
     kind: str
     text: str
     name: str | None = None
+
+    @property
+    def value(self) -> Any:
+        """The text, or the value of its JSON. A text that a mask has made no JSON stays one."""
+        try:
+            return parse_json(self.text) if self.kind in (WORK_ITEM, FIELD) else self.text
+        except ValueError:
+            return self.text
 
 
 class WaitingNote(Record):
@@ -45,20 +53,14 @@ class WaitingNote(Record):
     at: str
 
 
-def propose_notes(archive: Archive, notes: Iterable[FileNote], now: int) -> int:
-    """Let the notes wait that the archive does not know, and return their number. Call it in a transaction."""
-    added = 0
+def propose_notes(archive: Archive, notes: Iterable[FileNote], now: int) -> None:
+    """Let the notes wait that the archive does not have and never had. Call it in a transaction."""
+    known = _known(archive)
+    insert = "INSERT INTO note (session, kind, text, at, key) VALUES (NULL, ?, ?, ?, ?)"
     for note in notes:
-        if not _is_known(archive, note):
-            archive.run(
-                "INSERT INTO note (session, kind, text, at, key) VALUES (NULL, ?, ?, ?, ?)",
-                _WAITS + note.kind,
-                archive.masked(note.text),
-                to_text(now),
-                note.name,
-            )
-            added += 1
-    return added
+        masked = note.replace(text=archive.masked(note.text))
+        if masked not in known and _without_state(masked) not in known:
+            archive.run(insert, _WAITS + note.kind, masked.text, to_text(now), note.name)
 
 
 def waiting_notes(archive: Archive) -> list[WaitingNote]:
@@ -91,32 +93,32 @@ def take_over(archive: Archive, notes: Sequence[FileNote], now: int) -> None:
     The first work item is that of no session, as if the user had set it in a shell, and any other one is a highlight.
     Call it in a transaction.
     """
-    first, *others = [parse_json(note.text) for note in notes if note.kind == WORK_ITEM] or [None]
-    add_notes(
-        archive, None, HIGHLIGHT, [f"work item {', '.join(map(str, one.values()))}" for one in others], to_text(now)
-    )
-    for kind in (HIGHLIGHT, ACTION):
-        add_notes(archive, None, kind, [note.text for note in notes if note.kind == kind], to_text(now))
-    if first is not None:
-        change_work(archive, touch_session(archive, LOCAL_SESSION, now), {"workItem": first})
+    works = [note.value for note in notes if note.kind == WORK_ITEM and isinstance(note.value, dict)]
+    named = [f"work item {', '.join(map(str, work.values()))}" for work in works[1:]]
+    for kind, more in ((HIGHLIGHT, named), (ACTION, [])):
+        add_notes(archive, None, kind, [*more, *(note.text for note in notes if note.kind == kind)], to_text(now))
+    if works:
+        change_work(archive, touch_session(archive, LOCAL_SESSION, now), {"workItem": works[0]})
 
 
 def other_fields(notes: Iterable[FileNote]) -> dict[str, Any]:
     """Return the other fields among some notes, by their names in the state file."""
-    return {str(note.name): parse_json(note.text) for note in notes if note.kind == FIELD}
+    return {str(note.name): note.value for note in notes if note.kind == FIELD}
 
 
-def _is_known(archive: Archive, note: FileNote) -> bool:
-    """Return whether the archive has or had a note. Our own files show the state of a to-do entry before its text."""
-    text, kinds = archive.masked(note.text), [note.kind, _WAITS + note.kind, *([TODO] if note.kind == ACTION else ())]
-    texts = [text, text.partition("] ")[2] or text] if note.kind == ACTION and text.startswith("[") else [text]
-    query = (
-        f"SELECT 1 FROM note WHERE kind IN ({', '.join('?' * len(kinds))}) AND key IS coalesce(?, key) "
-        f"AND text IN ({', '.join('?' * len(texts))})"
-    )
-    if archive.row(query, *kinds, note.name, *texts):
-        return True
-    return note.kind == WORK_ITEM and any(
-        dump_json(parse_json(work).get("workItem")) == text
-        for work in archive.column("SELECT work FROM session WHERE work LIKE '%\"workItem\"%'")
-    )
+def _known(archive: Archive) -> set[FileNote]:
+    """Return all notes that the archive has or had, and the work items of its sessions."""
+    rows = archive.rows("SELECT kind, text, key FROM note")
+    notes = {
+        FileNote(ACTION if kind == TODO else kind.removeprefix(_WAITS), text, None if kind == TODO else name)
+        for kind, text, name in rows
+    }
+    works = archive.column("SELECT work FROM session WHERE work LIKE '%\"workItem\"%'")
+    items = [WorkItem.from_disk(item) for work in works if (item := parse_json(work).get("workItem"))]
+    return notes | {FileNote(WORK_ITEM, dump_json(disk_value(item))) for item in items}
+
+
+def _without_state(note: FileNote) -> FileNote:
+    """Return a pending action without the state in front of it, with which our own files show an agent's to-do."""
+    state, _, text = note.text.partition("] ")
+    return note.replace(text=text) if note.kind == ACTION and state.startswith("[") and text else note

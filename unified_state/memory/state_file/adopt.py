@@ -52,7 +52,8 @@ def adopt(archive: Archive, content: StateContent, now: int) -> int:
         return 0
     with archive.transaction():
         known = {item.alias: item for item in list_items(archive)}
-        lines = {one_line(main_text(item)) for item in known.values() if item.kind == DECISION}
+        decisions = [main_text(item) for item in known.values() if item.kind == DECISION]
+        lines = set[str]().union(*map(lines_of, decisions))
         keeps_aliases = not known  # a new archive continues the numbers of the older file
         adopted = 0
         for entry in read_entries(content.json, now):
@@ -76,7 +77,7 @@ def _is_known(archive: Archive, entry: StateEntry, present: LedgerItem | None, l
         return True
     if present is None and is_forgotten(archive, entry.alias):
         return True
-    if not entry.alias and entry.kind == DECISION and lines_of(entry.said[MAIN_FIELDS[DECISION]]) & lines:
+    if not entry.alias and entry.kind == DECISION and one_line(entry.said[MAIN_FIELDS[DECISION]]) in lines:
         return True
     once = "SELECT 1 FROM item WHERE capture_key = ?1 UNION SELECT 1 FROM uncaptured WHERE capture_key = ?1"
     return archive.row(once, _key(entry)) is not None

@@ -70,6 +70,8 @@ def carry_items(archive: Archive, file: StateFile, masker: Masker, now: int) -> 
     if not content.is_ours:
         state = parse_json(masker.json(dump_json(state)))
         content = content.replace(json=state)
+        with archive.transaction():
+            adopt_notes(archive, content, now)
     is_first = archive.meta("stands in") is None
     entries = {entry["id"]: (kind, entry) for kind, entry in raw_entries(state) if isinstance(entry.get("id"), str)}
     if not is_first and all(items_called(archive, alias) for alias in entries):
@@ -77,7 +79,8 @@ def carry_items(archive: Archive, file: StateFile, masker: Masker, now: int) -> 
     with archive.transaction():
         if archive.meta("stands in") is None:  # another process may have started
             archive.set_meta("stands in", "1")
-            adopt_notes(archive, content, now)
+            if content.is_ours:
+                adopt_notes(archive, content, now)
         for alias, (kind, entry) in entries.items():
             if items_called(archive, alias):
                 continue

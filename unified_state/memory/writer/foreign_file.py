@@ -56,7 +56,8 @@ def tell_of_file(archive: Archive, workspace: Workspace, now: int) -> str:
     if os.path.exists(place.state_path) and os.path.getsize(place.state_path) > _MOST_AT_START:
         what, do = "the entries", "wait"
     else:
-        found = read_all(archive, workspace, now, of_file=True)
+        # Whoever writes the file next reports what is wrong with it.
+        found = read_all(archive, workspace.replace(report=lambda _problem: None), now, of_file=True)
         if not found:
             return ""
         what, do = _counted(found), "waits" if len(found) == 1 else "wait"
