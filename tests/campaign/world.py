@@ -158,7 +158,7 @@ class World:
         there = self.decisions()
         expect(there.get("D1") == DECISION, f"the decision is gone: {there}")
         expect(there.get(added) == "one more", f"what was recorded behind the input is gone: {there}")
-        denied = self.hook("PreToolUse", **DENIED).out
+        denied = self.hook("PreToolUse", session_id="another", **DENIED).out  # an input may say where its own began
         expect('"deny"' in denied, f"the constraint does not hold: {denied!r}")
         brief = self.hook("SessionStart", "brief", source="startup", session_id="another").out
         is_told = DECISION in brief or "D1" not in self.decisions("active")  # an input may supersede it
