@@ -62,11 +62,11 @@ site: $(VENV)/site
 
 # Against the real client: needs root or user namespaces, tmux, and the wheel that carries the client.
 real-client: $(VENV)/real-client
-	$(RUN)/python -m pytest tests/real_client -n auto -q
+	$(RUN)/python -m $(PYTEST) tests/real_client -n auto -q
 
 # Against Codex, Gemini CLI and opencode themselves: needs what real-client needs, and Node.js.
 other-hosts: $(VENV)/other-hosts/installed
-	$(RUN)/python -m pytest tests/other_hosts -n auto -q
+	$(RUN)/python -m $(PYTEST) tests/other_hosts -n auto -q
 
 bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py $(OPTIONS)
