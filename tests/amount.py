@@ -1,5 +1,5 @@
-"""How often a test repeats what takes long: in full in continuous integration, fewer times in `make test`, and fewest
-in `make check`, which runs while one works.
+"""How often a test repeats what takes long: in full in a whole run of `make stress`, fewer times in `make test`, and
+fewest in `make check`, which runs while one works.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 from hypothesis import settings
 
 T = TypeVar("T")
-QUICK = 20  # examples of random data in `make check`
+QUICK = 10  # examples of random data in `make check`
 
 
 def amount(full: T, usual: T) -> T:
-    """`full` where UNIFIED_STATE_TEST_FULL is set, as `.ci/run` does; `usual` otherwise."""
+    """`full` where UNIFIED_STATE_TEST_FULL is set, `usual` otherwise."""
     return full if os.environ.get("UNIFIED_STATE_TEST_FULL") else usual
 
 
@@ -27,16 +27,6 @@ def some(everything: Iterable[T], usual: int) -> list[T]:
     return [all_of_it[number * (len(all_of_it) - 1) // (usual - 1)] for number in range(usual)]
 
 
-def is_check() -> bool:
-    """Whether this is `make check`."""
-    return settings().max_examples == QUICK
-
-
-def at_most(usual: int, quick: int) -> int:
-    """`quick` in `make check`, `usual` otherwise."""
-    return quick if is_check() else usual
-
-
-def examples(usual: int, **more: Any) -> settings:
-    """The settings of a test that tries so many examples, and in `make check` no more than others do."""
-    return settings(max_examples=at_most(usual, min(usual, QUICK)), **more)
+def examples(full: int, **more: Any) -> settings:
+    """The settings of a test that tries so many examples in full, and otherwise no more than others do."""
+    return settings(max_examples=amount(full, min(full, settings().max_examples)), **more)

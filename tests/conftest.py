@@ -22,7 +22,7 @@ from tests.postgres_kinds import BUNDLED, programs_of
 from tests.postgres_server import PostgresServer, end_of_run, note_folder, shared_server
 
 # A machine that is busy makes any example late, and no test asserts a time: benchmarks measure.
-settings.register_profile("untimed", deadline=None, max_examples=amount(100, 30))
+settings.register_profile("untimed", deadline=None, max_examples=amount(100, 25))
 settings.register_profile("quick", deadline=None, max_examples=QUICK)  # for `make check`
 settings.load_profile("untimed")
 

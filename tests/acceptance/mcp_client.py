@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any, Self
+
+from tests.fork_server import ForkedProcess
 
 from .product import PATIENCE, PROGRAM, Project
 
@@ -21,13 +22,7 @@ class McpClient:
     """One server as a process, spoken to in the old era (a handshake first) or the new one (an envelope each time)."""
 
     def __init__(self, project: Project, era: str = OLD_ERA) -> None:
-        self.process = subprocess.Popen(
-            [*PROGRAM, "mcp"],
-            cwd=project.folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        self.process = ForkedProcess([*PROGRAM, "mcp"], project.folder)
         self._era = era
         self._number = 0
         if era == OLD_ERA:
@@ -38,13 +33,11 @@ class McpClient:
     def write(self, message: object) -> None:
         """Write a message, or bytes that may be none, and do not wait."""
         line = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
-        assert self.process.stdin is not None
         self.process.stdin.write(line)
         self.process.stdin.flush()
 
     def read(self) -> dict[str, Any]:
         """The next message of the server's; EOFError where it has ended."""
-        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
             raise EOFError
@@ -73,7 +66,7 @@ class McpClient:
     def end(self) -> tuple[int, str]:
         """Close stdin, as a client does that ends: the exit code, and what was said on stderr."""
         _, complaints = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, complaints.decode()
+        return self.process.wait(), complaints.decode()
 
     def __enter__(self) -> Self:
         return self

@@ -407,11 +407,11 @@ def test_folders_of_transcripts_are_imported_too(project: Project, tmp_path: Pat
 
 
 def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, project: Project, tmp_path: Path) -> None:
-    entries = [prompt(number, f"turn {number} " + "x" * 3000) for number in range(1, 4000)]
+    entries = [prompt(number, f"turn {number} " + "x" * 3000) for number in range(1, 1000)]
     path = write_transcript(tmp_path / "long.jsonl", *entries)
     assert theirs.run("import", str(path)).code == 0
     history = exported(theirs, tmp_path / "one.jsonl")
-    for milliseconds in (600, 900, 1200):
+    for milliseconds in (300, 400, 500):
         process = subprocess.Popen(
             [*PROGRAM, "import", str(history), "--own"],
             cwd=project.folder,

@@ -23,6 +23,7 @@ from .striking import hook_struck_at
 
 TESTS = "".join(f"test_a.py::test_{n} PASSED\n" for n in range(300)) + "\n==== 300 passed in 1.2s ====\n"
 KILLS = amount(1_000, 30)
+_LONG = amount(50_000_000, 2_000_000)
 FEWEST_POINTS = 5
 
 
@@ -211,8 +212,8 @@ class TestBadInput:
         "output",
         [
             "\x00\x01\x02\x7f\ufffd" * 4_000,
-            "x" * 50_000_000,
-            '{"a": [1, 2, 3], "b": "' + "y" * 50_000_000,
+            "x" * _LONG,
+            '{"a": [1, 2, 3], "b": "' + "y" * _LONG,
             "\x1b[31mred\x1b[0m\r\n" * 3_000,
             "\udcff\ud83d half an emoji\n" * 900,
             "{" * 40_000,

@@ -18,7 +18,7 @@ from .product import PATIENCE, Project, archive_is_whole, valid_state
 from .reading import kept, said
 from .transcripts import Transcript
 
-ADDS = amount(50, 10)
+ADDS = amount(50, 4)
 PROGRAMS, SHELLS = 28, 4  # processes that call the API, and loops that start the command line anew each time
 
 ADD_THROUGH_API = """

@@ -96,7 +96,6 @@ def test_a_client_that_hangs_up_at_once_leaves_no_server(project: Project) -> No
 
 def test_a_client_that_reads_no_answers_any_more_leaves_no_server(project: Project) -> None:
     with McpClient(project) as client:
-        assert client.process.stdout is not None
         client.process.stdout.close()
         client.write({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})
         assert client.process.wait(PATIENCE) == -signal.SIGPIPE

@@ -309,7 +309,7 @@ def test_a_line_after_a_turn_shows_what_was_recorded_in_it(project: Project) -> 
 
 
 @pytest.mark.usefixtures("no_settings")
-@pytest.mark.parametrize("command", ["cat", "echo broken; exit 3", "sleep 60 & wait", "yes"])
+@pytest.mark.parametrize("command", ["cat", "echo broken; exit 3"])
 def test_with_a_note_the_users_own_shows_the_same(project: Project, command: str) -> None:
     path = project.folder / ".claude" / "settings.local.json"
     write_settings(path, json.dumps({"statusLine": {"type": "command", "command": command}}))

@@ -54,7 +54,7 @@ def preview(workspace: Workspace, transcript: Path, tokens: int | None = None, s
 @pytest.mark.parametrize("filling", FILLINGS)
 def test_a_restore_of_so_many_tokens_has_at_most_so_many(workspace: Workspace, transcript: Path, filling: str) -> None:
     write(transcript, FILLINGS[filling])
-    for tokens in (50, 51, 75, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000, 4500, 6000, 9000):
+    for tokens in (50, 75, 200, 700, 2000, 9000):
         found = preview(workspace, transcript, tokens)
         assert count_tokens([found.text])[0] == found.tokens <= tokens
         assert found.tokens > min(tokens, 2000) / 2 or tokens < 300

@@ -24,13 +24,13 @@ Keep = Callable[..., None]
 MOST_TOKENS, MOST_CHARACTERS = 25_000, 50_000  # what the client takes of one answer
 CLAUDE_PER_O200K = 1.6
 HOSTILE = {
-    "prose": "The quick brown fox jumps over the lazy dog. " * 8_000,
-    "hex": "8f3a9c01e7" * 30_000,
-    "han": "\u9f98\u9750\u9f49" * 60_000,
-    "emoji": "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466" * 20_000,
-    "control": "\x00\x1b\x07" * 50_000,
-    "digits": "0123456789" * 30_000,
-    "one line": "x" * 400_000,
+    "prose": "The quick brown fox jumps over the lazy dog. " * 2_000,
+    "hex": "8f3a9c01e7" * 8_000,
+    "han": "\u9f98\u9750\u9f49" * 20_000,
+    "emoji": "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466" * 6_000,
+    "control": "\x00\x1b\x07" * 20_000,
+    "digits": "0123456789" * 8_000,
+    "one line": "x" * 90_000,
 }
 
 
@@ -128,7 +128,7 @@ def test_a_turn_begins_at_the_step_that_was_asked_for(repository: Path, keep: Ke
 def test_every_page_of_a_big_archive_is_within_the_clients_limits(repository: Path, keep: Keep, text: str) -> None:
     calls = [
         (answered(2 * n, called(f"t{n}", "Bash", command=text[:9_000])), result(2 * n + 1, f"t{n}", text))
-        for n in range(1, 5)
+        for n in range(1, 3)
     ]
     keep(prompt(1, text[:50_000]), *(entry for pair in calls for entry in pair))
     manager = UnifiedStateManager(repository)
