@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,7 +29,7 @@ settings.load_profile("untimed")
 
 pytest_plugins = ["tests.fixtures.workspaces"]
 
-_KEPT = ("PATH", "LANG", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT", "UNIFIED_STATE_TEST_FULL")
+_KEPT = ("PATH", "SYSTEMROOT", "UNIFIED_STATE_REAL_CLIENT", "UNIFIED_STATE_TEST_FULL")
 _KEPT_PREFIXES = ("PYTEST", "UNIFIED_STATE_REQUIRE_")
 
 
@@ -84,6 +85,9 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Path]]:
             if name not in _KEPT and not name.startswith(_KEPT_PREFIXES):
                 patch.delenv(name)
         patch.setenv("HOME", str(folder / "nobody"))
+        patch.setenv("LANG", "C.UTF-8")
+        patch.setenv("TZ", "UTC")
+        time.tzset()
         patch.setenv("GIT_CONFIG_GLOBAL", str(config))
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         yield (folder / str(number) for number in itertools.count())

@@ -25,6 +25,12 @@ class Module:
         return self.place if self.is_package else self.place.rpartition("/")[0]
 
 
+@cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """All nodes of a tree, which many tests look through."""
+    return tuple(ast.walk(tree))
+
+
 def expect_none(offenders: Iterable[object]) -> None:
     """Fail with a line for each offender; pytest itself would show only some."""
     lines = list(map(str, offenders))
@@ -53,7 +59,7 @@ def modules() -> dict[str, Module]:
 
 def imported(module: Module) -> Iterator[str]:
     """The dotted names of all that a module imports, wherever it does: lazily and for types alone too."""
-    for node in ast.walk(module.tree):
+    for node in nodes(module.tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.structure.package import Module, dotted, expect_none, modules
+from tests.structure.package import Module, dotted, expect_none, modules, nodes
 
 OF_THE_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 ALL = {"Exception", "BaseException", "BaseExceptionGroup", "ExceptionGroup"}
@@ -22,7 +22,7 @@ EDGES = {
 
 def uses_of_the_environment(module: Module) -> Iterator[int]:
     """The lines that read or change the environment of the process."""
-    for node in ast.walk(module.tree):
+    for node in nodes(module.tree):
         if isinstance(node, ast.Attribute) and node.attr in OF_THE_ENVIRONMENT and dotted(node.value) == "os":
             yield node.lineno
         if isinstance(node, ast.ImportFrom) and node.module == "os":
@@ -30,7 +30,7 @@ def uses_of_the_environment(module: Module) -> Iterator[int]:
 
 
 def handlers(module: Module) -> Iterator[ast.ExceptHandler]:
-    return (node for node in ast.walk(module.tree) if isinstance(node, ast.ExceptHandler))
+    return (node for node in nodes(module.tree) if isinstance(node, ast.ExceptHandler))
 
 
 def catches_all(handler: ast.ExceptHandler) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.structure.package import arrows, circles, expect_none, imported, modules
+from tests.structure.package import arrows, circles, expect_none, imported, modules, nodes
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 MOST_FILES = 15
@@ -108,7 +108,7 @@ def test_a_room_of_rules_is_pure() -> None:
         impure += [f"{place} imports {name}" for name in sorted(names)]
         impure += [
             f"{place}:{node.lineno} calls {node.func.id}"
-            for node in ast.walk(module.tree)
+            for node in nodes(module.tree)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE_CALLS
         ]
     expect_none(impure)

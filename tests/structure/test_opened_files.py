@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.structure.package import dotted, expect_none, modules
+from tests.structure.package import dotted, expect_none, modules, nodes
 
 # What is opened elsewhere: none of it may be a file that somebody else put there.
 ALLOWED = {
@@ -24,7 +24,7 @@ WRITING_FLAGS = {"O_WRONLY", "O_CREAT"}
 
 def opened(tree: ast.AST) -> Iterator[int]:
     """The lines in which a file is opened, unless it is opened to be written."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call):
             name = dotted(node.func)
             is_method = isinstance(node.func, ast.Attribute) and node.func.attr in METHODS

@@ -6,14 +6,14 @@ import ast
 import os
 from collections.abc import Iterator
 
-from tests.structure.package import expect_none, modules
+from tests.structure.package import expect_none, modules, nodes
 
 STARTERS = {"run", "Popen", "call", "check_call", "check_output", "posix_spawn", "posix_spawnp", "system", "popen"}
 
 
 def bare_names(tree: ast.AST) -> Iterator[int]:
     """The lines where a program is looked up, or started by a name that is no absolute path."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))

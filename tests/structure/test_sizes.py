@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.structure.package import expect_none, modules
+from tests.structure.package import expect_none, modules, nodes
 
 LONGEST_FUNCTION, LONGEST_FILE, MOST_METHODS, MOST_FOLDERS = 40, 400, 12, 12
 MEANINGLESS = {"utils", "helpers", "common", "base", "misc", "util"}
@@ -15,12 +15,12 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def functions() -> Iterator[tuple[str, Function]]:
     for place, module in modules().items():
-        yield from ((place, node) for node in ast.walk(module.tree) if isinstance(node, Function))
+        yield from ((place, node) for node in nodes(module.tree) if isinstance(node, Function))
 
 
 def classes() -> Iterator[tuple[str, ast.ClassDef]]:
     for place, module in modules().items():
-        yield from ((place, node) for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef))
+        yield from ((place, node) for node in nodes(module.tree) if isinstance(node, ast.ClassDef))
 
 
 def length(node: Function) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,20 @@ def answer(folder: Path, name: str, **arguments: Any) -> dict[str, Any]:
     found = result.structured_content
     assert isinstance(found, dict)
     assert parse_json(text_of(result)) == found
-    listed = tools(folder)[name].output_schema
+    listed = _listed()[name].output_schema
     for schema in (listed, whole_schema(name)):
         assert schema
         assert list(Draft202012Validator(schema).iter_errors(found)) == []
     return found
 
 
+@cache
+def _listed() -> dict[str, Tool]:
+    """The tools of any project, which are the same."""
+    return tools(Path.cwd())
+
+
+@cache
 def whole_schema(name: str) -> dict[str, Any]:
     """The whole schema of a tool's answer, of which the server lists the first level."""
     method = vars(ReadingTools).get(name) or vars(RecordingTools)[name]
@@ -61,10 +69,15 @@ def call(folder: Path, name: str, **arguments: Any) -> CallToolResult:
     """The result of one call."""
 
     async def run() -> CallToolResult:
-        async with Client(Server(Project(str(folder)))) as client:
+        async with Client(_server(folder)) as client:
             return await client.call_tool(name, arguments)
 
     return anyio.run(run)
+
+
+@lru_cache(maxsize=1)  # its tools are made once for the calls of a test
+def _server(folder: Path) -> Server:
+    return Server(Project(str(folder)))
 
 
 def resource(folder: Path, uri: str) -> Any:

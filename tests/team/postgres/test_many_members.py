@@ -28,6 +28,6 @@ def test_who_one_is_is_not_asked_for_each_colleague(
     with open_as("ada", dbname=database) as store:
         assert store.search(HistoryQuery("swordfish"))
     with postgres.admin(database) as superuser:
-        while (found := superuser.execute(_CALLS).fetchone()) is None:
+        while not (found := superuser.execute(_CALLS).fetchone()) or not found[0]:
             pass  # counted once its connection has ended
-    assert 0 < found[0] < members
+    assert found[0] < members
