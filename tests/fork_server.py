@@ -27,7 +27,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "unified_state.interfaces.cli.main")  # what is run as a command, with its arguments
-_HOOK = (sys.executable, "-I", "-S", "-c", "# Starts a hook of unified-state.")  # as its launcher does
+_HOOK = (sys.executable, "-I", "-S", "-c")  # as its launcher does, with code that begins with one of these
+_HOOK_CODE = ("# Starts a hook of unified-state.", "import gc,sys;")
 # Variables that an interpreter reads when it starts, and those of the loader: a forked process is past that.
 _READ_AT_START = ("LANG", "LC_", "LD_", "PYTHON", "TZ")
 _LARGEST_REQUEST = 1 << 20
@@ -50,7 +51,7 @@ _PRELOADED_FOR = {"mcp": "unified_state.interfaces.mcp.serve_stdio"}
 def is_forkable(command: Sequence[str], environment: Mapping[str, str]) -> bool:
     """Whether a command line is one that the server runs in a fork as an interpreter would."""
     given = list(map(str, command))
-    is_hook = given[:4] == [*_HOOK[:4]] and given[4].startswith(_HOOK[4])
+    is_hook = given[:4] == [*_HOOK] and given[4].startswith(_HOOK_CODE)
     is_ours = tuple(given[: len(COMMAND)]) == COMMAND or is_hook
     same = all(
         environment.get(name) == os.environ.get(name)
