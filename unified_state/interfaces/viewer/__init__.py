@@ -1,4 +1,4 @@
-"""The viewer: pages of a project's memory, for a browser on this machine, a file, and a terminal.
+"""The viewer: pages of a project's memory, for a browser on this machine, and a file.
 
-Only this folder imports Starlette, uvicorn, Jinja and Textual.
+Only this folder imports Starlette, uvicorn and Jinja.
 """

@@ -1,11 +1,11 @@
-"""`view`: see sessions, compactions and the state: in a browser, in one file, or in the terminal."""
+"""`view`: see sessions, compactions and the state: in a browser, or in one file."""
 
 from __future__ import annotations
 
 import sys
 
 from unified_state.errors import UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option, viewer_is_missing
+from unified_state.interfaces.cli.command_context import Command, argument, flag, option, viewer_is_missing
 from unified_state.lib.files import write_atomically
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.gate import may_confirm
@@ -26,7 +26,7 @@ def _view(context: Context, arguments: Values) -> None:
         from unified_state.interfaces.viewer.open_projects import open_projects
 
         projects = open_projects(workspace, every=arguments.all_projects)
-        show = _export if arguments.export else _in_terminal if arguments.terminal else _serve
+        show = _export if arguments.export else _serve
         show(context, arguments, projects)
     except ImportError as error:
         raise viewer_is_missing(error) from error
@@ -78,15 +78,6 @@ def _export(context: Context, arguments: Values, projects: dict[str, Project]) -
     context.say(f"{arguments.export} has {len(content) / 1e6:.2f} MB")
 
 
-def _in_terminal(_context: Context, _arguments: Values, projects: dict[str, Project]) -> None:
-    from unified_state.interfaces.viewer.terminal_view import TerminalView
-
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        message = "this is no terminal"
-        raise UsageError(message, "leave out --terminal, or run it in a terminal")
-    TerminalView(projects[""]).run()
-
-
 def _port(text: str) -> int:
     number = int(text)
     if not 0 <= number <= _MOST_PORT:
@@ -106,10 +97,7 @@ COMMANDS = {
             metavar="WHAT",
             help="a session, an item, turn, step or compaction (K2), or `state`; default: the list of sessions",
         ),
-        either(
-            option("--export FILE", "write one page as a file instead; default: the newest session"),
-            flag("--terminal", "show sessions and compactions in this terminal instead"),
-        ),
+        option("--export FILE", "write one page as a file instead; default: the newest session"),
         option("--port N", "default: a free one", type=_port, default=0),
         flag("--all-projects", "your other projects, too"),
         flag("--no-browser", "only print the address"),
