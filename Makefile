@@ -140,7 +140,7 @@ rules: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.said_rules
 
 # What a search by meaning costs by the size of an archive, on texts of folders of transcripts and code:
-# make vectors-bench DATA="~/.claude/projects ~/src" OPTIONS="--model minilm"
+# make vectors-bench DATA="~/.claude/projects ~/src"
 vectors-bench: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.vectors $(DATA) $(OPTIONS)
 

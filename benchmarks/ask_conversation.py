@@ -64,10 +64,10 @@ def product(conversation: Conversation, models: Sequence[str] = (OFF,)) -> Itera
 
         for model in models:
             if model != OFF:
-                embed(workspace, model, None, lambda _total: lambda _count: None)
+                embed(workspace, None, lambda _total: lambda _count: None)
 
         def searched(question: Question, limit: int, model: str) -> dict[str, float]:
-            reader = None if model == OFF else open_reader(model, workspace.settings.minilm_folder)
+            reader = None if model == OFF else open_reader(workspace.settings.minilm_folder)
             hits = workspace.use(lambda archive: search(archive, question.text, limit, reader=reader))
             return {turn_of[uuid]: hit.score for hit in hits for uuid in hit.uuids}
 

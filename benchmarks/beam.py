@@ -1,6 +1,6 @@
 """BEAM: whether search finds the messages that hold the answer to a question, in chats of 100,000 tokens and more.
 
-    python -m benchmarks.beam FILE [--json] [--half tune|report] [--vectors off|static|minilm …]
+    python -m benchmarks.beam FILE [--json] [--half tune|report] [--vectors off|minilm …]
 
 FILE is a list of chats, packed (.xz) or not: {"chat": name, "messages": [{"id", "role", "time", "content"}],
 "questions": [{"ability", "question", "evidence": [ids]}]}. The first table is over the abilities that ask for facts.
@@ -20,7 +20,7 @@ from benchmarks.ask_conversation import ask, method_of
 from benchmarks.conversations import Conversation, Question, Turn, halves
 from benchmarks.packed import read_json
 from benchmarks.retrieval import Found, Summed, print_found
-from unified_state.setting_table import MINILM, OFF, STATIC
+from unified_state.setting_table import MINILM, OFF
 
 _FACTUAL = Summed(
     "factual",
@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--half", choices=["tune", "report"], help="every second chat alone")
     parser.add_argument(
-        "--vectors", nargs="+", choices=[OFF, STATIC, MINILM], default=[OFF], help="what search goes by, beside words"
+        "--vectors", nargs="+", choices=[OFF, MINILM], default=[OFF], help="what search goes by, beside words"
     )
     options = parser.parse_args(arguments)
     found: list[Found] = []

@@ -2,9 +2,8 @@
 
     python -m benchmarks.embedding FILE… [--steps N] [--rounds N]
 
-The FILEs are transcripts; their newest steps get vectors, N of MiniLM and all of the static model, one process each,
-with the loading of the model. Then `unified-state search` as a whole process, by words alone and with each model,
-beside a bare node in the same run.
+The FILEs are transcripts; their N newest steps get vectors, in one process, with the loading of the model. Then
+`unified-state search` as a whole process, by words alone and by meaning, beside a bare node in the same run.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pathlib import Path
 from benchmarks.minilm_folder import minilm_folder
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from unified_state.lib.stdlib import parse_json
-from unified_state.setting_table import MINILM, OFF, STATIC
+from unified_state.setting_table import MINILM, OFF
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
 QUERY = "why did the tests fail"
@@ -44,11 +43,10 @@ def main(arguments: list[str] | None = None) -> int:
             ).stdout
 
         run("import", *files)
-        for model, limit in ((STATIC, ()), (MINILM, ("--limit", str(options.steps)))):
-            begin = time.perf_counter()
-            done = parse_json(run("embed", "--json", "--model", model, *limit).decode())
-            seconds = time.perf_counter() - begin
-            print(f"{model:8}{done['added']:,} steps in {seconds:.1f} s: {done['added'] / seconds:,.0f} a second")
+        begin = time.perf_counter()
+        done = parse_json(run("embed", "--json", "--limit", str(options.steps)).decode())
+        seconds = time.perf_counter() - begin
+        print(f"{done['added']:,} steps in {seconds:.1f} s: {done['added'] / seconds:,.0f} a second")
         most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * _KILOBYTE
         print(f"at most {most / 1e6:,.0f} MB of memory\n")
         contenders = [
@@ -58,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
                 environment={**environment, "UNIFIED_STATE_SEARCH_VECTORS": model},
                 cwd=home,
             )
-            for model in (OFF, STATIC, MINILM)
+            for model in (OFF, MINILM)
         ]
         compare([node(), *contenders], options.rounds)
     return 0

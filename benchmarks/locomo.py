@@ -1,6 +1,6 @@
 """LoCoMo: whether search finds the turns that hold the answer to a question, in conversations over many sessions.
 
-    python -m benchmarks.locomo FILE [--json] [--half tune|report] [--walk] [--vectors off|static|minilm …]
+    python -m benchmarks.locomo FILE [--json] [--half tune|report] [--walk] [--vectors off|minilm …]
 
 FILE is locomo10.json as its authors publish it, packed (.xz) or not. Each conversation is archived as a project of its
 own. Offline, and the same in every run. With --vectors, search is also asked with the meaning that a model sees. The
@@ -18,7 +18,7 @@ from benchmarks.ask_conversation import ask, method_of
 from benchmarks.conversations import halves
 from benchmarks.locomo_data import CATEGORIES, load_conversations
 from benchmarks.retrieval import Found, Summed, print_found
-from unified_state.setting_table import MINILM, OFF, STATIC
+from unified_state.setting_table import MINILM, OFF
 
 _SUMMED = Summed("categories 1-4", tuple(CATEGORIES[number] for number in (1, 2, 3, 4)))  # those with an answer
 
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--half", choices=["tune", "report"], help="every second conversation alone")
     parser.add_argument("--walk", action="store_true", help="also order the hits by a random walk between them")
     parser.add_argument(
-        "--vectors", nargs="+", choices=[OFF, STATIC, MINILM], default=[OFF], help="what search goes by, beside words"
+        "--vectors", nargs="+", choices=[OFF, MINILM], default=[OFF], help="what search goes by, beside words"
     )
     options = parser.parse_args(arguments)
     found: list[Found] = []

@@ -5,9 +5,8 @@
 Steps have the shape of real sessions (`benchmarks/long_archive.py`), queries are the fixed mix of
 `benchmarks/search.py`. Each client is a process with a store of its own, warm: it asks every query once before it is
 timed. Beside the tier's own search, `sqlite (ranked)` is the product's, which scores its candidates and their
-neighbours, and `postgres (hybrid)` searches by the vectors of the static model too, which every step then has. Memory
-is that of one client and, where there is one, of the server while all clients ask. In a FOLDER what was written is kept
-for the next run.
+neighbours. Memory is that of one client and, where there is one, of the server while all clients ask. In a FOLDER what
+was written is kept for the next run.
 """
 
 from __future__ import annotations

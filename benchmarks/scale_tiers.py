@@ -1,6 +1,4 @@
-"""The tiers of `benchmarks/scale.py`: how each is opened, filled and asked. What only vectors need is loaded only for
-them, since the memory of a client is measured.
-"""
+"""The tiers of `benchmarks/scale.py`: how each is opened, filled and asked."""
 
 from __future__ import annotations
 
@@ -18,8 +16,7 @@ from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.model.history_records import HistoryQuery, StoredStep
 from unified_state.search.search_archive import search
-from unified_state.setting_table import STATIC
-from unified_state.team.local_server import EMBEDDED, start_embedded
+from unified_state.team.local_server import EMBEDDED
 from unified_state.team.postgres.postgres_store import open_postgres
 
 if TYPE_CHECKING:
@@ -30,7 +27,6 @@ _PROJECT = "scale"
 _BATCH = 2_000
 _HITS = 10
 _SERVER = "server"
-_DEFINITION = "SELECT indexdef FROM pg_indexes WHERE schemaname = 'unified_state' AND indexname = %s"
 Ask = Callable[[str], object]
 
 
@@ -109,55 +105,6 @@ def _open_postgres(place: Path) -> PostgresStore:
     return open_postgres(f"{EMBEDDED}{place}/{_SERVER}", _PROJECT, organisation="scale", member="ada")
 
 
-def _hybrid_asks(place: Path, stack: ExitStack) -> Ask:
-    from unified_state.search.query_meaning import Reader
-    from unified_state.search.vectors.models import open_model
-
-    store, reader = stack.enter_context(_open_postgres(place)), Reader(open_model(STATIC))
-
-    def answer(query: str) -> object:
-        model, vector = reader.vector(query) or (None, None)
-        return store.search(HistoryQuery(text=query, limit=_HITS, model=model, vector=vector))
-
-    return answer
-
-
-def _give_vectors(place: Path, steps: int) -> float:
-    """Give every step its vector. The index is made afterwards, as PostgreSQL's manual advises where much comes at
-    once.
-    """
-    import psycopg
-
-    from unified_state.memory.archive.vector_table import full_name
-    from unified_state.search.vectors.models import open_model
-    from unified_state.search.vectors.nearest_vectors import matrix
-
-    model, written, seconds = open_model(STATIC), written_steps(steps), 0.0
-    name, index = full_name(model.name, model.version), f"step_vector_{model.dimensions}"
-    with (
-        psycopg.connect(start_embedded(str(place / _SERVER)), autocommit=True) as owner,
-        _open_postgres(place) as store,
-    ):
-        ((definition,),) = owner.execute(_DEFINITION, [index]).fetchall()
-        owner.execute(f"DROP INDEX unified_state.{index}")
-        while batch := list(itertools.islice(written, _BATCH)):
-            given = zip(batch, model.encode([step.text for step in batch]), strict=True)
-            vectors = [
-                (step.uuid, step.block, matrix([vector], model.dimensions)[0].tolist())
-                for step, vector in given
-                if vector is not None
-            ]
-            begin = time.perf_counter()
-            store.vectors.add(name, vectors)
-            seconds += time.perf_counter() - begin
-        begin = time.perf_counter()
-        owner.execute("SET maintenance_work_mem = '4GB'")
-        owner.execute(definition.replace(" ON ONLY ", " ON "))  # with those of the partitions
-        seconds += time.perf_counter() - begin
-        owner.execute("ANALYZE unified_state.step_vector")  # as the server does by itself within a minute
-        return seconds
-
-
 TIERS = {
     "sqlite": Tier(
         {
@@ -167,10 +114,7 @@ TIERS = {
     ),
     "json": Tier({"json": Way(_store_asks(_open_json), "steps", _append(_open_json))}),
     "postgres": Tier(
-        {
-            "postgres": Way(_store_asks(_open_postgres), "steps", _append(_open_postgres)),
-            "postgres (hybrid)": Way(_hybrid_asks, "vectors", _give_vectors),
-        },
+        {"postgres": Way(_store_asks(_open_postgres), "steps", _append(_open_postgres))},
         f"{_SERVER}/postmaster.pid",
     ),
 }

@@ -1,6 +1,6 @@
 """What a search by meaning costs by the size of an archive, and what it misses since it does not compare all.
 
-    python -m benchmarks.vectors FOLDER… [--model minilm|static] [--steps N…] [--cache FOLDER] [--queries N]
+    python -m benchmarks.vectors FOLDER… [--steps N…] [--cache FOLDER] [--queries N]
 
 Vectors of real texts: what stands in the transcripts below the folders, cut into passages, and where they have too few,
 the text files below them (`passages`). A thousand passages are held out: half of the queries are of them, half are
@@ -9,7 +9,7 @@ prompts of users. Recall@10 is the share of the ten found that are as near as on
 Making and searching are measured in processes of their own: how long what is searched takes to make, how large it is, a
 whole process with one search (but without a model), then p50 and p95 of one search in a process that goes on (of the
 clock, and what it takes of a processor), and the most memory of making and of searching. The vectors are kept in the
-cache: a million of the static model take two minutes, 100,000 of MiniLM half an hour.
+cache: 100,000 take half an hour.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.derived_file import SCAN
 from unified_state.memory.archive.vector_table import add_vectors, model_number
 from unified_state.search.vectors.models import open_model
-from unified_state.setting_table import MINILM, STATIC
+from unified_state.setting_table import MINILM
 
 HELD_OUT = 1_000
 TEN = 10
@@ -55,34 +55,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--model", choices=[MINILM, STATIC], default=STATIC)
     parser.add_argument("--steps", nargs="+", type=int, default=[10_000, 100_000])
     parser.add_argument("--queries", type=int, default=400)
     parser.add_argument("--ways", nargs="+", choices=list(_WAYS), default=list(_WAYS))
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "unified-state-vectors")
     options = parser.parse_args(arguments)
     options.cache.mkdir(parents=True, exist_ok=True)
-    encoded = _encoded(options.folders, options.model, max(options.steps), options.cache)
+    encoded = _encoded(options.folders, max(options.steps), options.cache)
     held_out, vectors, prompts = np.split(encoded, [HELD_OUT, HELD_OUT + max(options.steps)])
     half = min(options.queries // 2, len(prompts))
     queries = np.concatenate([held_out[:half], prompts[:half]]).astype(np.float32)
-    print(f"{options.model}, {vectors.shape[1]} dimensions; queries: {half} passages, {half} prompts\n{_HEADER}")
+    print(f"{MINILM}, {vectors.shape[1]} dimensions; queries: {half} passages, {half} prompts\n{_HEADER}")
     for steps in options.steps:
         with tempfile.TemporaryDirectory(prefix="archive-", dir=options.cache) as folder:
             _measure(Path(folder), vectors[:steps], queries, options.ways)
     return 0
 
 
-def _encoded(folders: list[Path], name: str, count: int, cache: Path) -> NDArray[np.float16]:
+def _encoded(folders: list[Path], count: int, cache: Path) -> NDArray[np.float16]:
     """The vectors of the held-out passages, of so many passages, and of the prompts."""
-    path = cache / f"{name}-{count}.npy"
+    path = cache / f"{MINILM}-{count}.npy"
     if not path.exists():
         texts = read_passages(folders, HELD_OUT + count)
         if len(texts) < HELD_OUT + count:
             sys.exit(f"the folders have {len(texts):,} passages; give more of them, with code or documentation")
         random.Random(1).shuffle(texts)
         texts += read_prompts(folders, HELD_OUT)
-        model, begin, rows = open_model(name, minilm_folder()), time.perf_counter(), list[bytes]()
+        model, begin, rows = open_model(minilm_folder()), time.perf_counter(), list[bytes]()
         some = model.encode(texts[:1])[0]  # in place of the few texts that no model can read
         for first in range(0, len(texts), _BATCH):
             rows += [row or some or b"" for row in model.encode(texts[first : first + _BATCH])]

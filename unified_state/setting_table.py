@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 PREFIX = "UNIFIED_STATE_"
-OFF, STATIC, MINILM = "off", "static", "minilm"  # models of a search by meaning
-MODEL_NAMES = {MINILM: "all-MiniLM-L6-v2-int8", STATIC: "wordllama-l2-supercat-256"}  # archive names
+OFF, MINILM = "off", "minilm"  # models of a search by meaning
+MINILM_NAME = "all-MiniLM-L6-v2-int8"  # in archives
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -144,9 +144,9 @@ class SettingTable:
     share_state_file = setting(False, "Whether git may see the state file; else it is excluded locally.")
     search_vectors = setting(
         OFF,
-        "Whether a search goes by meaning too: off, a quick static model, or MiniLM. `unified-state "
-        "embed` makes the vectors; both need the extra `vectors`.",
-        choices=(OFF, STATIC, MINILM),
+        "Whether a search goes by meaning too: off, or by the model MiniLM. `unified-state embed` makes the vectors; "
+        "both need the extra `vectors`.",
+        choices=(OFF, MINILM),
     )
     minilm_folder = setting("", "The folder with MiniLM's files, which you get yourself; see search-by-meaning.")
     prompt_milliseconds = setting(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.amount import amount
 
 from .product import Project, all_bytes
@@ -178,9 +179,12 @@ def test_forgetting_what_does_not_exist_is_said_and_changes_nothing(
     assert session.project.export() == before
 
 
-def test_the_vectors_of_what_is_forgotten_are_in_no_file_and_those_of_the_rest_are(session: Session) -> None:
+def test_the_vectors_of_what_is_forgotten_are_in_no_file_and_those_of_the_rest_are(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, minilm_folder())
     project = session.project
-    assert project.run("embed", "--model", "static").code == 0
+    assert project.run("embed").code == 0
     vectors = _vectors(project)
     (bits,) = project.data.rglob("*.bits1")
     assert project.run("forget", "--match", WORD, "--yes").code == 0
@@ -189,7 +193,7 @@ def test_the_vectors_of_what_is_forgotten_are_in_no_file_and_those_of_the_rest_a
     content = all_bytes([project.data])
     assert [step for step, vector in vectors.items() if step not in rest and vector in content] == []
     assert not bits.exists()
-    assert project.run("embed", "--model", "static").code == 0
+    assert project.run("embed").code == 0
     assert bits.exists()
     assert _vectors(project) == rest
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.minilm_folder import VARIABLE, minilm_folder
+
 from .disks import full_disk, read_only
 from .lean import LONG, LeanSession, output_hook
 from .namespaces import in_folder, mounted
@@ -252,11 +254,12 @@ def _try_all(project: Project) -> bool:
 
 
 def test_on_a_full_disk_embed_says_so_and_goes_on_when_there_is_room_again(
-    project: Project, session: tuple[Transcript, str]
+    project: Project, session: tuple[Transcript, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv(VARIABLE, minilm_folder())
     project.ask("import", session[1])
     with full_disk(project, project.home) as full:
-        assert told_in_one_line(done := full.run("embed", "--model", "static")), done
+        assert told_in_one_line(done := full.run("embed")), done
         subprocess.run([*full.prefix, "rm", str(full.home / "ballast")], check=True)
-        assert full.ask("embed", "--model", "static")["vectors"] > 0
+        assert full.ask("embed")["vectors"] > 0
         assert len(full.export()) == len(project.export())

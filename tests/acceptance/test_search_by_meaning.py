@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.amount import amount
 from unified_state.lib.package import extra_line
 
@@ -18,11 +19,17 @@ from .product import PROGRAM, Project, archive_is_whole, told_in_one_line
 from .striking import command_struck_at, run_struck
 from .transcripts import Transcript
 
-MEANING = {"UNIFIED_STATE_SEARCH_VECTORS": "static"}
+MEANING = {"UNIFIED_STATE_SEARCH_VECTORS": "minilm"}
 TURNS = 60
 WITHOUT = (
     "import sys; sys.modules['numpy'] = None; from unified_state.interfaces.cli.main import main; main(sys.argv[1:])"
 )
+
+
+@pytest.fixture(autouse=True)
+def has_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of MiniLM lie in a folder of the user's."""
+    monkeypatch.setenv(VARIABLE, minilm_folder())
 
 
 @pytest.fixture
@@ -44,22 +51,25 @@ def missing(project: Project) -> int:
 
 def test_embed_then_search_finds_what_was_said_in_other_words(archived: Project) -> None:
     assert archived.ask("search", "users cannot sign in") == []
-    done = archived.ask("embed", "--model", "static")
+    done = archived.ask("embed")
     assert done["vectors"] == done["added"] > 2 * TURNS
     found = archived.run("search", "users cannot sign in", **MEANING)
     assert "the login page is broken" in found.out.splitlines()[0]
     assert found.err == ""
 
 
-def test_without_a_choice_embed_takes_the_static_model_that_needs_no_other_file(archived: Project) -> None:
+def test_embed_says_how_searches_come_to_use_the_vectors(archived: Project) -> None:
     done = archived.run("embed")
     assert (done.code, done.err.count("\n")) == (0, 1)
-    assert "steps have one of wordllama-l2-supercat-256" in done.out
-    assert 'set search_vectors = "static"' in done.err
+    assert "steps have one of all-MiniLM-L6-v2-int8" in done.out
+    assert 'set search_vectors = "minilm"' in done.err
 
 
-def test_without_its_folder_minilm_says_in_one_line_what_to_do_and_search_goes_on_by_words(archived: Project) -> None:
-    done = archived.run("embed", "--model", "minilm")
+def test_without_its_folder_minilm_says_in_one_line_what_to_do_and_search_goes_on_by_words(
+    archived: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE)
+    done = archived.run("embed")
     assert told_in_one_line(done), done
     assert "needs minilm_folder, the absolute path of a folder with its files; docs/how-to/search" in done.err
     searched = archived.run("search", "login page", UNIFIED_STATE_SEARCH_VECTORS="minilm")
@@ -71,19 +81,19 @@ def test_without_its_folder_minilm_says_in_one_line_what_to_do_and_search_goes_o
 def test_a_killed_run_leaves_a_whole_archive_and_the_next_one_does_the_rest(archived: Project) -> None:
     for point in range(1, 200, amount(9, 27)):
         killed = run_struck(
-            command_struck_at(point, archived.archive.parent, "embed", "--model", "static", "--limit", "70"),
+            command_struck_at(point, archived.archive.parent, "embed", "--limit", "70"),
             archived.folder,
         )
         assert killed in {0, -9}
     assert archive_is_whole(archived.archive)
-    done = archived.ask("embed", "--model", "static")
+    done = archived.ask("embed")
     assert archive_is_whole(archived.archive)
     assert missing(archived) == 0
     assert done["vectors"] <= done["steps"]
 
 
 def test_of_runs_at_once_none_does_harm_and_no_step_has_two(archived: Project) -> None:
-    command = [*PROGRAM, "embed", "--model", "static", "--json"]
+    command = [*PROGRAM, "embed", "--json"]
     runs = [
         subprocess.Popen(command, cwd=archived.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(4)
@@ -96,7 +106,7 @@ def test_of_runs_at_once_none_does_harm_and_no_step_has_two(archived: Project) -
 
 def test_where_its_packages_are_missing_it_is_one_line_and_search_goes_on_by_words(archived: Project) -> None:
     command = (sys.executable, "-c", WITHOUT)
-    assert told_in_one_line(done := archived.execute([*command, "embed", "--model", "static"], "", {})), done
+    assert told_in_one_line(done := archived.execute([*command, "embed"], "", {})), done
     assert extra_line("vectors") in done.err
     searched = archived.execute([*command, "search", "login page"], "", MEANING)
     assert searched.code == 0
@@ -112,7 +122,7 @@ def test_doctor_tells_what_a_search_by_meaning_lacks(archived: Project) -> None:
         return found["ok"], found["hint"] or found["message"]
 
     assert check(*PROGRAM) == (False, "`unified-state embed` makes them")
-    archived.ask("embed", "--model", "static")
-    assert check(*PROGRAM) == (True, "by the model static")
+    archived.ask("embed")
+    assert check(*PROGRAM) == (True, "by the model minilm")
     assert check(sys.executable, "-c", WITHOUT) == (False, extra_line("vectors"))
     assert "search by meaning" not in archived.run("doctor").out

@@ -17,6 +17,7 @@ import pytest
 from psycopg import connect
 
 from benchmarks.cutting_proxy import CuttingProxy
+from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
 from tests.postgres_server import OWNER, PostgresServer
 from unified_state.memory.history.history_file import write_history
@@ -449,11 +450,12 @@ def test_a_team_finds_what_another_one_said(
 def test_a_team_finds_by_meaning_what_another_one_said(
     project: Project, bob: Project, tmp_path: Path, configure: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "static")
+    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "minilm")
+    monkeypatch.setenv(VARIABLE, minilm_folder())
     configure()
     speak(project, tmp_path / "s1.jsonl", "the login page is broken")
     speak(project, tmp_path / "s2.jsonl", "tomatoes grow well in the sun")
-    project.ask("embed", "--model", "static")
+    project.ask("embed")
     sent = project.ask("sync")
     (state,) = project.ask("status")["servers"]
     assert (sent["vectors"], sent["complete"], state["waitingVectors"]) == (2, True, 0)
@@ -464,15 +466,18 @@ def test_a_team_finds_by_meaning_what_another_one_said(
     assert bob.ask("search", "--team", "users cannot sign in") == []
 
 
-def test_a_sync_loads_no_model(project: Project, tmp_path: Path, configure: Settings) -> None:
+def test_a_sync_loads_no_model(
+    project: Project, tmp_path: Path, configure: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, minilm_folder())
     configure()
     speak(project, tmp_path / "s1.jsonl", "the login page is broken")
-    project.ask("embed", "--model", "static")
+    project.ask("embed")
     code = (
         "import sys; from unified_state.interfaces.cli import main as cli; cli.run(['sync', '--json']); "
         "print(*{'numpy', 'tokenizers', 'onnxruntime'} & sys.modules.keys(), file=sys.stderr, end='')"
     )
-    environment = {**os.environ, "UNIFIED_STATE_SEARCH_VECTORS": "static"}
+    environment = {**os.environ, "UNIFIED_STATE_SEARCH_VECTORS": "minilm"}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=project.folder, env=environment, capture_output=True, check=False
     )

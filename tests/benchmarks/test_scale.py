@@ -16,7 +16,7 @@ def test_every_tier_is_filled_and_asked_in_each_way(tmp_path: Path) -> None:
     """In a process of its own, with which the one ends that `multiprocessing` keeps beside its clients."""
     done = subprocess.run([*COMMAND, "--folder", str(tmp_path)], capture_output=True, text=True, check=True)
     rows = [line.rsplit(maxsplit=9) for line in done.stdout.splitlines()[1:]]
-    assert [row[0] for row in rows] == ["sqlite", "sqlite (ranked)", "json", "postgres", "postgres (hybrid)"]
+    assert [row[0] for row in rows] == ["sqlite", "sqlite (ranked)", "json", "postgres"]
     for _, *figures in rows:
         assert all(float(figure.replace(",", "")) >= 0 for figure in figures)
         assert float(figures[1].replace(",", "")) > 0  # steps a second

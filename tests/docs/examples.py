@@ -23,6 +23,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.minilm_folder import minilm_folder
 from tests.passwd import set_home
 from tests.terminal import run_at_terminal
 
@@ -78,6 +79,7 @@ class Scratch:
             "LANG": "C.UTF-8",
             "GIT_CONFIG_NOSYSTEM": "1",
             "PYTHONPATH": str(ROOT),
+            "MINILM_FILES": minilm_folder(),
             "PYTHONUNBUFFERED": "1",  # the order of stdout and stderr is that of a terminal
             **{name: os.environ[name] for name in _WORLD if name in os.environ},
         }

@@ -1,4 +1,4 @@
-"""Searches by meaning, with the real models."""
+"""Searches by meaning, with the real model."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from unified_state.search.find import Wanted, find, find_everywhere
 from unified_state.search.query_meaning import open_reader
 from unified_state.search.search_archive import search
 from unified_state.search.vectors.embed_steps import embed
+from unified_state.setting_table import MINILM
 from unified_state.settings import Settings
 
 Keep = Callable[..., None]
@@ -33,107 +34,100 @@ ASKED = "users cannot sign in"  # none of its words was said
 DAY = 86_400_000
 
 
-@pytest.fixture(params=["minilm", "static"])
-def model(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture(autouse=True)
 def has_minilm(workspace: Workspace) -> None:
     workspace.settings.minilm_folder = minilm_folder()
 
 
 @pytest.fixture
-def told(archive: Archive, keep: Keep, workspace: Workspace, model: str) -> Archive:
+def told(archive: Archive, keep: Keep, workspace: Workspace) -> Archive:
     """S1 to S4, each a turn of its own, with vectors."""
     keep(*(prompt(number, text) for number, text in enumerate(TOLD, 1)))
-    make_vectors(workspace, model)
-    workspace.settings.search_vectors = model
+    make_vectors(workspace)
+    workspace.settings.search_vectors = MINILM
     return archive
 
 
-def make_vectors(workspace: Workspace, model: str) -> None:
-    embed(workspace, model, None, lambda _total: lambda _count: None)
+def make_vectors(workspace: Workspace) -> None:
+    embed(workspace, None, lambda _total: lambda _count: None)
 
 
-def asked(archive: Archive, query: str, model: str, **how: object) -> list[Hit]:
-    return search(archive, query, 10, reader=open_reader(model, minilm_folder()), **how)  # type: ignore[arg-type]  # as it is given
+def asked(archive: Archive, query: str, **how: object) -> list[Hit]:
+    return search(archive, query, 10, reader=open_reader(minilm_folder()), **how)  # type: ignore[arg-type]  # as it is given
 
 
-def test_a_step_is_found_that_has_no_word_of_the_query(told: Archive, model: str) -> None:
+def test_a_step_is_found_that_has_no_word_of_the_query(told: Archive) -> None:
     assert search(told, ASKED, 10) == []
-    assert asked(told, ASKED, model)[0].ref == "S1"
+    assert asked(told, ASKED)[0].ref == "S1"
 
 
-def test_words_count_as_before(told: Archive, model: str) -> None:
-    assert asked(told, "when do tomatoes grow", model)[0].ref == "S2"
+def test_words_count_as_before(told: Archive) -> None:
+    assert asked(told, "when do tomatoes grow")[0].ref == "S2"
 
 
-def test_a_name_goes_mostly_by_its_word(told: Archive, keep: Keep, workspace: Workspace, model: str) -> None:
+def test_a_name_goes_mostly_by_its_word(told: Archive, keep: Keep, workspace: Workspace) -> None:
     near = ("the login of the user", "how users sign in", "the sign-in page", "log in again")
     keep(*(prompt(number, text) for number, text in enumerate((*near, "relogin drops the cookie", *near), 10)))
-    make_vectors(workspace, model)
-    assert asked(told, "relogin", model)[0].ref == "S9"
+    make_vectors(workspace)
+    assert asked(told, "relogin")[0].ref == "S9"
 
 
-def test_filters_hold(told: Archive, keep: Keep, workspace: Workspace, model: str) -> None:
+def test_filters_hold(told: Archive, keep: Keep, workspace: Workspace) -> None:
     keep(prompt(9, "nobody can log in", session=OTHER, at=NOW + DAY), session=OTHER)
     keep(answer(10, call("t1", "Bash", command="login --help"), session=OTHER, at=NOW + DAY), session=OTHER)
-    make_vectors(workspace, model)
-    assert {hit.session_id for hit in asked(told, ASKED, model, session_id=OTHER)} == {OTHER}
-    assert {hit.kind for hit in asked(told, ASKED, model, filters=Filters(kind="tool_call"))} == {"tool_call"}
-    assert {hit.ref for hit in asked(told, ASKED, model, filters=Filters(since=NOW + DAY))} == {"S5", "S6"}
-    assert [hit.ref for hit in asked(told, ASKED, model, filters=Filters(tool="bash"))] == ["S6"]
-    assert asked(told, ASKED, model, filters=Filters(file="absent.py")) == []
+    make_vectors(workspace)
+    assert {hit.session_id for hit in asked(told, ASKED, session_id=OTHER)} == {OTHER}
+    assert {hit.kind for hit in asked(told, ASKED, filters=Filters(kind="tool_call"))} == {"tool_call"}
+    assert {hit.ref for hit in asked(told, ASKED, filters=Filters(since=NOW + DAY))} == {"S5", "S6"}
+    assert [hit.ref for hit in asked(told, ASKED, filters=Filters(tool="bash"))] == ["S6"]
+    assert asked(told, ASKED, filters=Filters(file="absent.py")) == []
 
 
 def test_of_a_session_the_nearest_are_found_however_many_of_others_are_nearer(
-    told: Archive, keep: Keep, workspace: Workspace, model: str
+    told: Archive, keep: Keep, workspace: Workspace
 ) -> None:
     keep(*(prompt(number, f"users cannot sign in, the {number}. time") for number in range(10, 130)))
     keep(prompt(130, "the door is shut for everybody", session=OTHER), session=OTHER)
-    make_vectors(workspace, model)
-    (hit,) = asked(told, ASKED, model, session_id=OTHER, candidates=10)
+    make_vectors(workspace)
+    (hit,) = asked(told, ASKED, session_id=OTHER, candidates=10)
     assert hit.session_id == OTHER
 
 
-def test_an_item_that_has_all_words_stands_above_any_step(told: Archive, model: str) -> None:
+def test_an_item_that_has_all_words_stands_above_any_step(told: Archive) -> None:
     insert_item(told, item(1, DECISION, decision="login by token"))
-    assert asked(told, "login token", model)[0].ref == "D1"
+    assert asked(told, "login token")[0].ref == "D1"
 
 
-def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(
-    told: Archive, keep: Keep, model: str
-) -> None:
+def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(told: Archive, keep: Keep) -> None:
     keep(prompt(9, "the parser drops commas", session=OTHER), session=OTHER)
     query = "the parser drops commas"
-    assert asked(told, query, model, session_id=OTHER) == search(told, query, 10, OTHER)
+    assert asked(told, query, session_id=OTHER) == search(told, query, 10, OTHER)
 
 
-def test_a_forgotten_step_is_not_found(told: Archive, model: str) -> None:
+def test_a_forgotten_step_is_not_found(told: Archive) -> None:
     forget_step(told, 1)
-    assert "S1" not in {hit.ref for hit in asked(told, ASKED, model)}
+    assert "S1" not in {hit.ref for hit in asked(told, ASKED)}
 
 
-def test_steps_that_came_since_are_found_by_their_words(told: Archive, keep: Keep, model: str) -> None:
+def test_steps_that_came_since_are_found_by_their_words(told: Archive, keep: Keep) -> None:
     keep(prompt(9, "the parser drops commas"))
-    assert asked(told, "parser commas", model)[0].ref == "S5"
+    assert asked(told, "parser commas")[0].ref == "S5"
 
 
-def test_an_archive_without_vectors_is_searched_by_words(archive: Archive, keep: Keep, model: str) -> None:
+def test_an_archive_without_vectors_is_searched_by_words(archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "fix the parser"))
-    assert asked(archive, "parser", model) == search(archive, "parser", 10)
+    assert asked(archive, "parser") == search(archive, "parser", 10)
 
 
 def test_a_query_that_the_model_cannot_read_goes_by_words(archive: Archive, keep: Keep, workspace: Workspace) -> None:
     keep(prompt(1, "缓存永不过期"), prompt(2, "the parser drops commas"))
-    make_vectors(workspace, "minilm")
-    assert asked(archive, "缓存永不过期", "minilm") == search(archive, "缓存永不过期", 10)
+    make_vectors(workspace)
+    assert asked(archive, "缓存永不过期") == search(archive, "缓存永不过期", 10)
 
 
 @pytest.mark.parametrize("query", ["", "?", "\ud83d", "x" * 100_000, "NEAR(", '"', "\x00"], ids=ascii)
-def test_any_text_is_a_query(told: Archive, model: str, query: str) -> None:
-    assert all(hit.score < 10 for hit in asked(told, query, model))
+def test_any_text_is_a_query(told: Archive, query: str) -> None:
+    assert all(hit.score < 10 for hit in asked(told, query))
 
 
 def test_the_setting_turns_it_on(told: Archive, workspace: Workspace, reports: list[str]) -> None:
@@ -145,10 +139,10 @@ def test_the_setting_turns_it_on(told: Archive, workspace: Workspace, reports: l
 
 
 def test_where_no_step_has_a_vector_it_is_said(
-    archive: Archive, keep: Keep, workspace: Workspace, reports: list[str], model: str
+    archive: Archive, keep: Keep, workspace: Workspace, reports: list[str]
 ) -> None:
     keep(prompt(1, "fix the parser"))
-    workspace.settings.search_vectors = model
+    workspace.settings.search_vectors = MINILM
     assert [hit.ref for hit in find(workspace, Wanted("parser"), NOW)] == ["S1"]
     assert reports == ["searched by words alone: no step has a vector yet; `unified-state embed` makes them"]
 
@@ -161,7 +155,7 @@ def test_of_one_repository_all_repositories_have_the_same_hits_and_scores(told: 
 
 
 def test_the_nearest_in_meaning_of_all_repositories_is_the_best(
-    told: Archive, workspace: Workspace, tmp_path: Path, data_dir: Path, settings: Settings, model: str
+    told: Archive, workspace: Workspace, tmp_path: Path, data_dir: Path, settings: Settings
 ) -> None:
     (tmp_path / "other").mkdir()
     place = locate(str(tmp_path / "other"), str(data_dir), create=True)
@@ -169,7 +163,7 @@ def test_the_nearest_in_meaning_of_all_repositories_is_the_best(
         writer = StepWriter(archive, touch_session(archive, OTHER, NOW), None)
         text = "users cannot log in to their account any more"
         writer.add(Step("aaaaaaaa-0000-4000-8000-000000000000", 0, PROMPT, NOW, text, starts_turn=True), pack(text))
-    make_vectors(Workspace(place, settings, report=lambda _line: None), model)
+    make_vectors(Workspace(place, settings, report=lambda _line: None))
     best, second = find_everywhere(workspace, Wanted("people are unable to sign in"), NOW)[:2]
     assert (best.archive, second.archive) == (place.archive_path, told.path)
     assert best.hit.score > second.hit.score

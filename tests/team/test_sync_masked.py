@@ -27,7 +27,7 @@ from unified_state.upkeep.forget.forget_refs import forget
 from unified_state.upkeep.forget.scan_secrets import scan
 
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
-MODEL = "static 1"
+MODEL = "minilm 1"
 Store = Callable[..., PostgresStore]
 Said = Callable[..., None]
 
@@ -94,7 +94,7 @@ def test_a_masked_step_is_on_the_server_as_it_is_here_and_its_secret_nowhere(
     sync(workspace, server, lambda: NOW)
     with opened() as store:
         (first,) = store.search(HistoryQuery(text="use", kind="prompt"))
-        store.vectors.add(MODEL, [(first.step.uuid, 0, [1.0] * 256)])
+        store.vectors.add(MODEL, [(first.step.uuid, 0, [1.0] * 384)])
     assert SECRET in all_there_is(postgres, organisation)
     scan(workspace, fix_at=NOW + 1)
     sync(workspace, server, lambda: NOW + 2)

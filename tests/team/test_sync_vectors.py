@@ -16,7 +16,7 @@ from unified_state.memory.archive.vector_table import add_vectors, model_number
 from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.history_records import HistoryQuery
-from unified_state.setting_table import MODEL_NAMES, OFF, STATIC
+from unified_state.setting_table import MINILM, MINILM_NAME, OFF
 from unified_state.team.outbox import vector_batches
 from unified_state.team.postgres.postgres_store import PostgresStore, open_postgres
 from unified_state.team.server_states import server_states
@@ -24,7 +24,7 @@ from unified_state.team.sync_server import Limits, Server, Synced, sync
 from unified_state.upkeep.forget.forget_refs import forget
 
 Keep = Callable[..., None]
-NAME, DIMENSIONS = MODEL_NAMES[STATIC], 256
+NAME, DIMENSIONS = MINILM_NAME, 384
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def server(opened: Callable[[], PostgresStore]) -> Server:
 @pytest.fixture
 def synced(workspace: Workspace, server: Server) -> Callable[[], Synced]:
     """Syncs the workspace with the server."""
-    workspace.settings.search_vectors = STATIC
+    workspace.settings.search_vectors = MINILM
     return lambda: sync(workspace, server, lambda: NOW)
 
 
@@ -272,7 +272,7 @@ def test_a_server_without_the_extension_is_sent_none_until_it_has_it(
     def opened() -> HistoryStore:
         return open_postgres(postgres.dsn(name), "p", organisation="o", member="ada")
 
-    workspace.settings.search_vectors = STATIC
+    workspace.settings.search_vectors = MINILM
     keep(prompt(1, "one"))
     embed(archive, 1)
     done = sync(workspace, Server("a server", opened), lambda: NOW)

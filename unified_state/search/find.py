@@ -144,7 +144,7 @@ def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | Non
     try:
         from unified_state.search.query_meaning import open_reader  # loads numpy, only if enabled
 
-        return open_reader(settings.search_vectors, settings.minilm_folder)
+        return open_reader(settings.minilm_folder)
     except UnifiedStateError as error:
         if not is_told:
             workspace.report(f"searched by words alone: {error}")

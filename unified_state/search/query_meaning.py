@@ -87,7 +87,7 @@ class Reader:
         vector = self._read(readings)
         if vector is None:
             return None
-        return Meant(archive, number, vector, self._model.trust * min(1.0, len(having) / _THOUGHT))
+        return Meant(archive, number, vector, min(1.0, len(having) / _THOUGHT))
 
     def _read(self, readings: list[str]) -> Numbers | None:
         """Return the vector of some readings. A search of many archives asks for the same ones again."""
@@ -105,6 +105,6 @@ class Reader:
         return full_name(self._model.name, self._model.version), matrix([found], self._model.dimensions)[0].tolist()
 
 
-def open_reader(model: str, folder: str = "") -> Reader:
-    """Return the reader that uses a model. MiniLM is read from the folder."""
-    return Reader(open_model(model, folder))
+def open_reader(folder: str) -> Reader:
+    """Return the reader that uses the model in a folder."""
+    return Reader(open_model(folder))

@@ -17,7 +17,7 @@ from unified_state.memory.archive.schema.outbox_triggers import note_everything
 from unified_state.memory.history.store_protocol import HasIdentity, KeepsMarks, KeepsVectors, SharesItems
 from unified_state.memory.repository.health import SYNC_RUN, HookRun, forget_run, note_run
 from unified_state.memory.secrets.rules.mask import mask_text
-from unified_state.setting_table import MODEL_NAMES
+from unified_state.setting_table import MINILM_NAME, OFF
 from unified_state.team.known_servers import Told, know_again, mark_key
 from unified_state.team.outbox import Outbox, vector_batches
 
@@ -115,7 +115,7 @@ def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable
             outbox = _open_outbox(workspace, archive, server, store, began)
             mark = Mark(archive, server.name, workspace.place.id or "", marks)
             done = Synced(server.name, again=mark.begin_anew())
-            model = MODEL_NAMES.get(workspace.settings.search_vectors)
+            model = None if workspace.settings.search_vectors == OFF else MINILM_NAME
             sent = chain(_send(store, outbox, mark), _send_vectors(store, archive, server.name, model, mark))
             done = _replicate(done, sent, limits)
             if done.complete and isinstance(store, SharesItems):

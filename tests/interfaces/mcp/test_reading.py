@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.amount import amount
 from tests.builders import answer as answered
 from tests.builders import call as called
@@ -101,7 +102,8 @@ def test_a_search_has_the_hits_of_the_command(here: Path, keep: Keep, capsys: py
 def test_a_search_by_meaning_finds_other_words_and_notes_where_it_cannot(
     here: Path, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "static")
+    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "minilm")
+    monkeypatch.setenv(VARIABLE, minilm_folder())
     keep(prompt(1, "the login page is broken"))
     found = answer(here, "archive_search", query="users cannot sign in")
     assert found["hits"] == []

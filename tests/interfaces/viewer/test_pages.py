@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.builders import SESSION, answer, append, boundary, call, prompt, result, summary, write_transcript
 from tests.chromium import axe_script
 
@@ -142,7 +143,10 @@ def test_a_search_marks_its_hits_and_shows_its_filters_as_chips(told: Path, open
         page.wait_for_url(f"**session={SESSION}**")
 
 
-def test_a_search_goes_by_meaning_where_it_is_set_up(repository: Path, tmp_path: Path, opened: Open) -> None:
+def test_a_search_goes_by_meaning_where_it_is_set_up(
+    repository: Path, tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, minilm_folder())
     path = tmp_path / "t" / f"{SESSION}.jsonl"
     write_transcript(path, prompt(1, "the login page is broken"), answer(2, "I look at the colours of the logo."))
     run(repository, "import", str(path))
@@ -153,8 +157,8 @@ def test_a_search_goes_by_meaning_where_it_is_set_up(repository: Path, tmp_path:
         assert page.locator(".hits li").count() == 0
         page.goto(f"{viewer.base}/search?q=login")
         assert "unified-state embed" in page.locator("main").inner_text()
-    run(repository, "embed", "--model", "static")
-    with viewing(repository, UNIFIED_STATE_SEARCH_VECTORS="static") as viewer:
+    run(repository, "embed")
+    with viewing(repository, UNIFIED_STATE_SEARCH_VECTORS="minilm") as viewer:
         page = opened(viewer)
         page.goto(f"{viewer.base}{address}")
         assert "the login page is broken" in page.locator(".hits li").first.inner_text()

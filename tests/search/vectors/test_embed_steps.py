@@ -23,11 +23,11 @@ from unified_state.memory.archive.vector_table import (
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.search.search_archive import search
 from unified_state.search.vectors.embed_steps import Embedded, embed
+from unified_state.setting_table import MINILM_NAME
 from unified_state.upkeep.forget.forget_refs import forget_text
 
 Keep = Callable[..., None]
-STATIC = "wordllama-l2-supercat-256"
-OLD = b"\x00\x3c" + b"\x00" * 510  # the first of 256 directions
+OLD = b"\x00\x3c" + b"\x00" * 766  # the first of 384 directions
 
 
 def quietly(_total: int) -> Callable[[int], None]:
@@ -40,32 +40,32 @@ def has_minilm(workspace: Workspace) -> None:
 
 
 @pytest.fixture
-def embed_static(workspace: Workspace) -> Callable[..., Embedded]:
-    return partial(embed, workspace, "static")
+def make_vectors(workspace: Workspace) -> Callable[..., Embedded]:
+    return partial(embed, workspace)
 
 
 def test_every_step_with_a_text_gets_a_vector(
-    archive: Archive, keep: Keep, embed_static: Callable[..., Embedded]
+    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]
 ) -> None:
     keep(prompt(1, "fix it"), answer(2, call("t1", "Bash", command="make")), result(3, "t1", "it fails"))
-    done = embed_static(None, quietly)
-    assert (done.model, done.added, done.vectors, done.steps) == (STATIC, 3, 3, 3)
+    done = make_vectors(None, quietly)
+    assert (done.model, done.added, done.vectors, done.steps) == (MINILM_NAME, 3, 3, 3)
     assert sorted(read_vectors(archive, 1, [1, 2, 3])) == [1, 2, 3]
 
 
 def test_what_is_new_since_the_last_run_gets_one_and_nothing_twice(
-    archive: Archive, keep: Keep, embed_static: Callable[..., Embedded]
+    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]
 ) -> None:
     keep(prompt(1, "fix it"))
-    embed_static(None, quietly)
+    make_vectors(None, quietly)
     before = read_vectors(archive, 1, [1])
     keep(prompt(2, "and test it"))
-    assert embed_static(None, quietly).added == 1
+    assert make_vectors(None, quietly).added == 1
     assert read_vectors(archive, 1, [1]) == before
-    assert embed_static(None, quietly).added == 0
+    assert make_vectors(None, quietly).added == 0
 
 
-def test_a_limit_takes_the_newest_first(archive: Archive, keep: Keep, embed_static: Callable[..., Embedded]) -> None:
+def test_a_limit_takes_the_newest_first(archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]) -> None:
     keep(*(prompt(number, f"fix the {number}. bug") for number in range(1, 101)))
     totals: list[int] = []
     batches: list[int] = []
@@ -74,7 +74,7 @@ def test_a_limit_takes_the_newest_first(archive: Archive, keep: Keep, embed_stat
         totals.append(total)
         return batches.append
 
-    assert embed_static(70, begin).added == 70
+    assert make_vectors(70, begin).added == 70
     assert (totals, batches) == ([70], [64, 6])
     assert sorted(read_vectors(archive, 1, range(1, 101))) == list(range(31, 101))
 
@@ -85,13 +85,13 @@ def test_a_step_that_holds_nothing_to_read_is_counted_and_does_not_stop_the_othe
     keep(
         prompt(1, "fix the parser"), *(prompt(number, "x" * 500) for number in range(2, 90)), prompt(90, "and test it")
     )
-    done = embed(workspace, "minilm", None, quietly)
+    done = embed(workspace, None, quietly)
     assert (done.added, done.unreadable, done.vectors, done.steps) == (2, 88, 2, 90)
 
 
 def test_steps_that_hold_nothing_to_read_do_not_use_up_the_limit(keep: Keep, workspace: Workspace) -> None:
     keep(prompt(1, "fix the parser"), *(prompt(number, "你好世界") for number in range(2, 12)))
-    assert embed(workspace, "minilm", 1, quietly).added == 1
+    assert embed(workspace, 1, quietly).added == 1
 
 
 @pytest.mark.parametrize(
@@ -99,61 +99,50 @@ def test_steps_that_hold_nothing_to_read_do_not_use_up_the_limit(keep: Keep, wor
     ["", "1 " * 500_000, "\ud83d half", "你好世界", "\x00\x01\udcff", "NaN", "data:image/png;base64,aaaa"],
     ids=ascii,
 )
-@pytest.mark.parametrize("model", ["static", "minilm"])
-def test_hostile_texts_do_no_harm(archive: Archive, keep: Keep, workspace: Workspace, model: str, text: str) -> None:
+def test_hostile_texts_do_no_harm(archive: Archive, keep: Keep, workspace: Workspace, text: str) -> None:
     keep(prompt(1, "where is the parser?"), prompt(2, text), prompt(3, "in src"))
-    assert embed(workspace, model, None, quietly).added >= 2
+    assert embed(workspace, None, quietly).added >= 2
     assert search(archive, "parser", 5)[0].ref == "S1"
 
 
-def test_a_batch_is_committed_by_itself(archive: Archive, keep: Keep, embed_static: Callable[..., Embedded]) -> None:
+def test_a_batch_is_committed_by_itself(archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]) -> None:
     keep(*(prompt(number, f"fix the {number}. bug") for number in range(1, 101)))
 
     def stop(_count: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        embed_static(None, lambda _total: stop)
+        make_vectors(None, lambda _total: stop)
     assert vector_counts(archive)[0].steps == 64
-    assert embed_static(None, quietly).added == 36
+    assert make_vectors(None, quietly).added == 36
 
 
-def test_of_two_runs_one_is_refused(keep: Keep, workspace: Workspace, embed_static: Callable[..., Embedded]) -> None:
+def test_of_two_runs_one_is_refused(keep: Keep, workspace: Workspace, make_vectors: Callable[..., Embedded]) -> None:
     keep(prompt(1, "fix it"))
     held = FileLock(str(Path(workspace.place.folder) / "embed.lock"), 0)
     with held, pytest.raises(StorageError, match="another process is making vectors for this repository; "):
-        embed_static(None, quietly)
-    assert embed_static(None, quietly).added == 1
+        make_vectors(None, quietly)
+    assert make_vectors(None, quietly).added == 1
 
 
 def old_vector(archive: Archive) -> None:
-    add_vectors(archive, model_number(archive, STATIC, "an old one", 256), [(1, OLD)])
+    add_vectors(archive, model_number(archive, MINILM_NAME, "an old one", 384), [(1, OLD)])
 
 
 def test_vectors_of_another_version_stay_until_all_steps_have_new_ones(
-    archive: Archive, keep: Keep, embed_static: Callable[..., Embedded]
+    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]
 ) -> None:
     keep(prompt(1, "fix it"), prompt(2, "and test it"))
     old_vector(archive)
-    version = embed_static(1, quietly).version
-    assert vector_counts(archive) == (VectorCount(STATIC, "an old one", 1), VectorCount(STATIC, version, 1))
-    embed_static(None, quietly)
-    assert vector_counts(archive) == (VectorCount(STATIC, version, 2),)
-
-
-def test_models_stand_side_by_side(archive: Archive, keep: Keep, workspace: Workspace) -> None:
-    keep(prompt(1, "fix it"))
-    for model in ("static", "minilm"):
-        embed(workspace, model, None, quietly)
-    assert [(count.model, count.steps) for count in vector_counts(archive)] == [
-        (STATIC, 1),
-        ("all-MiniLM-L6-v2-int8", 1),
-    ]
+    version = make_vectors(1, quietly).version
+    assert vector_counts(archive) == (VectorCount(MINILM_NAME, "an old one", 1), VectorCount(MINILM_NAME, version, 1))
+    make_vectors(None, quietly)
+    assert vector_counts(archive) == (VectorCount(MINILM_NAME, version, 2),)
 
 
 @pytest.mark.parametrize("change", ["forgotten", "masked"])
 def test_a_text_that_goes_while_the_vectors_are_made_leaves_none(
-    archive: Archive, keep: Keep, embed_static: Callable[..., Embedded], change: str
+    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded], change: str
 ) -> None:
     keep(*(prompt(number, f"the {number}. secret word is xyzzy") for number in range(1, 101)))
 
@@ -164,15 +153,15 @@ def test_a_text_that_goes_while_the_vectors_are_made_leaves_none(
         elif step is not None and "xyzzy" in step.text:
             replace_text(archive, 1, step, "***")
 
-    embed_static(None, lambda _total: after_a_batch)
+    make_vectors(None, lambda _total: after_a_batch)
     after_a_batch(0)
     assert read_vectors(archive, 1, [1]) == {} if change == "forgotten" else len(read_vectors(archive, 1, [1])) == 1
 
 
 def test_forgetting_takes_the_vectors_along(
-    archive: Archive, keep: Keep, embed_static: Callable[..., Embedded]
+    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]
 ) -> None:
     keep(prompt(1, "the secret word is xyzzy"), prompt(2, "fix it"))
-    embed_static(None, quietly)
+    make_vectors(None, quietly)
     forget_text(archive, "xyzzy", 1)
     assert sorted(read_vectors(archive, 1, [1, 2])) == [2]

@@ -7,48 +7,55 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.minilm_folder import minilm_folder
 from tests.builders import prompt
 from unified_state.errors import StorageError
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.vector_table import vector_counts
+from unified_state.memory.archive.vector_table import add_vectors, model_number, vector_counts
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.search.vectors.embed_steps import embed
 from unified_state.search.vectors.remove_vectors import remove_vectors, vector_lock
+from unified_state.setting_table import MINILM_NAME
 
 Keep = Callable[..., None]
-STATIC = "wordllama-l2-supercat-256"
+OTHER = "another model"
 
 
-def make_static_vectors(workspace: Workspace) -> int:
-    return embed(workspace, "static", None, lambda _total: lambda _count: None).vectors
+@pytest.fixture(autouse=True)
+def has_minilm(workspace: Workspace) -> None:
+    workspace.settings.minilm_folder = minilm_folder()
+
+
+def make_vectors(workspace: Workspace) -> int:
+    return embed(workspace, None, lambda _total: lambda _count: None).vectors
 
 
 def test_the_vectors_of_a_model_go_with_what_was_made_of_them_and_can_be_made_again(
     workspace: Workspace, archive: Archive, keep: Keep
 ) -> None:
     keep(*(prompt(number, f"fix the {number}. bug") for number in range(1, 4)))
-    assert make_static_vectors(workspace) == 3
+    assert make_vectors(workspace) == 3
     derived = Path(f"{archive.path}.vectors")
     assert list(derived.glob("*.bits1"))
-    done = remove_vectors(workspace, "static")
-    assert (done.model, done.removed) == (STATIC, 3)
+    done = remove_vectors(workspace)
+    assert (done.model, done.removed) == (MINILM_NAME, 3)
     assert (vector_counts(archive), list(derived.glob("*.bits1"))) == ((), [])
-    assert remove_vectors(workspace, "static").removed == 0
-    assert make_static_vectors(workspace) == 3
+    assert remove_vectors(workspace).removed == 0
+    assert make_vectors(workspace) == 3
 
 
 def test_the_vectors_of_another_model_stay(workspace: Workspace, archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "fix it"))
-    make_static_vectors(workspace)
-    assert remove_vectors(workspace, "minilm").removed == 0
-    assert [count.model for count in vector_counts(archive)] == [STATIC]
+    add_vectors(archive, model_number(archive, OTHER, "1", 2), [(1, b"\x00\x3c" + bytes(2))])
+    assert remove_vectors(workspace).removed == 0
+    assert [count.model for count in vector_counts(archive)] == [OTHER]
 
 
 def test_who_makes_vectors_is_not_disturbed(workspace: Workspace, archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "fix it"))
-    make_static_vectors(workspace)
+    make_vectors(workspace)
     with vector_lock(workspace), pytest.raises(StorageError, match="another process is making vectors"):
-        remove_vectors(workspace, "static")
+        remove_vectors(workspace)
     assert vector_counts(archive) != ()
 
 

@@ -65,7 +65,7 @@ def test_a_vector_is_kept_once_and_only_of_a_step_of_ones_own(store: PostgresSto
     assert store.vectors.add(MODEL, [(uuid(1), 0, vector(1)), (uuid(99), 0, vector(1))]) == 0
 
 
-@pytest.mark.parametrize("dimensions", [256, 384, 768])
+@pytest.mark.parametrize("dimensions", [384, 768])
 def test_only_vectors_of_one_model_are_compared(store: PostgresStore, dimensions: int) -> None:
     store.vectors.add("another 1", [(uuid(3), 0, vector(1, dimensions=dimensions))])
     assert found(store, "", vector(1, dimensions=dimensions), model="another 1") == ["about nothing"]
@@ -133,7 +133,7 @@ def test_another_tenants_vectors_are_not_found(store: PostgresStore, open_as: Op
 
 def test_the_index_finds_what_an_exact_search_finds(open_as: OpenAs, postgres: PostgresServer) -> None:
     numbers = random.Random(5)
-    centres = [[numbers.gauss(0, 1) for _ in range(256)] for _ in range(20)]
+    centres = [[numbers.gauss(0, 1) for _ in range(384)] for _ in range(20)]
     made = {number: [place + numbers.gauss(0, 0.7) for place in numbers.choice(centres)] for number in range(1, 1501)}
     store = open_as()
     store.append([step(number) for number in made])

@@ -46,14 +46,14 @@ class Embedded(Record):
     steps: int
 
 
-def embed(workspace: Workspace, name: str, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
-    """Make vectors of a model for steps that have none, up to the limit. Return the result.
+def embed(workspace: Workspace, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
+    """Make vectors for steps that have none, up to the limit. Return the result.
 
     Raises StorageError if another run is active. `begin` receives the number of steps to do, and returns a function
     that is called after each batch. Vectors of the model's other versions stay until all steps have one of this
     version.
     """
-    model = open_model(name, workspace.settings.minilm_folder)
+    model = open_model(workspace.settings.minilm_folder)
     with vector_lock(workspace):
         return workspace.use(lambda archive: _embed(archive, model, limit, begin))
 

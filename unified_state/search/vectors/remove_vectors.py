@@ -1,4 +1,4 @@
-"""Remove the vectors of a model that is no longer wanted. This needs neither the model nor its packages."""
+"""Remove the vectors that are no longer wanted. This needs neither the model nor its packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.archive.vector_table import drop_vectors
-from unified_state.setting_table import MODEL_NAMES
+from unified_state.setting_table import MINILM_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LOCK = "embed.lock"
 
 
 class RemovedVectors(Record):
-    """The result: the number of removed vectors of a model, and the size of the archive afterwards."""
+    """The result: the number of removed vectors of the model, and the size of the archive afterwards."""
 
     model: str
     removed: int
@@ -34,17 +34,17 @@ def vector_lock(workspace: Workspace) -> FileLock:
     return FileLock(os.path.join(workspace.place.folder, _LOCK), 0, busy)
 
 
-def remove_vectors(workspace: Workspace, name: str) -> RemovedVectors:
-    """Remove the vectors of a model in all its versions, and the files derived from them.
+def remove_vectors(workspace: Workspace) -> RemovedVectors:
+    """Remove the vectors of the model in all its versions, and the files derived from them.
 
     Raises StorageError if a run is making vectors.
     """
 
     def action(archive: Archive) -> RemovedVectors:
-        removed = drop_vectors(archive, MODEL_NAMES[name])
+        removed = drop_vectors(archive, MINILM_NAME)
         if removed:
             tidy(archive)
-        return RemovedVectors(MODEL_NAMES[name], removed, archive.size())
+        return RemovedVectors(MINILM_NAME, removed, archive.size())
 
     with vector_lock(workspace):
         return workspace.use(action)

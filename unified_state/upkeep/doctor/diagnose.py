@@ -272,7 +272,7 @@ def _meaning(subject: _Subject) -> Iterator[Check]:
     try:
         from unified_state.search.query_meaning import open_reader
 
-        reader = open_reader(model, subject.settings.minilm_folder)
+        reader = open_reader(subject.settings.minilm_folder)
         with Archive(subject.archive_path, seconds=_PATIENCE) as archive:
             has_vectors = reader.knows(archive)
     except UnifiedStateError as error:

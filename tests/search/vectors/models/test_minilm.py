@@ -20,7 +20,7 @@ KNOWN = json.loads((Path(__file__).parent / "minilm_known.json").read_text(encod
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return open_model("minilm", minilm_folder())
+    return open_model(minilm_folder())
 
 
 def numbers(vector: bytes | None) -> tuple[float, ...]:

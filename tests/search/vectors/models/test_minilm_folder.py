@@ -55,18 +55,18 @@ OTHER_MODEL = (
 
 
 def test_the_folder_is_all_that_it_needs_and_vectors_made_of_the_packages_go_on(folder: Path) -> None:
-    assert open_model("minilm", str(folder)).version == VERSION_BEFORE
+    assert open_model(str(folder)).version == VERSION_BEFORE
 
 
 def test_a_folder_in_the_home_may_be_named_by_a_tilde(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(folder.parent))
-    assert open_model("minilm", f"~/{folder.name}").version == VERSION_BEFORE
+    assert open_model(f"~/{folder.name}").version == VERSION_BEFORE
 
 
 @pytest.mark.parametrize("named", ["", "models/minilm"])
 def test_without_the_path_of_a_folder_it_says_what_to_do(named: str) -> None:
     with pytest.raises(SettingError, match="the model minilm needs minilm_folder") as caught:
-        open_model("minilm", named)
+        open_model(named)
     assert caught.value.hint == FOLDER_HELP
 
 
@@ -74,7 +74,7 @@ def test_without_the_path_of_a_folder_it_says_what_to_do(named: str) -> None:
 def test_a_file_that_is_missing_is_told(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(StorageError) as caught:
-        open_model("minilm", str(folder))
+        open_model(str(folder))
     assert str(caught.value) == f"{folder / name} cannot be read: No such file or directory; {FOLDER_HELP}"
 
 
@@ -85,7 +85,7 @@ def test_a_file_with_one_other_byte_is_refused(folder: Path, name: str, place: i
     content[place] ^= 1
     (folder / name).write_bytes(content)
     with pytest.raises(DamagedFileError) as caught:
-        open_model("minilm", str(folder))
+        open_model(str(folder))
     digest = hashlib.sha256(content).hexdigest()
     assert str(caught.value) == (
         f"{folder / name} is not a known file of the model: its SHA-256 is {digest}; {FOLDER_HELP}"
@@ -101,7 +101,7 @@ def test_a_known_file_that_cannot_be_used_is_told_in_one_line(
     (folder / name).write_bytes(content)
     monkeypatch.setitem(minilm.KNOWN, name, (hashlib.sha256(content).hexdigest(),))
     with pytest.raises(DamagedFileError) as caught:
-        open_model("minilm", str(folder))
+        open_model(str(folder))
     told = str(caught.value)
     assert told.startswith(f"{folder / name} is no model that can be used here: ")
     assert told.endswith(f"; {FOLDER_HELP}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from unified_state.interfaces.cli.command_context import Command, argument, count, either, option
+from unified_state.interfaces.cli.command_context import Command, count, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
-from unified_state.setting_table import MODEL_NAMES, OFF, STATIC
+from unified_state.setting_table import MINILM, OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,10 +19,8 @@ def _embed(context: Context, arguments: Values) -> None:
     from contextlib import ExitStack
 
     workspace = context.changing()
-    setting = workspace.settings.search_vectors
-    if arguments.remove is not None:
-        return _remove(context, workspace, arguments.remove)
-    name = arguments.model or (STATIC if setting == OFF else setting)
+    if arguments.remove:
+        return _remove(context, workspace)
     from unified_state.search.vectors.embed_steps import embed  # loads numpy
 
     with ExitStack() as stack:
@@ -30,34 +28,31 @@ def _embed(context: Context, arguments: Values) -> None:
         def begin(total: int) -> Callable[[int], None]:
             return stack.enter_context(progress_bar("making vectors", total))
 
-        done = embed(workspace, name, arguments.limit, begin)
+        done = embed(workspace, arguments.limit, begin)
     unreadable = f"; {done.unreadable:,} hold no text that it can read" if done.unreadable else ""
     context.show(
         done.as_dict(),
         f"{done.added:,} new vectors: {done.vectors:,} of {done.steps:,} steps have one of {done.model}{unreadable}",
     )
-    if setting != name:
-        context.say(f'searches do not use them yet; set search_vectors = "{name}"')
+    if workspace.settings.search_vectors == OFF:
+        context.say(f'searches do not use them yet; set search_vectors = "{MINILM}"')
     return None
 
 
-def _remove(context: Context, workspace: Workspace, name: str) -> None:
+def _remove(context: Context, workspace: Workspace) -> None:
     from unified_state.search.vectors.remove_vectors import remove_vectors
 
-    done = remove_vectors(workspace, name)
+    done = remove_vectors(workspace)
     size = f"the archive has {done.archive_bytes / 1e6:,.1f} MB"
     context.show(done.as_dict(), f"{done.removed:,} vectors of {done.model} removed; {size}")
-    if workspace.settings.search_vectors == name:
-        context.say('searches still ask for them; set search_vectors = "off"')
+    if workspace.settings.search_vectors != OFF:
+        context.say(f'searches still ask for them; set search_vectors = "{OFF}"')
 
 
 COMMANDS = {
     "embed": Command(
         _embed,
-        either(
-            argument("--model", choices=MODEL_NAMES, help="default: the setting search_vectors, or static"),
-            argument("--remove", choices=MODEL_NAMES, help="remove all vectors of a model, and make none"),
-        ),
+        flag("--remove", "remove all vectors, and make none"),
         option("--limit N", "at most so many steps, the newest without a vector", type=count),
     )
 }

@@ -25,7 +25,7 @@ from unified_state.search.vectors.models.model_files import (
     unusable,
     version_of,
 )
-from unified_state.setting_table import MINILM, MODEL_NAMES
+from unified_state.setting_table import MINILM, MINILM_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ _ZERO = np.zeros(1, np.float32)
 class MiniLm:
     """The loaded model."""
 
-    name = MODEL_NAMES[MINILM]
+    name = MINILM_NAME
     dimensions = 384
-    trust = 1.0
 
     def __init__(self, folder: str) -> None:
         if not os.path.isabs(folder):
@@ -99,11 +98,11 @@ def _session(weights: FolderFile, dimensions: int) -> Any:
     try:
         session = onnxruntime.InferenceSession(weights.content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's error classes are not in a public module
-        raise unusable(weights.path, error, FOLDER_HELP) from error
+        raise unusable(weights.path, error) from error
     inputs = {one.name for one in session.get_inputs()}
     shapes = [one.shape for one in session.get_outputs()]
     if inputs != set(_INPUTS) or [shape[-1] for shape in shapes] != [dimensions]:
-        raise unusable(weights.path, f"it makes {shapes} of {sorted(inputs)}", FOLDER_HELP)
+        raise unusable(weights.path, f"it makes {shapes} of {sorted(inputs)}")
     return session
 
 

@@ -1,22 +1,19 @@
-"""Files of models: of a package, found without importing it, or in a folder that the user names.
+"""Files of the model, in a folder that the user names.
 
-A file that differs from the installed or known one is refused, because a model with a damaged weight gives no error,
-only wrong vectors.
+A file that differs from the known one is refused, because a model with a damaged weight gives no error, only wrong
+vectors.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from base64 import urlsafe_b64encode
-from importlib.metadata import PackageNotFoundError, distribution
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError, StorageError
-from unified_state.lib.package import extra_line
-from unified_state.lib.stdlib import open_regular, read_regular
+from unified_state.lib.stdlib import read_regular
 from unified_state.lib.text import well_formed
 from unified_state.model.step import EMBEDDED_CHARACTERS
 
@@ -28,32 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_AGAIN = extra_line("vectors").replace("pip install", "pip install --force-reinstall")
 FOLDER_HELP = "docs/how-to/search-by-meaning.md tells which files it needs and where to get them"
 _LARGEST = 64 << 20  # bytes of a file: twice those of the largest known one
 _DIGITS = 12  # of the digest in a version's name
 _TOLD = 200  # of another library's message
-
-
-class PackageFile:
-    """A file of an installed package: its path and the digest of its content.
-
-    Raises ModuleNotFoundError if the package is not installed, and DamagedFileError if the file is not the installed
-    one.
-    """
-
-    def __init__(self, package: str, name: str) -> None:
-        try:
-            found = distribution(package)
-        except PackageNotFoundError as error:
-            message = f"the package {package} is not there"
-            raise ModuleNotFoundError(message, name=package) from error
-        self.path = str(found.locate_file(name))
-        self.digest = _digest(self.path)
-        recorded = next((file.hash for file in found.files or () if str(file) == name), None)
-        if recorded is not None and recorded.mode == "sha256" and recorded.value != _as_recorded(self.digest):
-            message = f"{self.path} is not as it was installed"
-            raise DamagedFileError(message, f"pip install --force-reinstall --no-deps {package}")
 
 
 class FolderFile:
@@ -76,39 +51,25 @@ class FolderFile:
             raise DamagedFileError(message, FOLDER_HELP)
 
 
-def unusable(path: str, problem: object, hint: str = _AGAIN) -> DamagedFileError:
-    """Return the error for a file that is as expected and still unusable, for instance because it has another version
-    of its package.
+def unusable(path: str, problem: object) -> DamagedFileError:
+    """Return the error for a file that is as expected and still unusable, for instance with another version of a
+    package.
     """
     told = " ".join(str(problem).split())[:_TOLD]
-    return DamagedFileError(f"{path} is no model that can be used here: {told}", hint)
+    return DamagedFileError(f"{path} is no model that can be used here: {told}", FOLDER_HELP)
 
 
-def read_tokenizer(file: PackageFile | FolderFile) -> Any:
+def read_tokenizer(file: FolderFile) -> Any:
     """Return the tokenizer of a file. Raises DamagedFileError."""
     try:
-        return Tokenizer.from_file(file.path) if isinstance(file, PackageFile) else Tokenizer.from_buffer(file.content)
+        return Tokenizer.from_buffer(file.content)
     except Exception as error:  # the library raises no specific class
-        raise unusable(file.path, error, _AGAIN if isinstance(file, PackageFile) else FOLDER_HELP) from error
+        raise unusable(file.path, error) from error
 
 
-def version_of(*files: PackageFile | FolderFile) -> str:
+def version_of(*files: FolderFile) -> str:
     """Return a name for the files' content, which changes with the content."""
     return hashlib.sha256(b"".join(file.digest for file in files)).hexdigest()[:_DIGITS]
-
-
-def _digest(path: str) -> bytes:
-    try:
-        with open_regular(path) as file:
-            return hashlib.file_digest(file, "sha256").digest()
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise StorageError(message, _AGAIN) from error
-
-
-def _as_recorded(digest: bytes) -> str:
-    """Return a digest in the format of a package's file list."""
-    return urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def pack_unit(vector: NDArray[np.float32]) -> bytes | None:

@@ -288,8 +288,8 @@ END $$;
 """
 
 
-# Dimensions of the known models' vectors: MiniLM's and wordllama's. Other vectors are compared one by one.
-INDEXED_DIMENSIONS = (256, 384)
+# Dimensions of MiniLM's vectors. Others are compared one by one.
+INDEXED_DIMENSIONS = (384,)
 
 # Nothing else of the extension's schema is used, because other users may create functions there.
 NEAREST = """
@@ -303,8 +303,7 @@ DECLARE
     is_filtered boolean := coalesce(sessions::text, of_kind, of_tool, since::text, until::text) IS NOT NULL;
 BEGIN
     PERFORM asked::{schema}.halfvec;  -- loads the extension, whose settings are known from here on
-    -- Of the ten nearest of 100,000 passages of real texts it finds 99.6 % with MiniLM; of a million with the static
-    -- model 92 %.
+    -- Of the ten nearest of 100,000 passages of real texts it finds 99.6 %.
     PERFORM unified_state.tell('hnsw.ef_search', '150');
     IF current_setting('hnsw.iterative_scan', true) IS NOT NULL THEN  -- from version 0.8 on
         PERFORM unified_state.tell('hnsw.iterative_scan', 'relaxed_order');
