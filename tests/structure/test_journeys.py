@@ -87,8 +87,8 @@ def enter(action):
 """
 
 COMMAND = f"""{ENTER}
-from unified_state.interfaces.cli.main import _parse
-parsed = _parse(sys.argv[1:])
+from unified_state.interfaces.cli.argument_parser import parse
+parsed = parse(sys.argv[1:])
 enter(lambda: parsed.run(parsed))
 """
 

@@ -138,13 +138,13 @@ def test_plumbing_is_hidden_from_the_first_page(empty: Path) -> None:
 def test_every_example_of_the_help_is_a_command_line_that_can_be_parsed() -> None:
     import shlex
 
-    from unified_state.interfaces.cli.main import _parse
+    from unified_state.interfaces.cli.argument_parser import parse
 
     for words, example in EXAMPLES.items():
         program, *arguments = shlex.split(example.partition(" > ")[0])
         assert program == "unified-state"
         assert arguments[: len(words.split())] == words.split()
-        _parse(arguments)
+        parse(arguments)
 
 
 def test_a_verb_that_records_or_lists_has_a_description_and_an_example(empty: Path) -> None:

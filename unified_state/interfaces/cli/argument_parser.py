@@ -1,4 +1,4 @@
-"""The command line's parser of argparse, for what `plain_parser` leaves: help, usage errors, rare forms.
+"""The command line's parser of argparse. It has the arguments of the named command alone.
 
 An error has the names that a mistyped one may mean: commands, verbs, options and choices.
 """
@@ -8,15 +8,15 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from importlib import import_module
 
 from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, PROGRAM
-from unified_state.interfaces.cli.plain_parser import SUPPRESS, Values, commands_of
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, NoReturn
 
 
@@ -25,11 +25,6 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
-
-    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
-        """Add an argument. `argparse` knows its word for no value and no help only as its own object."""
-        hidden = {name: argparse.SUPPRESS for name, value in options.items() if value == SUPPRESS}
-        return super().add_argument(*names, **{**options, **hidden})
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with 2."""
@@ -56,6 +51,12 @@ def build_parser(names: Sequence[str]) -> Parser:
     return parser
 
 
+def commands_of(module: str) -> Mapping[str, Any]:
+    """Return the commands of a module of `commands`, by their words."""
+    found: Mapping[str, Any] = import_module(f"unified_state.interfaces.cli.commands.{module}").COMMANDS
+    return found
+
+
 def _fill(parser: Parser, name: str, module: str) -> None:
     """Add the arguments of a command, and its verbs."""
     commands = commands_of(module)
@@ -79,10 +80,10 @@ def _example(words: str) -> str | None:
     return f"example:\n  {EXAMPLES[words]}" if words in EXAMPLES else None
 
 
-def parse(arguments: Sequence[str]) -> Values:
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the values of a command line, or print help or what is wrong with it, and exit."""
     try:
-        return Values(vars(_parser(arguments).parse_args(arguments)))
+        return _parser(arguments).parse_args(arguments)
     except SystemExit:
         if "hook" in arguments[:1]:
             raise SystemExit(0) from None  # the client refuses the user's prompt on exit code 2 of a hook

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import SUPPRESS
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES, SESSION_VARIABLES
 from unified_state.errors import MissingExtraError, NothingArchivedError, UsageError
-from unified_state.interfaces.cli.plain_parser import SUPPRESS
 from unified_state.lib.fence import visible, visible_json
 from unified_state.lib.files import lies_in
 from unified_state.lib.package import extra_line
@@ -21,10 +21,10 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.interfaces.cli.terminal import Style
     from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from unified_state.team.sync_server import Server
 
     Add = Callable[[Any], object]
-    Action = Callable[["Context", Values], int | None]
+    Action = Callable[["Context", Namespace], int | None]
 
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"  # as `session_project` has it, which a person's command does not load
 SERVER = "server"  # the name in arguments
@@ -57,7 +57,7 @@ class Command:
             add(parser)
         parser.set_defaults(run=self.run)
 
-    def run(self, arguments: Values) -> int:
+    def run(self, arguments: Namespace) -> int:
         """Run the command, and return its exit code."""
         as_json, session_id = getattr(arguments, "json", False), getattr(arguments, "session_id", None)
         context = Context(as_json=as_json, session_id=session_id)

@@ -16,7 +16,7 @@ import os
 import sys
 
 from unified_state.errors import UnifiedStateError
-from unified_state.interfaces.cli.command_table import COMMANDS, PROGRAM
+from unified_state.interfaces.cli.command_table import PROGRAM
 from unified_state.lib.fence import visible
 from unified_state.lib.processes import absolute_folders
 from unified_state.settings import environment, set_variable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from typing import NoReturn
 
-    from unified_state.interfaces.cli.plain_parser import Values
 
 _ALLOCATIONS = 100_000  # between garbage collections; most commands end before one pays off
 _QUICK = {"--help", "-h", "decision", "recall", "search", "show", "status"}  # these import no other package
@@ -69,7 +68,9 @@ def run(arguments: Sequence[str]) -> int:
             from unified_state.interfaces.cli.first_page import print_first_page
 
             return print_first_page(with_state=not arguments)
-        parsed = _parse(arguments)
+        from unified_state.interfaces.cli.argument_parser import parse
+
+        parsed = parse(arguments)
         return int(parsed.run(parsed))
     except UnifiedStateError as error:
         from unified_state.memory.secrets.rules.mask import hide_secrets  # a message may quote a foreign file
@@ -87,21 +88,6 @@ def run(arguments: Sequence[str]) -> int:
 
         sys.stderr.write(f"{PROGRAM}: {report_bug(error, arguments)}\n")
         return BUG
-
-
-def _parse(arguments: Sequence[str]) -> Values:
-    from unified_state.interfaces.cli.plain_parser import NotPlainError, commands_of, parse_plain
-
-    name, *words = arguments
-    row = COMMANDS.get(name)
-    if row is not None:
-        try:
-            return parse_plain(commands_of(row[0]), name, words)
-        except NotPlainError:
-            pass  # argparse has the help, and the message
-    from unified_state.interfaces.cli.argument_parser import parse
-
-    return parse(arguments)
 
 
 def load_site() -> None:

@@ -15,11 +15,11 @@ from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from typing import Any
 
     from unified_state.context.window.context_report import ContextReport
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
 
 _KNOWN_FROM = {
     FROM_CLIENT: "as its environment says",
@@ -34,7 +34,7 @@ _COLUMNS = (
 _COUNTED = ("kept", "bare", "missing", "distorted", "stale", "restored")
 
 
-def _context(context: Context, _arguments: Values) -> None:
+def _context(context: Context, _arguments: Namespace) -> None:
     from unified_state.context.window.context_report import report_context
 
     workspace = context.workspace(create=False)
@@ -88,7 +88,7 @@ def _lines(report: ContextReport) -> list[str]:
     return lines
 
 
-def _preview(context: Context, arguments: Values) -> None:
+def _preview(context: Context, arguments: Namespace) -> None:
     from unified_state.restore.preview import preview_restore, preview_startup, startup_text
 
     _check_startup(arguments)
@@ -111,7 +111,7 @@ def _preview(context: Context, arguments: Values) -> None:
     return _show_preview(context, preview.as_dict(), preview.text)
 
 
-def _check_startup(arguments: Values) -> None:
+def _check_startup(arguments: Namespace) -> None:
     """Raise UsageError if an option is given that the start of a session has no use for."""
     given = [name for name in ("summary", "prompt", "tokens") if getattr(arguments, name) is not None]
     if arguments.startup and given:
@@ -133,7 +133,7 @@ def _read_file(path: str) -> str:
         raise NotFoundError(message, "name an existing file") from error
 
 
-def _compactions(context: Context, arguments: Values) -> None:
+def _compactions(context: Context, arguments: Namespace) -> None:
     from unified_state.restore.note_survival import survival_of, survivals
 
     workspace = context.workspace(create=False)

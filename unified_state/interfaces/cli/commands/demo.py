@@ -32,10 +32,10 @@ from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from typing import Any
 
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
 
 _SESSION = "5e551011-0000-4000-8000-000000000001"
 
@@ -60,7 +60,7 @@ class Demonstration(Record):
     restored: str
 
 
-def _demo(context: Context, arguments: Values) -> int:
+def _demo(context: Context, arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder, progress_bar("running a session"):
         demo = _Demo(folder)
         done = demo.run()

@@ -17,13 +17,13 @@ _DEFAULT = "default"  # the origin of a setting without a value of the user's
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from typing import Any
 
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
 
 
-def _doctor(context: Context, arguments: Values) -> int:
+def _doctor(context: Context, arguments: Namespace) -> int:
     from unified_state.upkeep.doctor.diagnose import diagnose
 
     with progress_bar("checking"):
@@ -32,7 +32,7 @@ def _doctor(context: Context, arguments: Values) -> int:
     return show_checks(context, checks)
 
 
-def _audit(context: Context, _arguments: Values) -> int:
+def _audit(context: Context, _arguments: Namespace) -> int:
     from unified_state.upkeep.audit.audit import audit
 
     with progress_bar("auditing"):
@@ -46,7 +46,7 @@ def _audit(context: Context, _arguments: Values) -> int:
     return 1 if found.findings else 0
 
 
-def _config(context: Context, _arguments: Values) -> int:
+def _config(context: Context, _arguments: Namespace) -> int:
     place, settings = context.of_project()
     rows = [
         {
@@ -82,7 +82,7 @@ def _file_lines(files: dict[str, str]) -> list[str]:
     ]
 
 
-def _link(context: Context, arguments: Values) -> None:
+def _link(context: Context, arguments: Namespace) -> None:
     place, settings = context.here(create=False)
     if arguments.id:
         context.check_may_take_away(place, settings, "links another archive")

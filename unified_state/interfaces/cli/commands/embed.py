@@ -8,14 +8,14 @@ from unified_state.setting_table import MINILM, OFF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable
 
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.memory.workspace.workspace import Workspace
 
 
-def _embed(context: Context, arguments: Values) -> None:
+def _embed(context: Context, arguments: Namespace) -> None:
     from contextlib import ExitStack
 
     workspace = context.changing()

@@ -13,11 +13,12 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
 
 
-def _hook(_context: Context, arguments: Values) -> int:
+def _hook(_context: Context, arguments: Namespace) -> int:
     limit_time(arguments.event)
     if arguments.plugin:
         from unified_state.interfaces import plugin

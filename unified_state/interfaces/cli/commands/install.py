@@ -51,9 +51,10 @@ from unified_state.upkeep.forget.purge import purge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from unified_state.agents.install.install_claude_code import Installed, Target
     from unified_state.interfaces.cli.command_context import Add, Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.memory.repository.place import Place
     from unified_state.settings import Settings
 
@@ -63,7 +64,7 @@ _EXCLUDED = ("settings.local.json", f"commands/{COMMAND_FILE}", f"skills/{SKILL}
 _ON, _OFF = "on", "off"
 
 
-def _install(context: Context, arguments: Values) -> None:
+def _install(context: Context, arguments: Namespace) -> None:
     check_is_durable(sys.prefix)
     if arguments.host != _CLAUDE:
         return _install_into_host(context, arguments)
@@ -83,7 +84,7 @@ def _install(context: Context, arguments: Values) -> None:
 
 
 def _install_into_claude(
-    context: Context, arguments: Values, chosen: Target, choices: Choices, place: Place, settings: Settings
+    context: Context, arguments: Namespace, chosen: Target, choices: Choices, place: Place, settings: Settings
 ) -> None:
     """Add the hooks, the command and the skill, and say what is where."""
     trailer = _switch_trailer(arguments.trailer, place)  # first, because it may be refused
@@ -112,7 +113,7 @@ def _install_into_claude(
         context.write(visible(f"now start claude {where}"))
 
 
-def _chosen(arguments: Values) -> Choices:
+def _chosen(arguments: Namespace) -> Choices:
     """Return the choices that options make."""
     return Choices(arguments.allow_reading, arguments.status_line, arguments.lean, arguments.skill)
 
@@ -180,7 +181,7 @@ def _advice(done: Installed, scope: str, place: Place, settings: Settings) -> li
     return [line for line, applies in lines.items() if applies and line] + others
 
 
-def _install_into_host(context: Context, arguments: Values) -> None:
+def _install_into_host(context: Context, arguments: Namespace) -> None:
     """Add the hooks to another agent's file."""
     host = HOSTS[arguments.host]
     given = {
@@ -213,7 +214,7 @@ def _install_into_host(context: Context, arguments: Values) -> None:
         )
 
 
-def _open_channels(arguments: Values, context: Context) -> dict[str, str]:
+def _open_channels(arguments: Namespace, context: Context) -> dict[str, str]:
     """Write the requested files for clients without hooks. Return the purpose of each."""
     opened = {}
     if arguments.rules:
@@ -245,7 +246,7 @@ def _keep_data_home(context: Context) -> None:
     context.say(f"XDG_DATA_HOME is set: wrote data_dir = {chosen} to {path}")
 
 
-def _uninstall(context: Context, arguments: Values) -> None:
+def _uninstall(context: Context, arguments: Namespace) -> None:
     place, settings = context.here(create=False)
     if arguments.host == _CLAUDE or arguments.purge:
         context.check_may_take_away(place, settings, "uninstalls")

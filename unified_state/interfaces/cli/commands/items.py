@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import SUPPRESS
 
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, argument, either, flag, option
-from unified_state.interfaces.cli.plain_parser import SUPPRESS
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
@@ -34,10 +34,10 @@ from unified_state.model.scope import enforcement_of, scope_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from typing import Any
 
     from unified_state.interfaces.cli.command_context import Add, Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.lib.record import Record
     from unified_state.model.item import LedgerItem
 
@@ -59,7 +59,7 @@ def _add(context: Context, kind: str, body: dict[str, Any], supersedes: str | No
     _show(context, add_item(context.workspace(create=True), kind, body, supersedes=supersedes))
 
 
-def _decision(arguments: Values) -> dict[str, Any]:
+def _decision(arguments: Namespace) -> dict[str, Any]:
     return {
         "decision": _text(arguments.text),
         "rationale": arguments.rationale,
@@ -67,11 +67,11 @@ def _decision(arguments: Values) -> dict[str, Any]:
     }
 
 
-def _add_decision(context: Context, arguments: Values) -> None:
+def _add_decision(context: Context, arguments: Namespace) -> None:
     _add(context, DECISION, _decision(arguments))
 
 
-def _supersede(context: Context, arguments: Values) -> None:
+def _supersede(context: Context, arguments: Namespace) -> None:
     if arguments.by is not None:
         from unified_state.memory.writer.correct_state import supersede_decision
 
@@ -82,7 +82,7 @@ def _supersede(context: Context, arguments: Values) -> None:
     return _add(context, DECISION, _decision(arguments), supersedes=arguments.id)
 
 
-def _add_constraint(context: Context, arguments: Values) -> None:
+def _add_constraint(context: Context, arguments: Namespace) -> None:
     scope = {} if arguments.scope is None else disk_value(scope_of(arguments.scope))
     body = {"constraint": _text(arguments.text), "source": arguments.source, "blocking": arguments.blocking}
     enforcement = enforcement_of(scope or None, arguments.mode)
@@ -94,39 +94,39 @@ def _add_constraint(context: Context, arguments: Values) -> None:
     _show(context, entry)
 
 
-def _lift(context: Context, arguments: Values) -> None:
+def _lift(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.writer.correct_state import lift_constraint
 
     _show(context, lift_constraint(context.workspace(create=True), arguments.id))
 
 
-def _add_question(context: Context, arguments: Values) -> None:
+def _add_question(context: Context, arguments: Namespace) -> None:
     body = {"question": _text(arguments.text), "context": arguments.context, "priority": arguments.priority}
     _add(context, QUESTION, body)
 
 
-def _resolve(context: Context, arguments: Values) -> None:
+def _resolve(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.writer.correct_state import resolve_question
 
     _show(context, resolve_question(context.workspace(create=True), arguments.id, _text(arguments.text)))
 
 
-def _close(context: Context, arguments: Values) -> None:
+def _close(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.writer.correct_state import close_item
 
     text = "" if arguments.text is None else _text(arguments.text)
     _show(context, close_item(context.changing(), arguments.ref, text))
 
 
-def _add_evidence(context: Context, arguments: Values) -> None:
+def _add_evidence(context: Context, arguments: Namespace) -> None:
     _add(context, EVIDENCE, {"type": arguments.type, "content": _text(arguments.text), "source": arguments.source})
 
 
-def _add_attempt(context: Context, arguments: Values) -> None:
+def _add_attempt(context: Context, arguments: Namespace) -> None:
     _add(context, ATTEMPT, {"attempt": _text(arguments.text), "outcome": arguments.outcome})
 
 
-def _list(context: Context, arguments: Values) -> None:
+def _list(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.ledger.rules.item_lines import item_line
 
     items = _items(context, arguments.command, () if arguments.all else (ACTIVE, PROPOSED))
@@ -141,7 +141,7 @@ def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> lis
     return [] if workspace.is_empty else workspace.use(lambda archive: list_items(archive, kind, statuses))
 
 
-def _edit(context: Context, arguments: Values) -> None:
+def _edit(context: Context, arguments: Namespace) -> None:
     from unified_state.errors import NotAtGateError
     from unified_state.memory.writer.correct_state import edit_item
 
@@ -160,7 +160,7 @@ def _edit(context: Context, arguments: Values) -> None:
     _show(context, entry)
 
 
-def _changes(arguments: Values, main_field: str) -> dict[str, Any]:
+def _changes(arguments: Namespace, main_field: str) -> dict[str, Any]:
     """Return the given fields by their names in an item."""
     given = {name: getattr(arguments, name) for name in _FIELDS}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -177,19 +177,19 @@ def _changes(arguments: Values, main_field: str) -> dict[str, Any]:
     return changes
 
 
-def _drop(context: Context, arguments: Values) -> None:
+def _drop(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.writer.correct_state import drop_item
 
     _show(context, drop_item(context.changing(), arguments.ref, arguments.why or ""))
 
 
-def _reopen(context: Context, arguments: Values) -> None:
+def _reopen(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.writer.correct_state import reopen_item
 
     _show(context, reopen_item(context.changing(), arguments.ref))
 
 
-def _undo(context: Context, _arguments: Values) -> None:
+def _undo(context: Context, _arguments: Namespace) -> None:
     from unified_state.memory.ledger.rules.item_lines import harmless
     from unified_state.memory.writer.correct_state import undo_newest
 
@@ -200,7 +200,7 @@ def _undo(context: Context, _arguments: Values) -> None:
     context.show(value, "\n".join([f"undone: {undone.verb}, {age}", *(f"  {line}" for line in items)]))
 
 
-def _inbox(context: Context, _arguments: Values) -> None:
+def _inbox(context: Context, _arguments: Namespace) -> None:
     from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value, note_lines, note_value
     from unified_state.memory.writer.foreign_file import Inbox, file_name, read_all
 
@@ -222,7 +222,7 @@ def _inbox(context: Context, _arguments: Values) -> None:
     return None
 
 
-def _decide(context: Context, arguments: Values) -> None:
+def _decide(context: Context, arguments: Namespace) -> None:
     accepted = arguments.verb == "accept"
     why = "" if accepted else arguments.why or ""
     if arguments.all is not None:

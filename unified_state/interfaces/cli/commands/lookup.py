@@ -19,11 +19,11 @@ from unified_state.lib.times import current_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Iterator
     from typing import Any
 
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.model.step import Hit
     from unified_state.search.find import Wanted
     from unified_state.team.search_team import TeamHit
@@ -37,7 +37,7 @@ _CHARACTERS, _NAME_WIDTH = 300, 10
 _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
 
 
-def _search(context: Context, arguments: Values) -> None:
+def _search(context: Context, arguments: Namespace) -> None:
     from unified_state.search.find import Wanted
 
     wanted = Wanted(
@@ -117,7 +117,7 @@ def _team_line(hit: TeamHit) -> str:
     return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.said_by or 'another'}: {hit.snippet}{status}"
 
 
-def _show(context: Context, arguments: Values) -> None:
+def _show(context: Context, arguments: Namespace) -> None:
     from unified_state.search.find import recall_and_note
     from unified_state.search.recall_ref import Part, part_of
     from unified_state.team.rules.foreign_items import is_team_ref
@@ -145,7 +145,7 @@ def _show(context: Context, arguments: Values) -> None:
     return context.show(found, "" if context.as_json else _content_text(found), style="headings")
 
 
-def _show_at(context: Context, arguments: Values) -> None:
+def _show_at(context: Context, arguments: Namespace) -> None:
     if arguments.ref or arguments.source or arguments.lines or arguments.grep:
         message = "--at shows the whole state at a point"
         raise UsageError(message, "leave the rest out; `unified-state history REF` tells what became of one item")

@@ -11,11 +11,12 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
 
 
-def _help(context: Context, arguments: Values) -> int:
+def _help(context: Context, arguments: Namespace) -> int:
     if arguments.man:
         from unified_state.interfaces.cli.manual import manual
 
@@ -36,17 +37,17 @@ def _help(context: Context, arguments: Values) -> int:
     return 0
 
 
-def _version(context: Context, _arguments: Values) -> None:
+def _version(context: Context, _arguments: Namespace) -> None:
     context.show({"version": __version__}, f"unified-state {__version__}")
 
 
-def _status_line(_context: Context, _arguments: Values) -> None:
+def _status_line(_context: Context, _arguments: Namespace) -> None:
     from unified_state.interfaces.statusline import run
 
     run(load_settings(None, environment()).data_dir)
 
 
-def _mcp(_context: Context, _arguments: Values) -> int:
+def _mcp(_context: Context, _arguments: Namespace) -> int:
     try:
         import mcp.server.mcpserver  # noqa: F401  # older ones have no such module
     except ImportError as error:
@@ -57,7 +58,7 @@ def _mcp(_context: Context, _arguments: Values) -> int:
     return serve()
 
 
-def _completion(context: Context, arguments: Values) -> None:
+def _completion(context: Context, arguments: Namespace) -> None:
     import shtab
 
     from unified_state.interfaces.cli.argument_parser import build_parser

@@ -9,10 +9,10 @@ from unified_state.lib.times import current_time, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Iterator
 
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.search.blame.blame_lines import Blame, Group
     from unified_state.search.past.item_events import Event
     from unified_state.search.past.state_at import HistoryEntry, StateAt
@@ -66,7 +66,7 @@ def _became(event: Event) -> str:
     return f"{event.verb} on {event.at[:10]}{detail}"
 
 
-def _diff(context: Context, arguments: Values) -> None:
+def _diff(context: Context, arguments: Namespace) -> None:
     from unified_state.search.past.state_at import changes_between
 
     workspace = context.reading()
@@ -80,7 +80,7 @@ def _diff(context: Context, arguments: Values) -> None:
     return context.show(found.as_json(), "\n".join([head, *lines]), style="labels")
 
 
-def _history(context: Context, arguments: Values) -> None:
+def _history(context: Context, arguments: Namespace) -> None:
     from unified_state.search.past.state_at import history_of
 
     found = context.reading().use(lambda archive: history_of(archive, arguments.ref))
@@ -120,7 +120,7 @@ def is_commit(ref: str) -> bool:
     return False
 
 
-def _blame(context: Context, arguments: Values) -> None:
+def _blame(context: Context, arguments: Namespace) -> None:
     return show_blame(context, arguments.place, is_short=arguments.short)
 
 

@@ -8,8 +8,9 @@ from unified_state.lib.times import current_time, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.upkeep.forget.found import Found
     from unified_state.upkeep.forget.prune_steps import Pruned
 
@@ -18,12 +19,12 @@ _SHARE = 10  # a free part of an archive that is worth a word
 _SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"
 
 
-def _forget(context: Context, arguments: Values) -> None:
+def _forget(context: Context, arguments: Namespace) -> None:
     is_by_age = arguments.older_than is not None or arguments.policy
     return _prune(context, arguments) if is_by_age else _forget_what_is_named(context, arguments)
 
 
-def _forget_what_is_named(context: Context, arguments: Values) -> None:
+def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.ledger.gate import confirm
     from unified_state.upkeep.forget.forget_refs import Wanted, find_to_forget, forget
 
@@ -59,7 +60,7 @@ def _rewriting(context: Context, pages: int) -> progress_bar:
     return progress_bar("rewriting the index", pages)
 
 
-def _scan(context: Context, arguments: Values) -> int:
+def _scan(context: Context, arguments: Namespace) -> int:
     from unified_state.upkeep.forget.scan_secrets import scan
 
     workspace = context.changing()
@@ -72,7 +73,7 @@ def _scan(context: Context, arguments: Values) -> int:
     return 1 if done.refs and not arguments.fix else 0
 
 
-def _prune(context: Context, arguments: Values) -> None:
+def _prune(context: Context, arguments: Namespace) -> None:
     from unified_state.upkeep.forget.prune_steps import by_policy, older_than, preview, prune
     from unified_state.upkeep.forget.unfinished import finish
 
@@ -129,7 +130,7 @@ def _amount(pruned: Pruned) -> str:
     return f"{steps}, {pruned.bytes / 1e6:,.1f} MB of content, {pruned.sessions:,} sessions, {days}"
 
 
-def _vacuum(context: Context, _arguments: Values) -> None:
+def _vacuum(context: Context, _arguments: Namespace) -> None:
     from unified_state.upkeep.forget.vacuum import vacuum
 
     with progress_bar("writing the archive anew"):

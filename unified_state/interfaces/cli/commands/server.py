@@ -26,8 +26,9 @@ from unified_state.settings import environment, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.team.postgres.server_dsn import Server
     from unified_state.team.postgres.set_up_server import Admitted
@@ -42,7 +43,7 @@ _PAUSE = 1.0  # seconds for the hook that started the sync to archive the turn
 _SECONDS, _AT_MOST = 40.0, 55.0  # the time after which a background run starts nothing new, and its timeout
 
 
-def _init(context: Context, arguments: Values) -> None:
+def _init(context: Context, arguments: Namespace) -> None:
     server = _server(arguments)
     from unified_state.team.postgres.set_up_server import init_server
 
@@ -53,7 +54,7 @@ def _init(context: Context, arguments: Values) -> None:
     context.show(done.as_dict(), "\n".join([*lines, "next      unified-state server admit MEMBER"]), style="labels")
 
 
-def _admit(context: Context, arguments: Values) -> None:
+def _admit(context: Context, arguments: Namespace) -> None:
     if arguments.no_password and arguments.reset_password:
         message = "--no-password and --reset-password contradict each other"
         raise UsageError(message, "give one of them")
@@ -80,13 +81,13 @@ def _admit(context: Context, arguments: Values) -> None:
         )
 
 
-def _server(arguments: Values) -> Server:
+def _server(arguments: Namespace) -> Server:
     from unified_state.team.administer import administered_server
 
     return administered_server(arguments.dsn, load_settings(None, environment()), environment())
 
 
-def _password(arguments: Values) -> str:
+def _password(arguments: Namespace) -> str:
     """Return the password of a file, of stdin, or what the user types. Raises UsageError."""
     path = arguments.password_file
     if path is None:
@@ -142,13 +143,13 @@ def _toml(text: str) -> str:
     return dump_json(text)  # a basic string of TOML has the escapes of JSON
 
 
-def _check(context: Context, _arguments: Values) -> int:
+def _check(context: Context, _arguments: Namespace) -> int:
     from unified_state.team.administer import check_own_server
 
     return show_checks(context, list(check_own_server(load_settings(None, environment()), environment())))
 
 
-def _share(context: Context, arguments: Values) -> None:
+def _share(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.ledger.gate import pass_gate
     from unified_state.team.administer import share_earlier
 
@@ -161,7 +162,7 @@ def _share(context: Context, arguments: Values) -> None:
     context.show({"shares_earlier": whether}, told)
 
 
-def _sync(context: Context, arguments: Values) -> None:
+def _sync(context: Context, arguments: Namespace) -> None:
     from unified_state.team.sync_server import Limits, sync
 
     if arguments.background:

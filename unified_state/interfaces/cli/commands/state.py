@@ -15,12 +15,12 @@ from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Sequence
     from typing import Any
 
     from unified_state.context.window.last_context_table import LastContext
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.memory.archive.cut_outputs import Savings
     from unified_state.memory.manager import UnifiedStateManager
     from unified_state.memory.workspace.workspace import Workspace
@@ -42,7 +42,7 @@ def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
     return UnifiedStateManager(workspace=workspace.replace(seconds=READER_SECONDS) if reads else workspace)
 
 
-def _status(context: Context, _arguments: Values) -> None:
+def _status(context: Context, _arguments: Namespace) -> None:
     from unified_state.context.window.last_context_table import last_context
     from unified_state.upkeep.doctor.project_status import status_of
 
@@ -175,7 +175,7 @@ def _last_sync(state: ServerState, now: int) -> str:
     return f"synced {age_text(now, ended)}"
 
 
-def _save(context: Context, arguments: Values) -> None:
+def _save(context: Context, arguments: Namespace) -> None:
     state = _manager(context).save_state(arguments.trigger, highlights=arguments.highlight, actions=arguments.action)
     if arguments.compact_line:
         return context.show(None, _compact_line(context.workspace(create=False), state))
@@ -191,7 +191,7 @@ def _compact_line(workspace: Workspace, state: State) -> str:
     return compact_line(items, state, _COMPACT_LINE, current_time())
 
 
-def _load(context: Context, arguments: Values) -> None:
+def _load(context: Context, arguments: Namespace) -> None:
     """Print the state and update the state file: the old name of `preview --startup`, for one more version."""
     from unified_state.restore.preview import startup_text
 
@@ -215,7 +215,7 @@ def _check_archive(workspace: Workspace) -> None:
         workspace.use(lambda _archive: None)
 
 
-def _age(context: Context, arguments: Values) -> int:
+def _age(context: Context, arguments: Namespace) -> int:
     from unified_state.upkeep.doctor.project_status import minutes_since, read_saved_at, saved_in_file
 
     workspace, now = context.workspace(create=False), current_time()
@@ -247,7 +247,7 @@ def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
     return {"valid": found.valid, "others": others}, lines
 
 
-def _validate(context: Context, arguments: Values) -> int:
+def _validate(context: Context, arguments: Namespace) -> int:
     from unified_state.memory.ledger.explain_item import check_provenance
     from unified_state.memory.writer.inspect_state import inspect_state_file
 
@@ -263,7 +263,7 @@ def _validate(context: Context, arguments: Values) -> int:
     return 1 if findings else 0
 
 
-def _work(context: Context, arguments: Values) -> None:
+def _work(context: Context, arguments: Namespace) -> None:
     given = (arguments.id, arguments.title, arguments.phase, arguments.progress)
     if given == (None,) * len(given):
         message = "there is nothing to set"
@@ -271,7 +271,7 @@ def _work(context: Context, arguments: Values) -> None:
     _show_work(context, _manager(context).set_work_item(*given[:3], _progress(arguments.progress)))
 
 
-def _work_now(context: Context, _arguments: Values) -> None:
+def _work_now(context: Context, _arguments: Namespace) -> None:
     workspace = context.workspace(create=False)
     state = None if workspace.is_empty else _manager(context, reads=True).load_state()
     _show_work(context, None if state is None else state.work_item)

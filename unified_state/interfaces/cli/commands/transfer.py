@@ -25,12 +25,12 @@ from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Iterator
     from typing import Any
 
     from unified_state.capture.ingest import Ingested
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.upkeep.exchange.import_formats import Source
@@ -68,7 +68,7 @@ def _amount(files: int, steps: int) -> str:
     return f"{files} transcript{'' if files == 1 else 's'}, {steps:,} new step{'' if steps == 1 else 's'}"
 
 
-def _import(context: Context, arguments: Values) -> None:
+def _import(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.ledger.rules.short_item import may_decide
     from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
     from unified_state.upkeep.exchange.import_history import examine, import_file
@@ -126,7 +126,7 @@ def _imported_text(imported: Imported) -> str:
     return f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
 
 
-def _export(context: Context, arguments: Values) -> None:
+def _export(context: Context, arguments: Namespace) -> None:
     from unified_state.memory.archive.export_steps import export_steps
     from unified_state.search.recall_ref import export_items
 
@@ -162,7 +162,7 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
     context.say(f"{count:,} records are in {path}")
 
 
-def _hand_over(context: Context, arguments: Values) -> None:
+def _hand_over(context: Context, arguments: Namespace) -> None:
     from unified_state.upkeep.handover.create_handover import HUMAN, create_handover
 
     workspace = context.reading()
@@ -177,7 +177,7 @@ def _hand_over(context: Context, arguments: Values) -> None:
     return context.show(created.as_dict(), "\n".join(lines))
 
 
-def _take_over(context: Context, arguments: Values) -> None:
+def _take_over(context: Context, arguments: Namespace) -> None:
     from unified_state.upkeep.handover.take_handover import take_handover
 
     workspace = context.workspace(create=True)

@@ -12,15 +12,16 @@ from unified_state.memory.ledger.gate import may_confirm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.cli.plain_parser import Values
     from unified_state.interfaces.viewer.open_projects import Project
 
 _MOST_PORT = 65_535
 _STATE = "state"
 
 
-def _view(context: Context, arguments: Values) -> None:
+def _view(context: Context, arguments: Namespace) -> None:
     workspace = context.reading()
     try:
         from unified_state.interfaces.viewer.open_projects import open_projects
@@ -32,7 +33,7 @@ def _view(context: Context, arguments: Values) -> None:
         raise viewer_is_missing(error) from error
 
 
-def _serve(context: Context, arguments: Values, projects: dict[str, Project]) -> None:
+def _serve(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:
     from unified_state.interfaces.viewer.serve_viewer import serve_viewer
 
     workspace = projects[""].workspace
@@ -68,7 +69,7 @@ def _path(project: Project, what: str) -> str:
     return f"/{what}"
 
 
-def _export(context: Context, arguments: Values, projects: dict[str, Project]) -> None:
+def _export(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:
     from unified_state.interfaces.viewer.export_page import export_page
 
     project = projects[""]
