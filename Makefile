@@ -14,7 +14,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interface
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame audit-cost survival turns evaluation evaluation-dry evaluation-page generate screenshots clean
+.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame survival turns evaluation evaluation-dry evaluation-page generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -155,10 +155,6 @@ pruning: $(VENV)/installed
 # How many lines `blame` gives to the right turn, in a folder of transcripts, and its time: make blame DATA=FOLDER
 blame: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.blame $(DATA) --commits 50000
-
-# What `audit` costs in a long archive: make audit-cost; what it finds in sessions: make audit-cost OPTIONS="--sessions FOLDER"
-audit-cost: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.audit $(OPTIONS)
 
 # What survives five compactions with summaries that drop and distort, in the client itself, and what the delta costs.
 survival: $(VENV)/real-client

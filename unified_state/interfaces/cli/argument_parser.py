@@ -114,6 +114,7 @@ _MOST, _CLOSE = 2, 0.6  # names in a suggestion, and how alike they have to be
 # What people call a command that has another name here.
 _MEANT = {
     "add": "decision add",
+    "audit": "doctor --items",
     "delete": "forget",
     "find": "search",
     "get": "show",

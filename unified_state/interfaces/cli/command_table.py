@@ -52,7 +52,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     SET_UP: {
         "install": ("install", "put the hooks into the client's settings"),
         "uninstall": ("install", "take the hooks out again; what was recorded stays"),
-        "doctor": ("doctor", "check hooks, archive, settings and space"),
+        "doctor": ("doctor", "check hooks, archive, settings and space, or the recorded items"),
         "config": ("doctor", "show every setting, its value and where it comes from"),
         "link": ("doctor", "use the archive of another clone of this repository"),
         "completion": ("machine_commands", "print the completion script for a shell"),
@@ -61,7 +61,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     PLUMBING: {
         "age": ("state", "how long ago the state was saved, and which items still hold"),
-        "audit": ("doctor", "find what has gone bad in the memory, each with the command that mends it"),
         "load": ("state", "print the state for programs; with --at, as it was then"),
         "validate": ("state", "check a state file against the schema and the archive"),
         "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
@@ -121,7 +120,7 @@ EXAMPLES = {
     "server admit": "unified-state server admit ada --organisation acme",
     "server check": "unified-state server check",
     "age": "unified-state age --max-age 60",
-    "audit": "unified-state audit --json",
+    "doctor": "unified-state doctor --items",
     "help": "unified-state help search",
 }
 # What the first page shows of them.

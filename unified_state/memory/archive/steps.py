@@ -322,12 +322,12 @@ def index_left(archive: Archive, most: int = -1) -> None:
         archive.run("DELETE FROM unindexed WHERE step = ?", number)
 
 
-def calls_that_went_well(archive: Archive, tools: Sequence[str], most: int) -> list[tuple[int, int, int, str | None]]:
-    """Return number, time, turn and the session's root of the newest calls of some tools whose results are no errors,
+def calls_that_went_well(archive: Archive, tools: Sequence[str], most: int) -> list[tuple[int, int, str | None]]:
+    """Return number, time and the session's root of the newest calls of some tools whose results are no errors,
     the newest first.
     """
     rows = archive.rows(
-        "SELECT step.id, step.at, step.turn, session.root, tool_use_id FROM step JOIN turn ON turn.id = step.turn "
+        "SELECT step.id, step.at, session.root, tool_use_id FROM step JOIN turn ON turn.id = step.turn "
         f"JOIN session ON session.id = turn.session WHERE kind = ? AND tool IN ({', '.join('?' * len(tools))}) "
         "ORDER BY step.id DESC LIMIT ?",
         KIND_NUMBERS[TOOL_CALL],
@@ -336,10 +336,4 @@ def calls_that_went_well(archive: Archive, tools: Sequence[str], most: int) -> l
     )
     query = "SELECT tool_use_id FROM step WHERE kind = ? AND is_error AND tool_use_id NOT NULL"
     failed = set(archive.column(query, KIND_NUMBERS[TOOL_RESULT]))
-    return [(number, at, turn, root) for number, at, turn, root, call in rows if call not in failed]
-
-
-def was_accessed(archive: Archive, numbers: Sequence[int]) -> bool:
-    """Return whether any of some steps was looked up."""
-    places = ", ".join("?" * len(numbers))
-    return archive.row(f"SELECT 1 FROM access WHERE step IN ({places}) LIMIT 1", *numbers) is not None
+    return [(number, at, root) for number, at, root, call in rows if call not in failed]

@@ -51,15 +51,14 @@ def scan(
     *,
     fix_at: int | None,
     report: Callable[[int], None] = lambda _count: None,
-    newest: int | None = None,
 ) -> Scanned:
     """Search for secrets in the archive and the files next to it. With `fix_at` (now) they are masked, in the files
-    too. With `newest` only so many of the steps are searched.
+    too.
     """
     fix = fix_at is not None
 
     def action(archive: Archive) -> Scanned:
-        looked_at, refs = _steps(archive, workspace.masker, report, fix_at, newest)
+        looked_at, refs = _steps(archive, workspace.masker, report, fix_at)
         refs += _items(archive, workspace.masker, fix_at)
         refs += _free_texts(archive, workspace.masker, fix_at)
         refs += _pending(archive, workspace.masker, fix=fix)
@@ -75,10 +74,9 @@ def scan(
 
 
 def _steps(
-    archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None, newest: int | None
+    archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None
 ) -> tuple[int, list[str]]:
-    most = -1 if newest is None else newest  # -1: no limit
-    numbers = archive.column("SELECT id FROM step WHERE kind NOT NULL ORDER BY id DESC LIMIT ?", most)[::-1]
+    numbers = archive.column("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")
     found = []
     for number in numbers:
         step = find_step(archive, number)

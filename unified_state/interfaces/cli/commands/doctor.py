@@ -1,14 +1,12 @@
-"""`doctor`, `audit`, `config`, `link`: check the installation and the memory, show the settings, choose the archive."""
+"""`doctor`, `config`, `link`: check the installation and the items, show the settings, choose the archive."""
 
 from __future__ import annotations
 
 import os
 
-from unified_state.interfaces.cli.command_context import Command, argument, flag, show_checks
+from unified_state.interfaces.cli.command_context import Command, argument, either, flag, show_checks
 from unified_state.interfaces.cli.progress import progress_bar
-from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
-from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.memory.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import PROJECT_FILE, environment, user_file
@@ -24,26 +22,16 @@ if TYPE_CHECKING:
 
 
 def _doctor(context: Context, arguments: Namespace) -> int:
+    from unified_state.upkeep.doctor.check_items import check_items
     from unified_state.upkeep.doctor.diagnose import diagnose
 
     with progress_bar("checking"):
-        here, now = context.of_project(), current_time()
-        checks = diagnose(*here, environment(), now, reads_all=arguments.full)
+        if arguments.items:
+            checks = check_items(context.reading(), environment())
+        else:
+            here, now = context.of_project(), current_time()
+            checks = diagnose(*here, environment(), now, reads_all=arguments.full)
     return show_checks(context, checks)
-
-
-def _audit(context: Context, _arguments: Namespace) -> int:
-    from unified_state.upkeep.audit.audit import audit
-
-    with progress_bar("auditing"):
-        found = audit(context.reading(), environment(), current_time())
-    lines = [f"{one.ref}  {one.kind}: {harmless(one.why)} -> {one.command}" for one in found.findings]
-    looked_at = f"items: {found.items:,}, steps: {found.steps:,}, memory files: {len(found.files)}"
-    count = f"{len(found.findings):,} findings" if len(found.findings) != 1 else "1 finding"
-    context.show(disk_value(found), "\n".join([*lines, f"{count}; {looked_at}"]), style="labels")
-    for problem in found.problems:
-        context.say(problem)
-    return 1 if found.findings else 0
 
 
 def _config(context: Context, _arguments: Namespace) -> int:
@@ -99,9 +87,13 @@ def _link(context: Context, arguments: Namespace) -> None:
 
 COMMANDS = {
     "doctor": Command(
-        _doctor, flag("--full", "read a large archive to its end: some seconds a gigabyte, for which writers wait")
+        _doctor,
+        either(
+            flag("--full", "read a large archive to its end: some seconds a gigabyte, for which writers wait"),
+            flag("--items", "check the recorded items instead: duplicates, stale results, secrets"),
+        ),
+        empty=[],
     ),
-    "audit": Command(_audit, empty={"findings": [], "items": 0, "files": [], "steps": 0, "problems": []}),
     "config": Command(_config),
     "link": Command(
         _link, argument("id", nargs="?", metavar="ID", help="the archive to join; without it, list the archives")

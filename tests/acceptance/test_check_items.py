@@ -1,0 +1,151 @@
+"""`doctor --items` finds what has gone bad in the items, and the command of each problem ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .hostile import Hostile
+from .product import Project
+from .transcripts import Transcript
+
+SECRET = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+KINDS = {"secrets", "stale results", "duplicates"}
+
+
+def problems(project: Project) -> list[dict[str, Any]]:
+    done = project.run("doctor", "--items", "--json")
+    checks: list[dict[str, Any]] = json.loads(done.out)
+    assert {check["name"] for check in checks} in (KINDS, set()), done
+    found = [check for check in checks if not check["ok"]]
+    assert done.code == bool(found), done
+    return found
+
+
+def ends(project: Project, kind: str) -> str:
+    """Return the command of the only problem, after it was run and there is none any more."""
+    (found,) = problems(project)
+    assert found["name"] == kind, found
+    done = project.at_terminal(*shlex.split(found["hint"])[1:])
+    assert done.code == 0, done
+    assert problems(project) == []
+    return str(found["hint"])
+
+
+def decide(project: Project, text: str, **environment: str) -> None:
+    assert project.run("decision", "add", text, "--rationale", "said so", **environment).code == 0
+
+
+def constrain(project: Project, text: str) -> None:
+    assert project.run("constraint", "add", text, "--source", "me").code == 0
+
+
+def test_items_without_faults_have_no_problem(project: Project) -> None:
+    assert problems(project) == []
+    decide(project, "Keep sessions in SQLite for the archive")
+    decide(project, "Use port 8081 for the proxy")
+    constrain(project, "Never push to main")
+    assert problems(project) == []
+    told = project.run("doctor", "--items").out
+    assert told == "ok  duplicates     none\nok  secrets        none\nok  stale results  none\n"
+
+
+def test_an_item_that_says_the_same_as_another_is_dropped(project: Project) -> None:
+    decide(project, "Keep sessions in SQLite for the archive")
+    decide(project, "keep  sessions in SQLite for the archive")
+    assert ends(project, "duplicates") == "unified-state drop D2"
+    for _ in range(2):
+        assert project.run("evidence", "add", "observation", "the port is taken", "--source", "lsof").code == 0
+    assert ends(project, "duplicates") == "unified-state close E2"
+    for _ in range(2):
+        constrain(project, "规则: 不要修改迁移文件")
+    assert ends(project, "duplicates") == "unified-state drop C2"
+
+
+def test_of_two_items_that_say_the_same_the_users_is_kept(project: Project) -> None:
+    decide(project, "Keep sessions in SQLite", CLAUDECODE="1")
+    decide(project, "Keep sessions in SQLite")
+    assert ends(project, "duplicates") == "unified-state drop D1"
+
+
+def test_a_proposal_that_says_what_holds_already_is_rejected(project: Project) -> None:
+    constrain(project, "Never push to main")
+    project.run("edit", "C1", "Never push  to main", CLAUDECODE="1", CLAUDE_CODE_SESSION_ID="s")
+    assert ends(project, "duplicates") == "unified-state inbox reject C2"
+
+
+def test_a_result_of_tests_that_is_older_than_the_last_edit_is_closed(project: Project, tmp_path: Path) -> None:
+    written = Transcript("s", cwd=str(project.folder))
+    written.prompt("Run the tests.")
+    written.call("Bash", {"command": "pytest -q"}, "FAILED tests/test_limits.py::test_cap - assert 4 == 5", error=True)
+    path = tmp_path / "s.jsonl"
+    project.keep(written, path)
+    assert problems(project) == []
+    edit = {"file_path": str(project.folder / "README.md"), "old_string": "a", "new_string": "b"}
+    written.call("Edit", edit, "The file was updated.")
+    project.keep(written, path)
+    assert problems(project) == []  # no test reads it
+    edit["file_path"] = str(project.folder / "tests" / "test_limits.py")
+    written.call("Edit", edit, "The file was updated.")
+    project.keep(written, path)
+    assert ends(project, "stale results") == "unified-state close E1"
+
+
+def test_a_secret_in_an_item_is_masked(project: Project) -> None:
+    decide(project, "Keep sessions in SQLite")
+    with closing(sqlite3.connect(project.archive)) as archive, archive:
+        archive.execute("UPDATE item SET body = replace(body, 'SQLite', ?)", (f"SQLite, token {SECRET}",))
+    assert ends(project, "secrets") == "unified-state scan --fix"
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", "memory"])
+def test_a_secret_in_a_memory_file_is_named_and_not_told(project: Project, name: str) -> None:
+    decide(project, "Keep sessions in SQLite")
+    slug = "".join(letter if letter.isalnum() else "-" for letter in str(project.folder))
+    folder = project.home / ".claude" / "projects" / slug / "memory"
+    path = folder / "MEMORY.md" if name == "memory" else project.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# Rules\n\n- The token is {SECRET}\n", encoding="utf-8")
+    done = project.run("doctor", "--items")
+    assert f"{path.name}:3 holds a secret" in done.out
+    assert SECRET not in done.out + done.err
+
+
+def test_it_changes_nothing(project: Project) -> None:
+    for _ in range(2):
+        decide(project, "Keep sessions in SQLite")
+    (project.folder / "CLAUDE.md").write_text(f"- {SECRET}\n", encoding="utf-8")
+    files = [path for path in (*project.data.rglob("*"), *project.folder.rglob("*")) if path.is_file()]
+    before = {path: path.read_bytes() for path in files if not path.name.endswith(("-shm", "-wal"))}
+    assert len(problems(project)) == 2
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_nothing_of_a_hostile_repository_is_run_or_followed(project: Project, tmp_path: Path) -> None:
+    hostile = Hostile(project.folder, tmp_path / "marks")
+    hostile.commit()
+    decide(project, "Keep sessions in SQLite")
+    for name in ("git", "make", "sed", "grep"):
+        hostile.plant(project.folder / name)
+    os.mkfifo(project.folder / "AGENTS.md")
+    outside = tmp_path / "outside.md"
+    outside.write_text(f"- {SECRET}\n", encoding="utf-8")
+    (project.folder / "CLAUDE.md").symlink_to(outside)
+    hostile.forget()
+    done = project.run("doctor", "--items", PATH=f"{project.folder}:{os.environ['PATH']}")
+    assert done.code == 0
+    assert "CLAUDE.md is a link to a file elsewhere and was not read" in done.out
+    assert "AGENTS.md was not read" in done.out
+    assert hostile.ran == []
+
+
+def test_the_old_name_is_answered_with_the_new_one(project: Project) -> None:
+    done = project.run("audit")
+    assert (done.code, "did you mean `doctor --items`?" in done.err) == (2, True), done

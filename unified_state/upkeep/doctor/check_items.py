@@ -1,0 +1,172 @@
+"""What `doctor --items` finds: items that say the same, results of checks that are out of date, and secrets.
+
+It changes nothing. What cannot be told for certain is no problem. The work is bounded.
+"""
+
+from __future__ import annotations
+
+from unified_state.agents.transcripts.rules.call_effects import read_call
+from unified_state.capture.rules.failed_calls import is_failed_check
+from unified_state.lib.identifiers import relative_path
+from unified_state.lib.stdlib import dump_json
+from unified_state.lib.text import cut, one_line
+from unified_state.lib.times import to_milliseconds
+from unified_state.memory.archive.steps import calls_that_went_well, find_step
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, selected_items
+from unified_state.memory.ledger.rules.contradictions import DUPLICATES, read_statement, statement_relation
+from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.memory.ledger.rules.short_item import is_captured, main_text
+from unified_state.model.check import bad, good
+from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import ATTEMPT, EVIDENCE
+from unified_state.upkeep.doctor.memory_files import read_memory_files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from unified_state.memory.archive.archive import Archive
+    from unified_state.memory.secrets.masker import Masker
+    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.model.check import Check
+    from unified_state.model.item import LedgerItem
+
+_SECRET, _STALE, _DUPLICATE = "secrets", "stale results", "duplicates"
+_MOST_ITEMS = 5_000  # the newest
+_MOST_LISTED, _MOST_PAIRS = 40, 100_000  # items with the same word; comparisons
+_MOST_EDITS = 2_000  # the newest
+_SHOWN = 80  # characters of an item or a command
+_EDITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
+_RESULTS = ("error", "output", "command")
+_SHELLS = ("Bash: ", "exec_command: ", "shell: ")
+_NO_CODE = (".md", ".txt", ".rst", ".json", ".lock", ".csv", ".log")
+
+
+def check_items(workspace: Workspace, environ: Mapping[str, str]) -> list[Check]:
+    """Return a check for each problem of the active and proposed items and of the memory files, and one for each kind
+    of problem that there is not.
+    """
+
+    def action(archive: Archive) -> list[Check]:
+        where = f"WHERE status IN (?, ?) ORDER BY id DESC LIMIT {_MOST_ITEMS}"
+        items = selected_items(archive, where, ACTIVE, PROPOSED)[::-1]
+        return [*_secret_items(items, workspace.masker), *_stale_results(archive, items), *_duplicates(items)]
+
+    files, unread = read_memory_files(workspace.place.repository, environ)
+    found = [*_secret_lines(files, workspace.masker), *workspace.use(action)]
+    missing = {_SECRET, _STALE, _DUPLICATE}.difference(check.name for check in found)
+    return [*found, *(good(name, "none") for name in sorted(missing)), *(good(_SECRET, line) for line in unread)]
+
+
+def _secret_items(items: Sequence[LedgerItem], masker: Masker) -> Iterator[Check]:
+    for item in items:
+        body = dump_json(item.body)
+        if masker.json(body) != body or masker.text(item.quote or "") != (item.quote or ""):
+            yield bad(_SECRET, f"{item.alias} holds a secret", "unified-state scan --fix")
+
+
+def _secret_lines(files: Mapping[str, str], masker: Masker) -> Iterator[Check]:
+    for name, text in files.items():
+        for number, line in enumerate(text.split("\n") if masker.text(text) != text else (), 1):
+            if masker.text(line) != line:
+                yield bad(_SECRET, f"{harmless(name)}:{number} holds a secret", "take it out there, and renew it")
+
+
+def _duplicates(items: Sequence[LedgerItem]) -> Iterator[Check]:
+    groups: dict[str, list[LedgerItem]] = {}
+    for item in items:
+        beside = ("type", "source", "outcome") if item.kind in (EVIDENCE, ATTEMPT) else ()
+        groups.setdefault(" ".join([item.kind, *(str(item.body.get(name)) for name in beside)]), []).append(item)
+    for group in groups.values():
+        for one, other in _pairs(group):
+            if one.superseded_by != other.uuid and other.superseded_by != one.uuid:
+                # What the user said is kept, then what is active, then the older one.
+                kept, left = sorted((one, other), key=lambda item: (item.origin != USER_SAID, item.status != ACTIVE))
+                yield bad(_DUPLICATE, f"{left.alias} says the same as {_shown(kept)}", _end_command(left))
+
+
+def _pairs(items: Sequence[LedgerItem]) -> Iterator[tuple[LedgerItem, LedgerItem]]:
+    """Yield two items that say the same, the older first. Two items are compared if they share a word. Evidence and
+    captured attempts say the same only in the very same words.
+    """
+    first: dict[str, LedgerItem] = {}
+    by_word: dict[str, list[int]] = {}
+    statements = [read_statement(main_text(item)) for item in items]
+    pairs = 0
+    for position, item in enumerate(items):
+        plain = " ".join(main_text(item).casefold().split())
+        known = first.setdefault(plain, item)
+        if known is not item:
+            yield known, item
+            continue
+        if item.kind == EVIDENCE or is_captured(item):
+            continue
+        words = statements[position].content
+        for other in sorted({other for word in words for other in by_word.get(word, ())[-_MOST_LISTED:]}):
+            pairs += 1
+            if pairs > _MOST_PAIRS:
+                return
+            if statement_relation(statements[position], statements[other]) == DUPLICATES:
+                yield items[other], item
+        for word in words:
+            by_word.setdefault(word, []).append(position)
+
+
+def _stale_results(archive: Archive, items: Sequence[LedgerItem]) -> Iterator[Check]:
+    """Yield the results of checks whose files, else the paths of whose command, else whose code was edited after."""
+    results = [(item, command) for item in items if item.status == ACTIVE and (command := _check_of(item))]
+    edits = _last_edits(archive) if results else {}
+    for item, command in results:
+        at = to_milliseconds(item.created_at) or 0
+        newer = [path for path, edited_at in edits.items() if edited_at > at and _is_tested(path, item, command)]
+        if newer:
+            last = max(newer, key=edits.__getitem__)
+            told = f"{item.alias}: `{cut(one_line(command), _SHOWN)}` ran before the last edit of {last}"
+            yield bad(_STALE, harmless(told), _end_command(item))
+
+
+def _check_of(item: LedgerItem) -> str:
+    """Return the command of a check whose result an item is, or ""."""
+    if item.kind != EVIDENCE or item.body.get("type") not in _RESULTS:
+        return ""
+    source = str(item.body.get("source") or "")
+    for shell in _SHELLS:
+        source = source.removeprefix(shell)
+    return source if is_failed_check(source, str(item.body.get("content") or "")) else ""
+
+
+def _is_tested(path: str, item: LedgerItem, command: str) -> bool:
+    if path.endswith(_NO_CODE):
+        return False
+    if item.files:
+        return any(path == name or path.endswith(f"/{name}") for name in item.files)
+    folders = [part for word in command.split() if (part := _folder(word))]
+    return not folders or any(path.startswith(folder) for folder in folders)
+
+
+def _folder(word: str) -> str:
+    """Return the beginning of the paths that an argument of a check names, or "" if it names none."""
+    if "/" not in word or word.startswith(("-", "/", "~", "http")) or "=" in word:
+        return ""
+    return word.removeprefix("./").partition("::")[0].removesuffix("...")
+
+
+def _last_edits(archive: Archive) -> dict[str, int]:
+    """Return when each file was edited last. Edits that failed do not count."""
+    found: dict[str, int] = {}
+    for number, at, root in calls_that_went_well(archive, _EDITING, _MOST_EDITS):
+        step = find_step(archive, number)
+        for change in read_call(step).changes if step is not None else ():
+            path = relative_path(change.path, root or "")
+            found[path] = max(at, found.get(path, at))
+    return found
+
+
+def _shown(item: LedgerItem) -> str:
+    return harmless(f'{item.alias} "{cut(one_line(main_text(item)), _SHOWN)}"')
+
+
+def _end_command(item: LedgerItem) -> str:
+    if item.status == PROPOSED:
+        return f"unified-state inbox reject {item.alias}"
+    return f"unified-state {'close' if item.kind in (EVIDENCE, ATTEMPT) else 'drop'} {item.alias}"
