@@ -143,7 +143,8 @@ class ForkedProcess:
         self._asked = start_forked(command, cwd, os.environ, (given, out, err))
         for theirs in (given, out, err):
             os.close(theirs)
-        self.stdin, self.stdout, self.stderr = open(stdin, "wb"), open(stdout, "rb"), open(stderr, "rb")
+        self.stdin = os.fdopen(stdin, "wb")
+        self.stdout, self.stderr = os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb")
         self.pid = int(self._asked.recv(_PID_BYTES, socket.MSG_WAITALL))
         self.returncode: int | None = None
 
@@ -157,7 +158,8 @@ class ForkedProcess:
         """Wait for the end. Raises TimeoutError when it takes longer."""
         if self.returncode is None:
             if not select.select([self._asked], [], [], timeout)[0]:
-                raise TimeoutError(f"process {self.pid} has not ended in {timeout} s")
+                message = f"process {self.pid} has not ended in {timeout} s"
+                raise TimeoutError(message)
             self.returncode = status_of(self._asked)
         return self.returncode
 

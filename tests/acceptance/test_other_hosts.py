@@ -21,7 +21,8 @@ from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, 
 from .product import Done, Project, hook_command
 
 ROOT = Path(__file__).parents[2]
-CODE = "# Starts a hook of unified-state.\nimport sys;sys.path.append(sys.argv.pop(1));from unified_state.interfaces.host_hook import main;main()"
+CODE = "# Starts a hook of unified-state.\n"
+CODE += "import sys;sys.path.append(sys.argv.pop(1));from unified_state.interfaces.host_hook import main;main()"
 TIME = "2026-11-22T10:14:05.573Z"
 STDIN = (b"", b"{", b"[]", b"\xff\xfe\x00", b'{"session_id": [], "cwd": 7}', b"null")
 WITHOUT_TRANSCRIPT = [name for name, host in HOSTS.items() if host.transcript is None]

@@ -1,4 +1,4 @@
-"""A program that uses the API: a type checker finds its typos before it runs, and what it would record is refused when it runs.
+"""A program that uses the API: a type checker finds its typos before it runs, and wrong items are refused when it runs.
 
 mypy, which `make lint` runs over this file, fails where one of the comments below is needed no more.
 """

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unified_state
-from tests.amount import amount, examples
+from tests.amount import examples
 from unified_state.errors import DamagedFileError
 from unified_state.lib import tokens as rules
 from unified_state.lib.tokens import (
