@@ -60,9 +60,11 @@ dist: $(VENV)/release
 site: $(VENV)/site
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=. $(RUN)/mkdocs build --strict --quiet
 
-# Against the real client: needs root or user namespaces, tmux, and the wheel that carries the client.
+# Against the real client: needs root or user namespaces, tmux, and the wheel that carries the client. What the README
+# promises: make real-client PART=promised
+real-client: PART = client
 real-client: $(VENV)/real-client
-	$(RUN)/python -m $(PYTEST) tests/real_client -n auto -q
+	$(RUN)/python -m $(PYTEST) tests/real_client -m '$(PART)' -n $(WORKERS) -q
 
 # Against Codex, Gemini CLI and opencode themselves: needs what real-client needs, and Node.js.
 other-hosts: $(VENV)/other-hosts/installed

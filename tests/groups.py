@@ -76,6 +76,24 @@ STRESS = {
     "inputs": ("campaign",),
     "programs": ("benchmarks", "evaluation"),
 }
+# What the README promises, in the client itself: `.ci/run` runs these files of `make real-client`, in which the others
+# follow one subject further.
+PROMISED = (
+    "real_client/test_main_job.py",
+    "real_client/test_newcomer.py",
+    "real_client/test_product_archive.py",
+    "real_client/test_product_command.py",
+    "real_client/test_product_compaction.py",
+    "real_client/test_product_constraints.py",
+    "real_client/test_product_crash.py",
+    "real_client/test_product_folders.py",
+    "real_client/test_product_install.py",
+    "real_client/test_product_mcp.py",
+    "real_client/test_product_rules.py",
+    "real_client/test_product_starts.py",
+    "real_client/test_product_together.py",
+    "real_client/test_sandbox.py",
+)
 # A test of durability, locks, trust, masking or the gate that fails once has failed: it is not tried again.
 NEVER_AGAIN = (
     "acceptance/test_cloned_repositories.py",
@@ -126,7 +144,9 @@ def markers_of(place: str) -> list[str]:
     folders = [folder for folder in MARKERS if place == folder or place.startswith(f"{folder}/")]
     found = [MARKERS[max(folders, key=len)]] if folders else []
     parts = [part for part, places in STRESS.items() if any(f"{place}/".startswith(f"{one}/") for one in places)]
-    return [*found, *(["slow"] if place in SLOW else []), *(["stress", *parts] if parts else [])]
+    named = {"slow": SLOW, "promised": PROMISED}
+    found += [name for name, places in named.items() if place in places]
+    return [*found, *(["stress", *parts] if parts else [])]
 
 
 def comes_first(item: pytest.Item) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.flaky import may_be_tried_again
-from tests.groups import MARKERS, NEVER_AGAIN, SLOW, STRESS, WAITING, markers_of
+from tests.groups import MARKERS, NEVER_AGAIN, PROMISED, SLOW, STRESS, WAITING, markers_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,7 +23,7 @@ def would_run(target: str, tmp_path: Path) -> str:
 
 
 def test_every_place_that_has_a_marker_exists() -> None:
-    places = [*MARKERS, *SLOW, *WAITING, *(place for places in STRESS.values() for place in places)]
+    places = [*MARKERS, *SLOW, *WAITING, *PROMISED, *(place for places in STRESS.values() for place in places)]
     assert [place for place in places if not (ROOT / "tests" / place).exists()] == []
     known = [path.relative_to(ROOT / "tests").as_posix() for path in (ROOT / "tests").rglob("test_*.py")]
     assert [start for start in NEVER_AGAIN if not any(name.startswith(start) for name in known)] == []
