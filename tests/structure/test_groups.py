@@ -60,7 +60,7 @@ def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path
         ("contracts/test_contracts.py", {"server"}),
         ("acceptance/test_search.py", {"process"}),
         ("acceptance/test_killed.py", {"process", "slow", "stress", "kills"}),
-        ("real_client/test_main_job.py", {"client"}),
+        ("real_client/test_main_job.py", {"client", "promised"}),
         ("structure/test_start_up.py", {"process"}),
     ],
 )

@@ -154,7 +154,7 @@ NOT_ON_THE_COMMON_PATH = {
     "memory.archive.schema.archive_check",
     "memory.archive.schema.archive_owner",
     "memory.ledger.gate",
-    "memory.repository.git_config",
+    "memory.repository.git_command",
     "memory.repository.git_state",
     "memory.workspace.link",
     "memory.workspace.damaged_archive",

@@ -16,6 +16,7 @@ from unified_state.lib.stdlib import system
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from subprocess import Popen
     from typing import Protocol
 
     class Reader(Protocol):
@@ -195,17 +196,23 @@ class PopenedProcesses:
     """Programs started with `subprocess`, for systems without `posix_spawn`."""
 
     def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
-        from subprocess import DEVNULL, PIPE, Popen
-
         self._running: list[tuple[Program, Popen[bytes]]] = []
         try:
             for program in programs:
-                stdin = DEVNULL if program.stdin is None else program.stdin
-                process = Popen(program.arguments, stdin=stdin, stdout=PIPE, stderr=PIPE, env=environment)
-                self._running.append((program, process))
+                self._running.append((program, self._popen(program, environment)))
         except BaseException:
             self._stop()
             raise
+
+    def _popen(self, program: Program, environment: Mapping[str, str]) -> Popen[bytes]:
+        """Start a program."""
+        from subprocess import DEVNULL, PIPE, Popen
+
+        stdin = DEVNULL if program.stdin is None else program.stdin
+        return Popen(program.arguments, stdin=stdin, stdout=PIPE, stderr=PIPE, env=environment)
+
+    def _kill(self, process: Popen[bytes]) -> None:
+        process.kill()
 
     def finish(self, end: float) -> None:
         """Read until all programs have ended, at most until `end`, and kill the others."""
@@ -227,7 +234,7 @@ class PopenedProcesses:
     def _stop(self) -> None:
         for _, process in self._running:
             with process:  # closes its pipes and reaps it
-                process.kill()
+                self._kill(process)
 
 
 start_programs: Callable[[Sequence[Program], Mapping[str, str]], Processes] = (

@@ -127,7 +127,7 @@ def _is_ignored(path: str, worktree: str, environ: Mapping[str, str]) -> bool:
     from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
 
     try:
-        git, _ = prepare_git(worktree, environ)
+        git = prepare_git(worktree, environ, converts=False)
     except GitNotCalledError as error:
         message = f"whether git leaves {path} out is not known: {error}"
         raise UnifiedStateError(message, "see `git status` in this folder, and try again") from error

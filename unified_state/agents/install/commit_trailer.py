@@ -41,6 +41,7 @@ def add_trailer(repository: Repository, environ: Mapping[str, str]) -> str:
         environ,
         time.monotonic() + _SECONDS,
         encoding="utf-8",
+        converts=False,
     )
     if told is None:
         message = "git does not say where its hooks are"

@@ -51,5 +51,5 @@ def _may_be_tracked(top: str, links: list[str]) -> bool:
     from unified_state.memory.repository.git_state import run_git  # few settings are links
 
     question = ("ls-files", "--stage", "-z", "--", *(f":(literal){link}" for link in links))
-    known = run_git(top, question, environment(), monotonic() + _SECONDS, encoding="utf-8")
+    known = run_git(top, question, environment(), monotonic() + _SECONDS, encoding="utf-8", converts=False)
     return known is None or any(entry.startswith(_LINK) for entry in known.split("\0"))

@@ -40,4 +40,4 @@ def _ask_git(repository: Repository, question: Sequence[str], environ: Mapping[s
         run_git,  # loads seven modules, and every session start looks for a commit
     )
 
-    return run_git(repository.worktree, question, environ, time.monotonic() + _SECONDS)
+    return run_git(repository.worktree, question, environ, time.monotonic() + _SECONDS, converts=False)

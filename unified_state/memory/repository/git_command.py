@@ -6,14 +6,20 @@ the worktree.
 
 from __future__ import annotations
 
-from unified_state.lib.processes import absolute_folders, find_program
+import os
+import time
+
+from unified_state.lib.processes import Excerpt, Program, absolute_folders, find_program, start_programs
 from unified_state.memory.repository.find_repository import find_repository
-from unified_state.memory.repository.git_config import ConfigError
-from unified_state.memory.repository.git_filters import read_filters
+from unified_state.memory.repository.rules.git_output import SubmoduleReader, filter_names, what_git_says
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from unified_state.lib.processes import Processes
+
+    StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]
 
 # Variables that git sets for its own hooks and aliases, or that would select another repository, index or object store:
 # the list of `git rev-parse --local-env-vars` without GIT_CONFIG_COUNT, through which machines set safe.directory.
@@ -41,6 +47,7 @@ REPOSITORY_VARIABLES = frozenset(
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",  # git writes back no refreshed index, and takes no lock from the user's own git
     "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches nothing
+    "GIT_LITERAL_PATHSPECS": "0",  # `:/` is the top of the worktree
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
@@ -54,20 +61,30 @@ class GitNotCalledError(Exception):
 
 
 class GitCommand:
-    """Git for one worktree: its path, its environment, and the filters that are switched off."""
+    """Git for one worktree: its path, its environment, the filters that are switched off, and whether it may look into
+    submodules.
+    """
 
-    def __init__(self, path: str, worktree: str, environment: dict[str, str], filters: set[str]) -> None:
+    def __init__(self, path: str, worktree: str, environment: dict[str, str]) -> None:
         self.path = path
         self.environment = environment
-        self.filters = filters
+        self.filters: set[str] = set()
+        self.may_descend = False
         self._beginning = [path, "-C", worktree, *_OPTIONS]
-        for name in sorted(filters):
-            for setting in ("clean=", "smudge=", "process=", "required=false"):
-                self._beginning += ["-c", f"filter.{name}.{setting}"]
 
     def arguments(self, *question: str) -> list[str]:
         """Return the command line of a git command."""
         return [*self._beginning, *question]
+
+    def switch_off(self, filters: set[str], *, may_descend: bool) -> None:
+        """Have no git command run these filters. Raises GitNotCalledError for one that cannot be named."""
+        if odd := next((name for name in filters if "=" in name), None):  # `-c` ends a name at the first =
+            message = f"git was not called: the filter {odd!r} cannot be switched off"
+            raise GitNotCalledError(message)
+        self.filters, self.may_descend = filters, may_descend
+        for name in sorted(filters):
+            for setting in ("clean=", "smudge=", "process=", "required=false"):
+                self._beginning += ["-c", f"filter.{name}.{setting}"]
 
 
 def find_git(environ: Mapping[str, str], folder: str) -> str | None:
@@ -78,8 +95,16 @@ def find_git(environ: Mapping[str, str], folder: str) -> str | None:
     return find_program("git", environ, outside=find_repository(folder).worktree)
 
 
-def prepare_git(worktree: str, environ: Mapping[str, str]) -> tuple[GitCommand, bool]:
-    """Return git for a worktree, and whether it may look into submodules. Raises GitNotCalledError."""
+def prepare_git(
+    worktree: str, environ: Mapping[str, str], *, converts: bool = True, start: StartPrograms = start_programs
+) -> GitCommand:
+    """Return git for a worktree. Raises GitNotCalledError.
+
+    Where git compares files with what is committed (`status`, `blame`), it converts them by filters. A filter is a
+    program named in the configuration, and a repository unpacked from an archive brings a configuration written by a
+    stranger. So git is asked for all filters first, which runs none, and they are switched off by name. A question
+    about commits, refs and the index is answered without that: `converts=False`.
+    """
     ours = {name: value for name, value in environ.items() if name not in REPOSITORY_VARIABLES} | _ENVIRONMENT
     ours["PATH"] = absolute_folders(environ)
     try:
@@ -87,14 +112,82 @@ def prepare_git(worktree: str, environ: Mapping[str, str]) -> tuple[GitCommand, 
         if path is None:
             message = "there is no git on the PATH"
             raise GitNotCalledError(message)
-        filters, complete = read_filters(worktree, path, ours)
-    except ConfigError as error:
-        message = f"git was not called: {error}"
-        raise GitNotCalledError(message) from error
-    except ValueError as error:  # not a valid path on any file system
+        git = GitCommand(path, worktree, ours)
+        if converts:
+            filters, may_descend = _read_filters(git, start)
+            git.switch_off(filters, may_descend=may_descend)
+    except (OSError, ValueError) as error:  # ValueError: not a valid path on any file system
         message = f"git could not be started: {error}"
         raise GitNotCalledError(message) from error
-    if odd := next((name for name in filters if "=" in name), None):  # `-c` ends a name at the first =
-        message = f"git was not called: the filter {odd!r} cannot be switched off"
-        raise GitNotCalledError(message)
-    return GitCommand(path, worktree, ours, filters), complete
+    return git
+
+
+_SECONDS = 5.0
+_MOST_REPOSITORIES, _AT_ONCE = 500, 16
+_MOST_BYTES = 1 << 20
+
+
+def _read_filters(git: GitCommand, start: StartPrograms) -> tuple[set[str], bool]:
+    """Return the names of the filters, and whether those of all submodules are included.
+
+    `git status` would run those of changed files, in submodules too, and in theirs. A submodule is asked as git itself
+    asks it: by `--git-dir`, so that its configuration counts whoever owns it.
+    """
+    end = time.monotonic() + _SECONDS
+    filters: set[str] = set()
+    waiting: list[tuple[str, ...]] = [()]
+    known = 0
+    while waiting:
+        asked = [_Repository(git, options) for options in waiting[:_AT_ONCE]]
+        start([program for one in asked for program in one.programs], git.environment).finish(end)
+        waiting = waiting[_AT_ONCE:]
+        for one in asked:
+            problem, inner = one.problem(), one.submodules()
+            if problem and not known:
+                raise GitNotCalledError(problem)
+            filters |= one.filters()
+            known += 1
+            if problem or inner is None or known + len(waiting) + len(inner) > _MOST_REPOSITORIES:
+                return filters, False
+            waiting += [("-C", folder, "--git-dir=.git") for folder in inner]
+    return filters, True
+
+
+class _Repository:
+    """What git tells of one repository: the names of its filters, its submodules and the top of its worktree."""
+
+    def __init__(self, git: GitCommand, options: tuple[str, ...]) -> None:
+        self._names, self._top = Excerpt(_MOST_BYTES), Excerpt(_MOST_BYTES)
+        self._modules = SubmoduleReader(_MOST_REPOSITORIES)
+        asked = (
+            (("config", "-z", "--name-only", "--get-regexp", r"^filter\."), self._names),
+            (("ls-files", "-z", "--stage", "--full-name", "--", ":/"), self._modules),
+            (("rev-parse", "--show-toplevel"), self._top),
+        )
+        self.programs = [
+            Program(f"git {question[0]}", git.arguments(*options, *question), reader) for question, reader in asked
+        ]
+
+    def problem(self) -> str:
+        """Return why the filters are not known, or ""."""
+        config = self.programs[0]
+        if config.exit_code is None:
+            return f"{config.name} took longer than {_SECONDS:g} s"
+        if config.exit_code not in {0, _NONE}:
+            return what_git_says(config.complaint.content) or f"{config.name} ended with {config.exit_code}"
+        return "git was not called: there are too many filters" if len(self._names.content) == _MOST_BYTES else ""
+
+    def filters(self) -> set[str]:
+        """Return the names of the filters."""
+        return set(map(os.fsdecode, filter_names(self._names.content)))
+
+    def submodules(self) -> list[str] | None:
+        """Return the folders of the submodules that are checked out, None if they are not all known."""
+        if any(program.exit_code != 0 for program in self.programs[1:]) or self._modules.paths is None:
+            return None
+        top = os.fsdecode(self._top.content.removesuffix(b"\n"))
+        folders = [os.path.join(top, os.fsdecode(path)) for path in self._modules.paths]
+        return [folder for folder in folders if os.path.lexists(os.path.join(folder, ".git"))]
+
+
+_NONE = 1  # exit code of `git config` where no name fits

@@ -1,85 +1,64 @@
-"""The git port through GitPython, for the command line and the API. It gives the same answer as `read_git`.
+"""Git through GitPython, wherever nobody waits: `save`, `blame` and the history.
 
-GitPython is slow to load and runs git when it is imported, so no hook imports it. It is loaded for the first question,
-with the path of git set, because it would otherwise search the whole PATH.
+GitPython is slow to load and runs git when it is imported, so no hook imports it. Its objects know neither SHA-256 nor
+reftable, so it runs the same command lines as the hooks do, and git reads the repository.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-import time
+from contextlib import contextmanager, suppress
 from errno import ENOENT
 
-from unified_state.memory.repository.git_command import REPOSITORY_VARIABLES, find_git
-from unified_state.memory.repository.git_state import DEADLINE, read_git
+from unified_state.lib.processes import PopenedProcesses
+from unified_state.memory.repository.git_command import REPOSITORY_VARIABLES
 from unified_state.settings import set_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping
+    from subprocess import Popen
 
     from unified_state.lib.processes import Program
-    from unified_state.model.session_state import GitState
-
-_CHOICE = "GIT_PYTHON_GIT_EXECUTABLE"
 
 
-def read_git_with_gitpython(worktree: str, environment: Mapping[str, str], deadline: float = DEADLINE) -> GitState:
-    """Return the git state of a folder, as `read_git` does.
+class GitPythonProcesses(PopenedProcesses):
+    """Programs that GitPython starts, each in its own session, so that its children are killed with it."""
 
-    GitPython passes the whole environment of this process to git and cannot remove a variable. It cannot be imported if
-    this process finds no git. In both cases, for example inside a git hook, plain processes are used.
-    """
-    try:
-        path = find_git(environment, worktree)
-    except ValueError:
-        path = None
-    if path is None or not REPOSITORY_VARIABLES.isdisjoint(environment) or not _is_loaded(path):
-        return read_git(worktree, environment, deadline)
-    return read_git(worktree, environment, deadline, start=_GitPythonProcesses)
+    def _popen(self, program: Program, environment: Mapping[str, str]) -> Popen[bytes]:
+        with _variables(program.arguments[0]):
+            from git import Git, GitCommandNotFound
 
-
-def _is_loaded(git: str) -> bool:
-    """Return whether GitPython could be loaded with this path of git."""
-    before = set_variable(_CHOICE, git)
-    try:
-        import git as _  # noqa: F401
-    except ImportError:
-        return False
-    finally:
-        set_variable(_CHOICE, before)
-    return True
-
-
-class _GitPythonProcesses:
-    """Programs that GitPython runs one after the other. The slowest, which is the first, runs last."""
-
-    def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
-        self._programs, self._environment = programs, environment
-
-    def finish(self, end: float) -> None:
-        """Run each program to its end. A program that would run past `end` is killed, and the rest are not started."""
-        from git import Git, GitCommandNotFound
-
-        for program in reversed(self._programs):
-            left = end - time.monotonic()
-            if left <= 0:
-                return
             try:
-                code, output, complaint = Git().execute(
+                handle = Git().execute(
                     program.arguments,
-                    env=self._environment,
+                    env=environment,
                     istream=program.stdin,
-                    with_extended_output=True,
-                    with_exceptions=False,
-                    stdout_as_string=False,
-                    strip_newline_in_stdout=False,
-                    kill_after_timeout=None if sys.platform == "win32" else left,
+                    as_process=True,
+                    start_new_session=True,
                 )
             except GitCommandNotFound as error:
                 raise FileNotFoundError(ENOENT, os.strerror(ENOENT), program.arguments[0]) from error
-            program.output.feed(output)
-            program.complaint.feed(complaint.encode(errors="surrogateescape"))
-            killed = code < 0 and time.monotonic() >= end
-            program.exit_code = None if killed else code
+        process: Popen[bytes] = handle.proc  # type: ignore[assignment]  # it is None only behind the end
+        handle.proc = None  # the handle would end the process when it goes
+        return process
+
+    def _kill(self, process: Popen[bytes]) -> None:
+        if process.poll() is None and hasattr(os, "killpg"):
+            with suppress(OSError):  # on macOS: it has just ended
+                os.killpg(process.pid, 9)
+        super()._kill(process)
+
+
+@contextmanager
+def _variables(git: str) -> Iterator[None]:
+    """Set what GitPython takes from this process alone: the path of git, for it would search the whole PATH, and no
+    variable that selects another repository, as in a hook of git.
+    """
+    wanted = {**dict.fromkeys(REPOSITORY_VARIABLES), "GIT_PYTHON_GIT_EXECUTABLE": git, "GIT_PYTHON_REFRESH": "quiet"}
+    before = {name: set_variable(name, value) for name, value in wanted.items()}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            set_variable(name, value)

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import IO
 
-    from unified_state.lib.processes import Processes, Reader
-    from unified_state.memory.repository.git_command import GitCommand
-
-    StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]
+    from unified_state.lib.processes import Reader
+    from unified_state.memory.repository.git_command import GitCommand, StartPrograms
 
 DEADLINE = 5.0
 
@@ -77,12 +75,12 @@ def start_git(
     between.
     """
     try:
-        git, may_descend = prepare_git(worktree, environment)
+        git = prepare_git(worktree, environment, start=start)
     except GitNotCalledError as error:
         not_called = GitState(error=str(error))
         return lambda: not_called
     end = time.monotonic() + deadline
-    questions = _Questions(git, may_descend=may_descend)
+    questions = _Questions(git)
     try:
         processes = start(questions.programs, git.environment)
     except _NOT_STARTED as error:
@@ -108,15 +106,17 @@ def run_git(
     *,
     encoding: str = "ascii",
     answer: Excerpt | None = None,
+    converts: bool = True,
+    start: StartPrograms = start_programs,
 ) -> str | None:
     """Return the beginning of the output of one git command; None if it fails, git is missing, or it runs past `end`
-    of the monotonic clock. `answer` reads the output, else the first 64 KiB are read.
+    of the monotonic clock. `answer` reads the output, else the first 64 KiB are read. `converts` as for `prepare_git`.
     """
     answer = answer or Excerpt(_SMALL_OUTPUT)
     try:
-        git, _ = prepare_git(worktree, environment)
+        git = prepare_git(worktree, environment, converts=converts, start=start)
         asked = Program(f"git {question[0]}", git.arguments(*question), answer)
-        start_programs([asked], git.environment).finish(end)
+        start([asked], git.environment).finish(end)
     except (GitNotCalledError, *_NOT_STARTED):
         return None
     return (
@@ -129,11 +129,11 @@ def run_git(
 class _Questions:
     """The git commands for a worktree, the slowest first, and their output."""
 
-    def __init__(self, git: GitCommand, *, may_descend: bool) -> None:
+    def __init__(self, git: GitCommand) -> None:
         self._git = git
         self._changes = StatusReader(filters=bool(git.filters))
         self._commits, self._summary, self._place = (Excerpt(_SMALL_OUTPUT) for _ in range(3))
-        status = _STATUS if may_descend else (*_STATUS, "--ignore-submodules=dirty")
+        status = _STATUS if git.may_descend else (*_STATUS, "--ignore-submodules=dirty")
         asked = ((status, self._changes), (_LOG, self._commits), (_STAGED, self._summary), (_HEAD, self._place))
         self.programs = [_program(git, question, reader) for question, reader in asked]
 

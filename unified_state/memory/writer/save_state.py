@@ -47,12 +47,14 @@ def save(
 
     `highlights` are added. `actions`, if given, replace the open ones.
     """
-    from unified_state.memory.repository.git_library import read_git_with_gitpython
+    from unified_state.memory.repository.git_library import GitPythonProcesses
+    from unified_state.memory.repository.git_state import read_git
     from unified_state.memory.state_file.calibrate import calibrate
     from unified_state.memory.workspace.link import note_about
     from unified_state.settings import environment
 
-    git, now = read_git_with_gitpython(workspace.place.repository.worktree, environment()), current_time()
+    git = read_git(workspace.place.repository.worktree, environment(), start=GitPythonProcesses)
+    now = current_time()
     used: list[Workspace] = []  # a second attempt, in a new archive or a journal, must not repeat the notes
 
     def use(here: Workspace, archive: Archive) -> State:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.lib.processes import Program, start_programs
+from unified_state.lib.processes import Program
 from unified_state.lib.record import Record
 from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
+from unified_state.memory.repository.git_library import GitPythonProcesses
 from unified_state.settings import environment
 
 SECONDS = 60.0  # a file with a very long history
@@ -52,9 +53,9 @@ def blame_file(
     limits = [] if lines is None else ["-L", f"{lines[0]},{min(lines[1], count)}"]
     limits += [] if at is None else [at]
     try:
-        git, _ = prepare_git(worktree, environment())
+        git = prepare_git(worktree, environment(), start=GitPythonProcesses)
         asked = Program("git blame", git.arguments(*_QUESTION, *limits, "--", path), reader)
-        start_programs([asked], git.environment).finish(time.monotonic() + SECONDS)
+        GitPythonProcesses([asked], git.environment).finish(time.monotonic() + SECONDS)
     except (GitNotCalledError, OSError, ValueError) as error:
         return nothing.replace(problem=str(error))
     if asked.exit_code is None:
@@ -74,9 +75,9 @@ def lines_of_commit(worktree: str, commit: str, most: int) -> dict[str, list[tup
         "--dst-prefix=b/", "--submodule=short", "--first-parent", "-m", "--end-of-options", commit, "--",
     )  # fmt: skip
     try:
-        git, _ = prepare_git(worktree, environment())
+        git = prepare_git(worktree, environment(), converts=False)
         asked = Program("git show", git.arguments(*question), reader)
-        start_programs([asked], git.environment).finish(time.monotonic() + SECONDS)
+        GitPythonProcesses([asked], git.environment).finish(time.monotonic() + SECONDS)
     except (GitNotCalledError, OSError, ValueError) as error:
         return str(error)
     if asked.exit_code != 0:
@@ -89,10 +90,10 @@ def file_at(worktree: str, commit: str, path: str, most: int) -> bytes | None:
     """Return the content of a file at a commit; None if it is not there or has more than `most` bytes."""
     reader = _Everything(most + 1)
     try:
-        git, _ = prepare_git(worktree, environment())
+        git = prepare_git(worktree, environment(), converts=False)
         question = ("--no-replace-objects", "cat-file", "blob", f"{commit}:{path}")
         asked = Program("git cat-file", git.arguments(*question), reader)
-        start_programs([asked], git.environment).finish(time.monotonic() + SECONDS)
+        GitPythonProcesses([asked], git.environment).finish(time.monotonic() + SECONDS)
     except (GitNotCalledError, OSError, ValueError):
         return None
     return reader.content if asked.exit_code == 0 and len(reader.content) <= most else None

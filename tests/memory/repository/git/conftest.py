@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from unified_state.lib.processes import PopenedProcesses, SpawnedProcesses
-from unified_state.memory.repository.git_library import read_git_with_gitpython
+from unified_state.memory.repository.git_library import GitPythonProcesses
 from unified_state.memory.repository.git_state import read_git
 from unified_state.model.session_state import GitState
 
@@ -34,7 +34,7 @@ Read = Callable[..., GitState]
 READERS: dict[str, Read] = {
     "posix_spawn": partial(read_git, start=SpawnedProcesses),
     "subprocess": partial(read_git, start=PopenedProcesses),
-    "GitPython": read_git_with_gitpython,
+    "GitPython": partial(read_git, start=GitPythonProcesses),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import subprocess
 import sys
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from unified_state.memory.repository.git_command import REPOSITORY_VARIABLES
-from unified_state.memory.repository.git_library import read_git_with_gitpython
 from unified_state.memory.repository.git_state import read_git, start_git
 from unified_state.model.session_state import GitState
 
@@ -195,25 +193,16 @@ def test_other_work_can_be_done_while_git_runs(repository: Path, environment: di
     assert answer().branch == "main"
 
 
-def test_gitpython_is_not_needed_where_it_cannot_find_git(
-    repository: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "git"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setenv("PATH", str(repository))
-    with pytest.raises(ImportError):
-        importlib.import_module("git")
-    assert read_git_with_gitpython(str(repository), environment).branch == "main"
-
-
 def test_gitpython_is_loaded_with_no_git_of_the_folder_we_are_in(repository: Path, tmp_path: Path) -> None:
     for folder in (repository, repository / "bin"):
         folder.mkdir(exist_ok=True)
         (folder / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
         (folder / "git").chmod(0o755)
     program = (
-        "import os, sys; from unified_state.memory.repository.git_library import read_git_with_gitpython as read\n"
-        "print(read(os.getcwd(), os.environ).branch, 'git' in sys.modules)"
+        "import os, sys; from unified_state.memory.repository.git_library import GitPythonProcesses\n"
+        "from unified_state.memory.repository.git_state import read_git\n"
+        "state = read_git(os.getcwd(), os.environ, start=GitPythonProcesses)\n"
+        "print(state.branch, 'git' in sys.modules)"
     )
     environ = {"PATH": f".::{repository}/bin:{os.environ['PATH']}", "GIT_PYTHON_GIT_EXECUTABLE": "./git"}
     environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
@@ -222,9 +211,8 @@ def test_gitpython_is_loaded_with_no_git_of_the_folder_we_are_in(repository: Pat
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("reader", [read_git, read_git_with_gitpython])
-def test_without_any_time_it_says_so(repository: Path, environment: dict[str, str], reader: Read) -> None:
-    state = reader(str(repository), environment, 0)
+def test_without_any_time_it_says_so(repository: Path, environment: dict[str, str]) -> None:
+    state = read_git(str(repository), environment, 0)
     assert state == GitState(error="git status, git log, git diff, git rev-parse took longer than 0 s")
 
 
