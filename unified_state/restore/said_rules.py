@@ -31,7 +31,8 @@ def said_rules(
     items = said_items(archive)
     if not items:
         return [], 0
-    own, validities, idle = session_id_of(archive, session), read_validities(archive, repository, items), _idle(archive)
+    own, idle = session_id_of(archive, session), _idle(archive)
+    validities = read_validities(archive, repository, items, asks_git=False)
     ranked: list[tuple[bool, int, int]] = []
     for number, item in enumerate(items):
         now = validities.get(item.uuid, VALID)

@@ -1,6 +1,6 @@
 """Validity: whether items still fit the files, the branch and the conversation.
 
-The work is bounded and runs no git process. A file is read only if its size is unchanged and its time is not.
+The work is bounded, and asks git once at most. A file is read only if its size is unchanged and its time is not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from unified_state.memory.ledger.rules.item_lines import went_behind
 from unified_state.memory.ledger.rules.short_item import is_captured
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import read_head, visited_commits
-from unified_state.memory.repository.objects.ancestry import ancestors_of, descendants_of
 from unified_state.memory.working_tree.tree_view import TreeView
 from unified_state.model.item import CONSTRAINT, VALID, Validity
 
@@ -35,13 +34,19 @@ _MOST_FILES, _MOST_COMMITS = 64, 200
 
 
 def read_validities(
-    archive: Archive, repository: Repository, items: Sequence[LedgerItem], view: TreeView | None = None
+    archive: Archive,
+    repository: Repository,
+    items: Sequence[LedgerItem],
+    view: TreeView | None = None,
+    *,
+    asks_git: bool = True,
 ) -> dict[str, Validity]:
     """Return the validity of the items that have a problem, by UUID.
 
     With a `view` of the working tree the identifiers, commands and versions that active items name are looked up too.
+    Whether an item is `behind` only git can tell.
     """
-    present = _Present(archive, repository, items, view)
+    present = _Present(archive, repository, items if asks_git else (), view)
     # the newest first, since the number of files is limited
     validities = {item.uuid: present.validity(item) for item in reversed(items)}
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
@@ -93,16 +98,17 @@ def later_commits(repository: Repository, head: str | None, items: Sequence[Ledg
     and does not have them in its history.
 
     The second is told by the reflog, and holds for commits that an amendment or a rebase replaced too. Only the newest
-    commits are looked at, because the number is limited.
+    commits are looked at, because the number is limited. Nothing is later where git cannot tell.
     """
     commits = dict.fromkeys(item.commit for item in reversed(items) if item.commit and item.commit != head)
     newest = list(commits)[:_MOST_COMMITS]
     if head is None or not newest:
         return set()
+    from unified_state.memory.repository.outside_history import outside_history  # not for items of this commit
+
+    outside, later = outside_history(repository.worktree, head, newest)
     visited = visited_commits(repository)
-    behind = {commit for commit in newest if went_behind(visited, head, commit)}
-    behind -= ancestors_of(repository, head, behind)
-    return behind | descendants_of(repository, head, [commit for commit in newest if commit not in behind])
+    return later | {commit for commit in outside if went_behind(visited, head, commit)}
 
 
 class _Present:

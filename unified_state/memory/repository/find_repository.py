@@ -81,7 +81,12 @@ def read_head(repository: Repository) -> tuple[str | None, str | None]:
 
 def _object_id(text: str) -> str | None:
     """Return the id of a commit, or None if a text is anything else."""
-    return text if len(text) in _ID_DIGITS and not text.strip("0123456789abcdef") else None
+    return text if is_object_id(text) else None
+
+
+def is_object_id(text: str) -> bool:
+    """Return whether a text is a whole id of git's."""
+    return len(text) in _ID_DIGITS and not text.strip("0123456789abcdef")
 
 
 def visited_commits(repository: Repository) -> list[str]:

@@ -9,9 +9,10 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.compactions import find_compaction
-from unified_state.memory.repository.find_repository import read_head
+from unified_state.memory.repository.find_repository import is_object_id
+from unified_state.memory.repository.git_library import GitPythonProcesses
 from unified_state.memory.repository.git_state import run_git
-from unified_state.memory.repository.objects.ancestry import CommitStore
+from unified_state.memory.repository.outside_history import outside_history
 from unified_state.model.refs import COMPACTION, TURN, parse_ref
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.settings import environment
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 _SECONDS = 10.0  # for git
 _SECOND = 999  # milliseconds: git counts in seconds, and what was recorded in the same one came before the commit
 _SHOWN = 60  # characters of a name in a message
-_MOST_COMMITS = 1_000
-_IDS = (40, 64)
-_HEX = frozenset("0123456789abcdef")
 
 
 class Point(Record):
@@ -72,13 +70,7 @@ def commits_beside(repository: Repository, commit: str, others: Iterable[str]) -
     """Return those of the other commits that are not in the history of a commit: of another branch, or rewritten
     since. It is empty if git cannot tell.
     """
-    asked = list(dict.fromkeys(other for other in others if other != commit and _is_id(other)))[:_MOST_COMMITS]
-    if not asked:
-        return set()
-    limit = f"--max-count={_MOST_COMMITS}"
-    question = ("--no-replace-objects", "rev-list", "--ignore-missing", limit, *asked, f"^{commit}", "--")
-    listed = run_git(repository.worktree, question, environment(), time.monotonic() + _SECONDS)
-    return set((listed or "").split()).intersection(asked)
+    return outside_history(repository.worktree, commit, others, seconds=_SECONDS, start=GitPythonProcesses)[0]
 
 
 def _of_archive(archive: Archive, name: str) -> int | None:
@@ -94,22 +86,11 @@ def _of_archive(archive: Archive, name: str) -> int | None:
 
 
 def _of_commit(repository: Repository, name: str) -> tuple[str, int] | None:
-    """Return the id of a commit and when it was committed: by its files if the id is whole, else by git."""
-    commit = read_head(repository)[0] if name in {"HEAD", "@"} else name.lower()
-    if commit and _is_id(commit) and repository.common_dir:
-        store = CommitStore(repository.common_dir)
-        try:
-            found = store.find(commit)
-        finally:
-            store.close()
-        if found is not None:
-            return commit, found[0] * 1000
+    """Return the id of a commit and when it was committed."""
     if repository.git_dir is None or not name.isprintable() or ".." in name:
         return None
     question = ("--no-replace-objects", "rev-list", "--max-count=1", "--timestamp", "--end-of-options", name, "--")
-    told = (run_git(repository.worktree, question, environment(), time.monotonic() + _SECONDS) or "").split()
-    return (told[1], int(told[0]) * 1000) if len(told) == 2 and told[0].isdigit() else None  # noqa: PLR2004
-
-
-def _is_id(text: str) -> bool:
-    return len(text) in _IDS and _HEX.issuperset(text)
+    end = time.monotonic() + _SECONDS
+    told = run_git(repository.worktree, question, environment(), end, converts=False, start=GitPythonProcesses)
+    at, _, commit = (told or "").strip().partition(" ")
+    return (commit, int(at) * 1000) if at.isdigit() and is_object_id(commit) else None
