@@ -45,12 +45,6 @@ def project(repository: Path, home: Path) -> Project:
     return Project(repository, home)
 
 
-@pytest.fixture
-def own_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of what an interpreter loads: each command runs in one of its own."""
-    monkeypatch.setattr(Project, "forks", False)
-
-
 @pytest.fixture(scope="session")
 def prepared_folders() -> Iterator[dict[Fill, Path]]:
     """Where the projects lie that the tests of this worker share, by what filled them. No name in a path tells what."""

@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -20,7 +19,6 @@ from jsonschema import Draft202012Validator
 
 from tests.fork_server import COMMAND, is_forkable, run_forked
 from tests.terminal import run_at_terminal
-from unified_state.agents.install.hook_launcher import launcher_text
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
@@ -127,19 +125,6 @@ class Project:
         """What the state file holds; it has to be valid."""
         return valid_state(self.state_path.read_bytes())
 
-    @property
-    def started_at(self) -> int:
-        """The time of the last run of the brief's handler."""
-        traces = self.data.glob("repositories/*/runs/SessionStart.brief")
-        return max((trace.stat().st_mtime_ns for trace in traces), default=0)
-
-    def wait_for_start(self, before: int) -> None:
-        """Wait until a session's start has been recorded after `before`."""
-        until = time.monotonic() + PATIENCE
-        while self.started_at == before:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-
     def log(self) -> str:
         """What hooks wrote down about their problems."""
         path = self.data / "hook.log"
@@ -147,7 +132,7 @@ class Project:
 
 
 def users_environment() -> dict[str, str]:
-    """The environment without the switches of these tests, with which hooks would not take their quick ways."""
+    """The environment without the switches of these tests: with any setting in it, the gate is never silent."""
     return {name: value for name, value in os.environ.items() if not name.startswith(SWITCHES)}
 
 
@@ -162,10 +147,9 @@ def restored(project: Project, path: Path, **fields: Any) -> dict[str, str]:
 
 
 def hook_command(event: str, part: str = "") -> list[str]:
-    """The command line that `install` gives the client for an event; for an unknown one, that of any other. The
-    launcher's code is in it, so that it works where no launcher was written.
-    """
-    launched = (launcher_text(sys.executable, str(ROOT)) or b"").partition(b"\n")[2].decode()
+    """The command line of Python that the gate becomes for an event; for an unknown one, that of any other."""
+    launched = f"# Starts a hook of unified-state.\nimport sys\nsys.path.append({str(ROOT)!r})\n"
+    launched += "from unified_state.interfaces.launched import main\nmain()\n"
     groups = hook_groups(default_data_dir(), "launcher")
     handlers = [handler for group in groups.get(event, groups["Stop"]) for handler in group["hooks"]]
     handler = next((handler for handler in handlers if part in handler["args"]), handlers[0])
@@ -178,9 +162,6 @@ def valid_state(raw: bytes) -> Json:
     state: Json = json.loads(raw, parse_constant=_refuse)
     assert list(_schema().iter_errors(state)) == []
     return state
-
-
-GO_ON = '{"async":true}\n'  # what Stop says once nothing can be lost with it
 
 
 def well_printed(done: Done) -> bool:

@@ -50,9 +50,8 @@ class Client:
     def kept(self) -> list[str]:
         """The messages of the session that wait for the transcript."""
         taken = self.project.data.glob(f"repositories/*/pending/{self.session_id}.json")
-        spool = sorted(self.project.data.glob(f"repositories/*/pending/{self.session_id}@*.prompt"))
         found = [message for path in taken for message in json.loads(path.read_text(encoding="utf-8"))]
-        return [text for _, text, _ in [*found, *(json.loads(path.read_text(encoding="utf-8")) for path in spool)]]
+        return [text for _, text, _ in found]
 
     @property
     def archived(self) -> list[str]:

@@ -123,7 +123,7 @@ def test_hooks_that_run_another_version_are_told(
     assert project.run("install").code == 0
     path = project.folder / ".claude" / "settings.local.json"
     other = other_root / "unified-state-hook"
-    other.write_bytes(launcher_text(sys.executable, str(other_root)) or b"")
+    other.write_bytes(launcher_text(sys.executable, str(other_root)))
     other.chmod(0o755)
     path.write_text(path.read_text().replace(str(Path(sys.executable).with_name(other.name)), str(other)))
     found = checks()["hooks (local)"]
@@ -176,7 +176,7 @@ def test_a_launcher_that_does_not_start_is_told(
     if damage != "gone":
         interpreter = tmp_path / "python"
         interpreter.symlink_to(sys.executable)
-        other.write_bytes(launcher_text(str(interpreter), PACKAGE_ROOT) or b"")
+        other.write_bytes(launcher_text(str(interpreter), PACKAGE_ROOT))
         other.chmod(0o644 if damage == "not executable" else 0o755)
         interpreter.unlink()
     assert checks()["hooks (local)"]["message"] == f"{other} in {path} is no program any more"

@@ -16,7 +16,7 @@ import pytest
 
 from tests.amount import amount
 
-from .product import GO_ON, Done, Project, hook_command, well_printed
+from .product import Done, Project, hook_command, well_printed
 from .reading import kept, said
 from .transcripts import Transcript
 
@@ -197,7 +197,7 @@ def test_bad_settings_stop_no_hook(
     written.turn(1)
     path = str(written.write(tmp_path / "s.jsonl"))
     assert project.hook("UserPromptSubmit", transcript_path=path) == Done(0, "", "")
-    assert project.hook("Stop", transcript_path=path) == Done(0, GO_ON, "")
+    assert project.hook("Stop", transcript_path=path) == Done(0, "", "")
     (project.home / ".config" / "unified-state" / "config.toml").unlink()
     assert kept(project.export("s")) == said(written.content)
 

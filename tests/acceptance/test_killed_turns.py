@@ -1,4 +1,4 @@
-"""Spool, drain and prepared restore under kill -9: nothing is lost, nothing is there twice, nothing stale is shown."""
+"""Turns and restores under kill -9: nothing is lost, nothing is there twice, nothing stale is shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Run:
         self.written: list[str] = []  # prompts in the transcript
         self.unwritten: set[str] = set()  # others, whose hook ended well
         self.unsure: set[str] = set()  # others, whose hook was killed
-        self.title, self.kept = "", 0
+        self.title = ""
         self.client.hook("SessionStart", "brief", source="startup")
 
     def turn(self, number: int) -> None:
@@ -54,7 +54,6 @@ class Run:
             ended = self._strike_hook("prompt", "UserPromptSubmit", prompt=text)
         else:
             self.client.asks(text, is_written=False)
-        self.kept += any(self.project.data.glob(f"repositories/*/pending/{self.client.session_id}@*.prompt"))
         if self._happens(0.9):
             self.client.write("user", text)
             self.written.append(text)
@@ -116,7 +115,6 @@ def test_whatever_is_killed_between_prompt_and_restore_is_neither_lost_nor_doubl
     while run.left > 0:
         run.turn(number)
         number += 1
-    assert run.kept, "no prompt was only kept"
     run.client.stops("The last answer.")
     time.sleep(PATIENCE)
     run.client.hook("SessionStart", "brief", source="resume")

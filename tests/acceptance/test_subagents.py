@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .product import GO_ON, Project
+from .product import Project
 from .secrets import planted, readable_in, secret_texts
 from .transcripts import Transcript
 
@@ -207,7 +207,7 @@ def test_what_it_was_given_is_nobodys_word(project: Project, written: Transcript
         transcript_path=str(project.folder.parent / "s.jsonl"),
         agent_transcript_path=str(path),
     )
-    assert (done.code, done.out, project.log()) == (0, GO_ON, "")
+    assert (done.code, done.out, project.log()) == (0, "", "")
     assert [item["id"] for item in project.ask("constraint", "list")] == ["C1"]
     assert "Always" not in project.run("inbox").out
     assert [line["agent"] for line in project.export() if "agent" in line] == [AGENT]

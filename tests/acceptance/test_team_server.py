@@ -25,7 +25,7 @@ from unified_state.memory.history.store_protocol import everything
 from unified_state.model.history_records import HistoryRecord, StoredStep
 from unified_state.team.postgres.postgres_store import open_postgres
 
-from .product import GO_ON, PATIENCE, PROGRAM, Project, hook_command, told_in_one_line
+from .product import PATIENCE, PROGRAM, Project, hook_command, told_in_one_line
 from .transcripts import Transcript
 
 REMOTE, PROJECT = "git@github.com:acme/app.git", "github.com/acme/app"
@@ -112,7 +112,7 @@ def speak(project: Project, path: Path, text: str, event: str = "Stop") -> None:
     session.prompt(text)
     session.write(path)
     done = project.hook(event, session_id=path.stem, transcript_path=str(path), last_assistant_message="")
-    assert (done.code, done.out, project.log()) == (0, GO_ON, "")
+    assert (done.code, done.out, project.log()) == (0, "", "")
 
 
 def background_runs(project: Project) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.install.hook_table import launchers_interpreter
+from unified_state.agents.install.hook_table import launched
 
 from .namespaces import in_folder, mounted
 from .product import Project, all_bytes, hook_command, told_in_one_line, well_printed
@@ -104,4 +104,4 @@ def test_with_sqlite_install_takes_the_python_that_runs_it(project: Project) -> 
     assert "SQLite" not in done.err
     settings = json.loads((project.folder / ".claude" / "settings.local.json").read_text(encoding="utf-8"))
     (handler,) = settings["hooks"]["Stop"][0]["hooks"]
-    assert launchers_interpreter(handler["command"]) == sys.executable
+    assert launched(handler["command"])[0] == sys.executable

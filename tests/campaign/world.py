@@ -357,7 +357,7 @@ def _check_answer(event: str, printed: str) -> None:
         except ValueError:
             fail(f"{event} prints what is no JSON: {line[:300]!r}")
         expect(isinstance(answer, dict), f"{event} prints no object: {line[:300]}")
-        expect(set(answer) <= {"async", "hookSpecificOutput", "systemMessage"}, f"{event} prints {sorted(answer)}")
+        expect(set(answer) <= {"hookSpecificOutput", "systemMessage"}, f"{event} prints {sorted(answer)}")
         specific = answer.get("hookSpecificOutput")
         if specific is not None:
             expect(specific.get("hookEventName") == event, f"{event} answers for {specific.get('hookEventName')}")

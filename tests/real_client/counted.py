@@ -31,9 +31,8 @@ class CountingInterpreter:
             f'exec "{sys.executable}" -X importtime "$@" 2>>"{self._runs}/$$"\n'
         )
         self.path.chmod(0o755)
-        code = (launcher_text(sys.executable, str(CHECKOUT)) or b"").partition(b"\n")[2].decode()
         self.launcher = scenario.folder / LAUNCHER
-        self.launcher.write_text(f"#!{self.path} -IS\n{code}")
+        self.launcher.write_bytes(launcher_text(str(self.path), str(CHECKOUT)))
         self.launcher.chmod(0o755)
 
     def started(self) -> int:

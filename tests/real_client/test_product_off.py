@@ -114,7 +114,7 @@ def without_interpreter(path: Path, launcher: Path) -> None:
 
 
 def without_package(path: Path, launcher: Path) -> None:
-    path.write_text(launcher.read_text().replace("sys.path.append(", "sys.path.append('/no/such'+"))
+    path.write_text(launcher.read_text().replace("\nroot='", "\nroot='/no/such"))
 
 
 @pytest.mark.parametrize("write_broken", [without_launcher, without_interpreter, without_package])

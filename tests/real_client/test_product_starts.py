@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
 
 from tests.sandboxed.product import Product
-from unified_state.memory.spool.ready_file import archive_version
 
 from .conversation import Conversation
-from .crashes import killed_while_the_model_answers, wait_until
+from .crashes import killed_while_the_model_answers
 from .installed import (
     BRIEF,
     WORKING_SET,
-    archives,
     assert_archived,
     change_handlers,
     installed,
@@ -24,7 +21,6 @@ from .installed import (
     restores,
     rows,
 )
-from .messages import Json
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
@@ -178,26 +174,3 @@ def test_a_fork_that_missed_nothing_is_given_nothing(scenario: Scenario, part: s
     change_handlers(scenario, late, "SessionStart", part)
     scenario.prompt("second", resume=parent, fork=True)
     assert len(given_last(scenario)) == 1
-
-
-def test_a_session_behind_a_conversation_is_given_what_its_last_stop_kept(scenario: Scenario) -> None:
-    installed_with_items(scenario)
-    with Conversation(scenario) as client:
-        client.ask("remember the walrus")
-        wait_until(lambda: bool(kept_starts(scenario)))
-    (kept,) = kept_starts(scenario)
-    (archive,) = archives(scenario)
-    assert (kept["ended"], kept["version"]) == ("other", archive_version(str(archive)))  # its end renewed it
-    after = scenario.prompt("second").session_id
-    (brief,) = given_last(scenario)
-    assert "last prompt: remember the walrus" in brief
-    assert "Use SQLite" in brief
-    nonce = brief.partition("nonce=")[2].partition(" ")[0]
-    told = "SELECT session_id, part FROM restore JOIN session ON session.id = session WHERE nonce = ?"
-    wait_until(lambda: rows(scenario, told, nonce) == [(after, BRIEF)])  # a detached process records it
-
-
-def kept_starts(scenario: Scenario) -> list[Json]:
-    """What Stop kept for the next start in each folder."""
-    files = scenario.home.glob(".local/share/unified-state/repositories/*/quiet/*.start")
-    return [json.loads(file.read_bytes()) for file in files]

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.memory.spool.hook_files import archive_stamp
-
 from .crashes import wait_until
 from .installed import assert_healthy, installed, installed_with_items, rows
 from .messages import Json, Reply
@@ -48,29 +46,6 @@ def test_the_status_line_stands_in_the_terminal(scenario: Scenario) -> None:
         terminal.enter("and on")
         terminal.wait_for(r"62% 124k/200k · compacts in ~2 turns · 3 items, 1 blocking · saved .* · hooks ok")
     assert_healthy(product)
-
-
-def test_after_a_turn_the_note_of_the_status_line_is_true(scenario: Scenario) -> None:
-    installed(scenario, "--status-line")
-    scenario.script(said("one", 60_000), said("two", 92_000))
-    data = scenario.home / ".local" / "share" / "unified-state"
-
-    def is_true() -> bool:
-        notes = [json.loads(path.read_bytes()) for path in data.glob("ways/*.status")]
-        return any(note["stamp"] == archive_stamp(note["way"]["archive"]) for note in notes)
-
-    with Terminal(scenario) as terminal:
-        terminal.enter("hello")
-        terminal.wait_for(r"30% 60k/200k")
-        wait_until(lambda: list(data.glob("ways/*.status")))
-        (path,) = data.glob("ways/*.status")
-        first = json.loads(path.read_bytes())
-        terminal.enter("go on")
-        terminal.wait_for(r"46% 92k/200k")
-        wait_until(is_true)
-        note = json.loads(path.read_bytes())
-    assert note["stamp"] != first["stamp"]
-    assert (note["variables"], note["way"]["places"]) == (first["variables"], first["way"]["places"])
 
 
 def test_a_status_line_of_the_users_stays_above_ours(scenario: Scenario) -> None:

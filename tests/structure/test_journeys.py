@@ -44,14 +44,15 @@ FOR_A_DECISION = {
         "memory/ledger/rules/short_item.py",
     ),
     "that it was added, which `undo` takes back": ("memory/ledger/change_log.py",),
+    "that other sessions may hear of it": ("memory/quiet/generation.py",),
     "the state file: what it holds already, what is new, what no longer fits": (
         "memory/state_file/state_file.py",
         "memory/archive/session_work.py",
     ),
 }
 # To be lowered when a journey gets shorter.
-MOST_FOR_A_DECISION = 17
-MOST_FOR_A_PROMPT = 24
+MOST_FOR_A_DECISION = 18
+MOST_FOR_A_PROMPT = 25
 
 # `enter(action)` calls an action and prints, on the last line of stdout, the files whose functions it called.
 ENTER = """

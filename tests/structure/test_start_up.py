@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -139,14 +138,6 @@ def test_a_hook_loads_nothing_that_costs_milliseconds(
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
 
 
-def test_a_restore_that_is_ready_is_printed_without_what_composes_it(repository: Path, transcript: Path) -> None:
-    modules_of_hook(repository, transcript, "PreCompact", trigger="auto")
-    modules_of_hook(repository, transcript, "SubagentStop", agent_type="", last_assistant_message="We went on.")
-    loaded = loaded_by_hook(repository, transcript, "SessionStart", "working_set", source="compact")
-    assert "unified_state.restore.ready_restore" in loaded
-    assert "unified_state.restore.compose_restore" not in loaded
-
-
 # For repositories that are new, moved or damaged, and for whoever asks git.
 NOT_ON_THE_COMMON_PATH = {
     "agents.install.hook_table",
@@ -226,36 +217,6 @@ def test_the_status_line_loads_nothing_that_costs_milliseconds(repository: Path,
     loaded = modules_of_status_line(repository)
     assert "unified_state.context.window.read_context" in loaded  # it looked into the archive
     assert {name.split(".")[0] for name in loaded} & TOO_DEAR_FOR_HOOKS == set()
-
-
-STATUS_NOTE = {
-    "unified_state",
-    "unified_state.context",
-    "unified_state.context.window",
-    "unified_state.context.window.rules",
-    "unified_state.context.window.rules.status_text",
-    "unified_state.context.window.status_note",
-    "unified_state.interfaces",
-    "unified_state.interfaces.statusline",
-    "unified_state.lib",
-    "unified_state.lib.stdlib",
-    "unified_state.lib.times",
-    "unified_state.memory",
-    "unified_state.memory.spool",
-    "unified_state.memory.spool.hook_files",
-    "unified_state.memory.spool.session_way",
-}
-
-
-@pytest.mark.usefixtures("no_settings")
-def test_a_status_line_with_a_note_loads_nothing_else(repository: Path, transcript: Path) -> None:
-    modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
-    time.sleep(0.05)  # a commit of the last milliseconds gets no note
-    modules_of_status_line(repository)
-    code = STATUS_LINE.replace("run(sys.argv[1], calls_other=True)", "print_noted(sys.argv[1], bytearray())")
-    loaded = modules_of_status_line(repository, code)
-    assert {name for name in loaded if name.startswith("unified_state")} == STATUS_NOTE
-    assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "select"}) == set()
 
 
 def test_a_prompt_that_is_told_nothing_of_its_context_loads_nothing_for_it(repository: Path, transcript: Path) -> None:
@@ -406,71 +367,3 @@ def test_the_hook_that_reminds_loads_neither_sqlite_nor_anything_that_costs_mill
     assert ("Keep the lock" in done.stdout) == (given == {"file_path": "src/a.py"})
     loaded = {name.split(".")[0] for name in done.stderr.split(",")}
     assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
-
-
-QUICK_HOOK = """
-import sys, posix
-sys.path.append(sys.argv.pop(1))
-module = sys.argv.pop(1)
-end = posix._exit
-def note(status):
-    posix.write(2, ",".join(sys.modules).encode()); end(status)
-posix._exit = note
-__import__(module, fromlist=["main"]).main()
-"""
-
-
-@pytest.mark.usefixtures("no_settings")
-def test_a_tool_call_that_no_rule_may_match_loads_next_to_nothing(repository: Path, transcript: Path) -> None:
-    UnifiedStateManager(repository).add_constraint("Never push", "the team", scope={"commands": ["git push"]})
-    modules_of_hook(repository, transcript, "SessionStart", "brief", source="startup")
-    loaded = _loaded_by_quick_hook(
-        repository, transcript, "hook_rules", tool_name="Read", tool_input={"file_path": "a"}
-    )
-    assert "unified_state.constraints.rules.quick_match" in loaded
-    assert "unified_state.constraints.rules.judge_call" not in loaded
-    assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "select"}) == set()
-
-
-@pytest.mark.usefixtures("no_settings")
-def test_a_restore_that_is_ready_is_printed_by_a_process_that_loads_next_to_nothing(
-    repository: Path, transcript: Path
-) -> None:
-    for _ in range(2):  # the first makes the archive to which the second notes the way
-        modules_of_hook(repository, transcript, "SessionStart", "brief", source="startup")
-    modules_of_hook(repository, transcript, "PreCompact", trigger="auto")
-    modules_of_hook(repository, transcript, "SubagentStop", agent_type="", last_assistant_message="We went on.")
-    arguments = ("hook_start", "SessionStart", "working_set")
-    loaded = _loaded_by_quick_hook(repository, transcript, *arguments, source="compact")
-    assert "unified_state.memory.spool.ready_file" in loaded
-    assert "unified_state.interfaces.hook" not in loaded
-    assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "zlib", "select"}) == set()
-
-
-@pytest.mark.usefixtures("no_settings")
-@pytest.mark.parametrize("source", ["startup", "resume"])
-def test_what_the_last_stop_kept_is_printed_by_a_process_that_loads_next_to_nothing(
-    repository: Path, transcript: Path, source: str
-) -> None:
-    for _ in range(2):  # the first makes the archive to which the second notes the way
-        modules_of_hook(repository, transcript, "SessionStart", "brief", source="startup")
-    modules_of_hook(repository, transcript, "Stop")
-    new = {} if source == "resume" else {"session_id": "t", "transcript_path": str(transcript.with_name("t.jsonl"))}
-    loaded = _loaded_by_quick_hook(repository, transcript, "hook_start", "SessionStart", "brief", source=source, **new)
-    assert "unified_state.memory.spool.ready_file" in loaded
-    assert "unified_state.interfaces.hook" not in loaded
-    assert loaded & (TOO_DEAR_FOR_HOOKS | {"os", "_sqlite3", "zlib", "select"}) == set()
-
-
-def _loaded_by_quick_hook(
-    repository: Path, transcript: Path, module: str, *arguments: str, **fields: object
-) -> set[str]:
-    given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), **fields}
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", QUICK_HOOK, str(ROOT), f"unified_state.interfaces.{module}", *arguments],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return set(done.stderr.split(","))

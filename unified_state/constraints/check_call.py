@@ -12,7 +12,6 @@ import sys
 
 from unified_state.constraints.constraint_table import has_hook, read_table
 from unified_state.constraints.rules.judge_call import Forms, Judge
-from unified_state.constraints.rules.quick_match import may_run_us
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import find_repository
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 _FOLDS_CASE = sys.platform in ("darwin", "win32")
 _LOCK_SECONDS = 4.0
 _LONGEST_PATH = 4096
+_QUOTING = str.maketrans("", "", "'\"\\\n\r")
 _DISGUISE = (
     "This runs unified-state with its environment changed, in which it may not know that an agent started it. "
     "What weakens a rule is for the user to run, in a terminal of their own."
@@ -177,7 +177,7 @@ def _decision(mode: str, text: str) -> str:
 def _disguises_us(given: object) -> bool:
     """Return whether a call runs our program in a way that hides from it that an agent started it."""
     line = given.get("command") if isinstance(given, dict) else None
-    if not isinstance(line, str) or not may_run_us(line):
+    if not isinstance(line, str) or "unified" not in line.translate(_QUOTING):
         return False
     from unified_state.constraints.rules.own_calls import runs_us_changed  # few calls run our program
 

@@ -16,13 +16,11 @@ from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.place import hook_settings, locate
 from unified_state.memory.workspace.session_project import keep_project, session_project
 from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, Moment
-from unified_state.model.step import PROMPT
 from unified_state.settings import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
 
     from unified_state.interfaces.hooks.hook_call import HookCall
     from unified_state.memory.archive.archive import Archive
@@ -40,34 +38,21 @@ _SECONDS = {"SessionStart": 2.0, "Stop": 20.0, "SubagentStop": 20.0, "PreCompact
 _MERGE_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCompact": 30.0}
 _BRIEF = "SessionStart.brief"
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
-_NOTING = ("SessionStart", "Stop")
+_NOTING = ("Stop", "SessionEnd")
 _KEEPING = ("SessionStart", "UserPromptSubmit", "PreCompact")  # Stop may still work when the session has ended
 EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 BLOCKED = 2
 
 
-def main(
-    arguments: Sequence[str] | None = None, printed: Mapping[str, Any] | None = None, *, goes_on: bool = False
-) -> None:
-    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process.
-
-    `printed` is a restore that the client got already. With `goes_on` the client waits no longer, and the message of
-    the event is stored.
-    """
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the hook `EVENT [PART] [DATA_DIR]` of the process's arguments, and exit the process."""
     arguments = sys.argv[1:] if arguments is None else arguments
     limit_time(arguments[0] if arguments else "")
-    status = run(arguments[0] if arguments else "", *arguments[1:3], printed=printed, goes_on=goes_on)
+    status = run(arguments[0] if arguments else "", *arguments[1:3])
     os._exit(status)  # skips the interpreter's teardown of 2 ms; everything is closed
 
 
-def run(
-    event_name: str,
-    part: str = "",
-    data_dir: str = "",
-    *,
-    printed: Mapping[str, Any] | None = None,
-    goes_on: bool = False,
-) -> int:
+def run(event_name: str, part: str = "", data_dir: str = "") -> int:
     """Handle one event and return the exit status."""
     if event_name == "PreToolUse":
         from unified_state.interfaces.hook_tool_use import (
@@ -79,22 +64,14 @@ def run(
         from unified_state.interfaces.hook_tool_output import run as look_at_output  # likewise
 
         return look_at_output(part, data_dir)
-    hook = _OwnRun(event_name, part, data_dir)
-    hook.printed, hook.went_on = printed, goes_on
-    return hook.run()
+    return _OwnRun(event_name, part, data_dir).run()
 
 
 class HookRun(Run):
-    """One run of the hook: parse the event, open its repository, handle it, answer the client.
+    """One run of the hook: parse the event, open its repository, handle it, answer the client."""
 
-    A prompt to which nothing is to be added is only kept, where `keeps_prompts`: the archive is not opened.
-    """
-
-    keeps_prompts = False
-    printed: Mapping[str, Any] | None = None
     later: Callable[[], str] | None = None  # work for which the client need not wait
     has_told = False
-    went_on = False  # whether the client waits no longer; from the start where the event's message is stored
 
     def __init__(self, event_name: str, part: str, data_dir: str, environ: Mapping[str, str] | None = None) -> None:
         super().__init__(event_name, data_dir, f"{event_name}.{part}" if part else event_name)
@@ -118,7 +95,7 @@ class HookRun(Run):
     def _run(self) -> str:
         event = self.parse()
         found = self._find(event)
-        if found is None or self._keeps_prompt(event, *found) or not self._find_handler():
+        if found is None or not self._find_handler():
             return ""
         call = self.open(event, *found)
         output = self.handle(call)
@@ -127,11 +104,9 @@ class HookRun(Run):
         if call.later is not None:
             self.later = lambda: self._do(call)
         if self.event_name in _NOTING and self.problem is None:
-            self._note(call)
-        if self.went_on and self.problem is None:
-            from unified_state.interfaces.hooks.note_status import note_status
+            from unified_state.interfaces.hooks.note_quiet import note_if_quiet
 
-            note_status(call)
+            call.workspace.use(lambda archive: note_if_quiet(call, archive))
         return ""
 
     def _do(self, call: HookCall) -> str:
@@ -144,35 +119,6 @@ class HookRun(Run):
         self.attempt(later)
         if self.problem:
             self.leave_trace()
-
-    def _note(self, call: HookCall) -> None:
-        """Note what lets the session's next hooks end early."""
-        if self.event_name == "Stop":
-            from unified_state.interfaces.hooks.note_quiet import note_quiet
-
-            note_quiet(call)
-        from unified_state.interfaces.hooks.note_way import note_way
-
-        note_way(call)
-
-    def _keeps_prompt(self, event: HookEvent, place: Place, settings: Settings) -> bool:
-        """Store a prompt without its secrets, and return True, if nothing is to be added to it."""
-        prompt = event.text("prompt") if self.keeps_prompts and self.event_name == "UserPromptSubmit" else ""
-        if not prompt.strip() or not event.session_id or event.agent_id or event.is_foreign or not place.is_settled:
-            return False
-        from unified_state.memory.secrets.rules.quick_look import may_need_masking
-        from unified_state.memory.spool.hook_files import is_overdue, keep_prompt, may_add_to
-
-        is_told = may_add_to(place.folder, place.archive_path, event.session_id, prompt)
-        if is_told or is_overdue(place.folder, event.session_id):
-            return False
-        if may_need_masking(prompt):
-            from unified_state.memory.secrets.masker import Masker
-
-            prompt = Masker(place.key_folder, enabled=settings.mask_secrets).typed(prompt)
-        self.folder = place.folder
-        keep_prompt(place.folder, event.session_id, [PROMPT, prompt, self.now])
-        return True
 
     def _find_handler(self) -> bool:
         handler = _handler(self.event_name)
@@ -236,9 +182,7 @@ class HookRun(Run):
             Moment(self.now, workspace.head, lambda: time.monotonic() < until),
             part=self.part,
             environ=self.environ,
-            let_client_go_on=lambda: self.let_client_go_on(event),
-            printed=self.printed,
-            is_kept=self.went_on,
+            let_client_go_on=self.let_client_go_on,
         )
 
     def _settled(self, event: HookEvent) -> Place:
@@ -276,11 +220,8 @@ class HookRun(Run):
         self.status = BLOCKED
         return ""
 
-    def let_client_go_on(self, event: HookEvent) -> None:
-        """Tell the client in a separate line not to wait for the end of this process."""
-        if not (event.is_foreign or self.went_on):  # only Claude Code supports the line
-            self.went_on = True
-            tell('{"async":true}\n')
+    def let_client_go_on(self) -> None:
+        """Let the caller wait no longer for the end of this run. Claude Code waits for none (see `gate.sh`)."""
 
     def answer(self, output: str, call: HookCall) -> str:
         """Return the output in the client's format."""
@@ -292,9 +233,7 @@ class HookRun(Run):
 
 
 class _OwnRun(HookRun):
-    """One run for Claude Code, whose transcript brings all that a kept prompt leaves to the next hook."""
-
-    keeps_prompts = True
+    """One run in a process of its own."""
 
     def do_later(self, later: Callable[[], str]) -> None:
         """Do it in another process."""

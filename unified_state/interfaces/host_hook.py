@@ -76,9 +76,6 @@ class HostRun(HookRun):
         event, self.problem = parse_event(self.read(), self.event_name)
         return adapted(event, self.host, self.event_name)
 
-    def let_client_go_on(self, event: HookEvent) -> None:
-        """Do nothing, because no other host supports it."""
-
     def refuse(self, _error: CompactionRefusedError) -> str:
         """Do not refuse, because exit status 2 has another meaning in each host."""
         return ""

@@ -24,18 +24,9 @@ if TYPE_CHECKING:
 _STDIN_SECONDS = 5.0
 
 
-_given_back: list[bytes] = []
-
-
-def give_back(begin: bytes) -> None:
-    """Put back what was read of the client's input already, for `given`."""
-    _given_back.append(begin)
-
-
 def given() -> bytes:
     """Read the client's input from stdin."""
-    begin = _given_back.pop() if _given_back else b""
-    return begin if sys.stdin is None else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS, begin)
+    return b"" if sys.stdin is None else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
 
 
 def tell(answer: str) -> bool:
@@ -136,16 +127,14 @@ class Run:
 
     def leave_trace(self) -> None:
         """Record the run and its problem. If that fails too, print the problem to stderr."""
-        from unified_state.memory.spool.hook_files import write_trace
+        from unified_state.memory.repository.health import HookRun, log_problem, note_run
 
         self._mask()
         spent = round((time.monotonic() - self.started) * 1000)
         try:
             if self.folder is not None and os.path.isdir(self.folder):
-                write_trace(self.folder, self.name, self.now, spent, self.problem or None)
+                note_run(self.folder, HookRun(self.name, self.now, spent, self.problem or None))
             if self.problem:
-                from unified_state.memory.repository.health import log_problem
-
                 log_problem(self.data_dir, self.now, self.event_name, self.problem, self._details)
         except OSError as error:
             warn(f"unified-state: {self.problem or error}")
@@ -166,15 +155,13 @@ _MOST_INPUT = 1 << 26  # bytes
 _TAIL = 100  # bytes that are searched for the end of the object
 
 
-def read_stdin(descriptor: int, seconds: float, begin: bytes = b"") -> bytes:
+def read_stdin(descriptor: int, seconds: float) -> bytes:
     """Return the input up to the end of the file or of the JSON object, or until a timeout. Raises UsageError for one
-    that is too long. `begin` was read already.
+    that is too long.
 
     A caller that does not close its end must not make the hook hang. On a busy machine 50 MB take long to arrive.
     """
-    received, size = bytearray(begin), len(begin)
-    if begin and not _readable(descriptor, _PAUSE) and _complete(received):
-        return begin
+    received, size = bytearray(), 0
     while _readable(descriptor, seconds):
         chunk = os.read(descriptor, _CHUNK)
         size += len(chunk)

@@ -109,7 +109,6 @@ __all__ = [
     "Connection",
     "DatabaseError",
     "IntegrityError",
-    "LateError",
     "NotOursError",
     "OperationalError",
     "connect",
@@ -121,7 +120,6 @@ __all__ = [
     "open_regular",
     "parse_json",
     "parse_object",
-    "read_object",
     "read_own",
     "read_regular",
     "set_alarm",
@@ -357,34 +355,3 @@ def set_alarm(seconds: float, act: Callable[[], None]) -> None:
         return
     signals.signal(signals.SIGALRM, lambda _number, _frame: act())
     signals.setitimer(signals.ITIMER_REAL, seconds, 1.0)
-
-
-class LateError(BaseException):
-    """The input did not come to an end in time."""
-
-
-_CHUNK = 1 << 16
-
-
-def read_object(begin: bytearray, limit: int, seconds: float) -> dict[str, Any] | None:
-    """Return the JSON object on stdin, or None if it is no object, has no end or more than `limit` bytes.
-
-    `begin` gets what was read. Raises LateError after so many seconds. That alarm stays set: a hook's whole work has
-    a time limit, which replaces it.
-    """
-    set_alarm(seconds, _be_late)
-    while chunk := system.read(0, _CHUNK):
-        begin += chunk
-        if len(begin) > limit:
-            return None
-        if begin[-9:].rstrip().endswith(b"}"):
-            try:
-                event = parse_json(begin.decode("utf-8", "replace"))
-            except (ValueError, RecursionError):
-                continue  # the end of an inner object
-            return event if isinstance(event, dict) else None
-    return None
-
-
-def _be_late() -> None:
-    raise LateError

@@ -30,7 +30,7 @@ from unified_state.model.item import (
     OpenQuestion,
 )
 from unified_state.model.session_state import TRIGGERS, WorkItem
-from unified_state.upkeep.merge.merge_and_settle import DRAIN_AND_SETTLE
+from unified_state.upkeep.merge.merge_and_settle import CATCH_UP_AND_SETTLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: st
     def warn(line: str) -> None:
         warnings.warn(line, stacklevel=2)
 
-    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=DRAIN_AND_SETTLE)
+    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=CATCH_UP_AND_SETTLE)
 
 
 class StateReader:

@@ -151,7 +151,7 @@ class Known(Record):
     `reason` is the client's SessionStart source, `prompt` for a late delivery, or `subagent` for a restore to a task.
     `validities` are those of the items with a problem, by UUID. `ahead` are the refs of items recorded in a part of the
     conversation or of the history of HEAD that was taken back. `handed_over` names the session of another host that a
-    new session continues. `age_marks` are texts that stand for the ages of some times, where a text is shown later.
+    new session continues.
     """
 
     reason: Reason
@@ -179,11 +179,10 @@ class Known(Record):
     ahead: tuple[str, ...] = ()
     handed_over: str = ""
     read_again: tuple[str, ...] = ()  # files in a line, then the lines of what was learnt from them
-    age_marks: dict[int, str] = {}
 
     def age(self, at: int) -> str:
         """Return the age of a time for display, or the mark that stands for it."""
-        return self.age_marks.get(at) or age_text(self.now, at)
+        return age_text(self.now, at)
 
 
 class Composition(Record):

@@ -26,17 +26,9 @@ def note_restored(archive: Archive, known: Known, brief: str) -> str:
     if known.survival is None or known.compaction is None:
         return ""
     with archive.transaction(durable=False):
-        line = keep_told(archive, known, brief)
-        return line if tell_once(archive, known.compaction, known.now) else ""
-
-
-def keep_told(archive: Archive, known: Known, brief: str) -> str:
-    """Record the items that a brief states in full, and return the line for the user. Call it in a transaction."""
-    if known.survival is None or known.compaction is None:
-        return ""
-    restored = told_refs(brief.splitlines(), [item.alias for item in (*known.items, *known.said)])
-    keep_restored(archive, known.compaction, restored, estimate_tokens(brief))
-    return survival_line(known.survival, restored)
+        restored = told_refs(brief.splitlines(), [item.alias for item in (*known.items, *known.said)])
+        keep_restored(archive, known.compaction, restored, estimate_tokens(brief))
+        return survival_line(known.survival, restored) if tell_once(archive, known.compaction, known.now) else ""
 
 
 def survival_of(archive: Archive, ref: str) -> dict[str, Any]:

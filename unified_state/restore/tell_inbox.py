@@ -44,11 +44,6 @@ def waiting_line(archive: Archive) -> str:
     return _line(rules, len(items) - len(rules))
 
 
-def is_to_be_told(archive: Archive) -> bool:
-    """Return whether something waits that was not told."""
-    return bool(_new(archive))
-
-
 def _line(rules: list[str], others: int) -> str:
     """Return `1 rule of yours waits for confirmation: "Never push" (unified-state inbox)`.
 

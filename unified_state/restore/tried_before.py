@@ -50,17 +50,6 @@ def tried_before(archive: Archive, session: int, session_id: str, prompt: str, n
     return fence_and_remember(archive, session, TRIED, text, now)
 
 
-def names_of_attempts(archive: Archive, now: int) -> tuple[list[str], list[str]]:
-    """Return the names of files and the commands of failed attempts, and their rare words in small letters. A prompt
-    that contains none of them gets no attempt.
-    """
-    names, items = set(), newest_items(archive, ATTEMPT, _LOOKED_AT, now)
-    for item in items:
-        command = item.body.get("command") or ""
-        names |= {*map(os.path.basename, item.files), *([command] if len(command) >= _SHORTEST_COMMAND else ())}
-    return sorted(filter(None, names)), sorted(_rare_words(archive, _words_of_attempts(items)))
-
-
 def _words_of_attempts(items: Sequence[LedgerItem]) -> list[str]:
     """Return the words that may tell what was tried."""
     words = (word for item in items for word in query_words(item.body["attempt"]) if word not in CHATTER)

@@ -3,6 +3,7 @@
 A handler calls the launcher (`hook_launcher.py`), or else the interpreter itself. The interpreter runs isolated (`-I
 -S`), so nothing in the project changes its imports. The long form calls it with `-c` because Python exits with status 2
 if a script is missing, and the client blocks the user's prompt on status 2. If a launcher is missing, nothing starts.
+With the long form, which Windows has, every hook starts Python, and a turn waits for its end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import NO_SQLITE, SMALL_FILE, has_sqlite, read_regular
 from unified_state.model.constraint import TOOL_EVENT
-from unified_state.model.hook_event import PARTS, TIMEOUTS, TOOL_TIMEOUT
+from unified_state.model.hook_event import HOOK_WORDS, PARTS, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir, environment
 
 TYPE_CHECKING = False
@@ -65,18 +66,10 @@ TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
 REMINDER_HOOK_MODULE = f"{HOOK_MODULE}_reminder"
 _MODULES = (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE, REMINDER_HOOK_MODULE)
-# What the launcher alone calls in place of these modules, by its first argument: quick hooks, which leave to the whole
-# hook what they do not do themselves.
-QUICK_HOOKS = {
-    "check-rules": "unified_state.interfaces.hook_rules",
-    "UserPromptSubmit": "unified_state.interfaces.hook_prompt",
-    "SessionStart": "unified_state.interfaces.hook_start",
-    "Stop": "unified_state.interfaces.hook_stop",
-    "SubagentStop": "unified_state.interfaces.hook_stop",
-}
 LAUNCHER = "unified-state-hook"
+QUOTE = "'\\''"  # as the shell has it between quotes
 # The launcher's first argument, where that is no event.
-WORDS = {TOOL_HOOK_MODULE: "check-rules", OUTPUT_HOOK_MODULE: "shorten", REMINDER_HOOK_MODULE: "remind"}
+WORDS = {f"unified_state.interfaces.{module}": word for word, module in HOOK_WORDS.items()}
 MARKS = (HOOK_MODULE, LAUNCHER)  # a settings file with a hook of ours has one of them
 OUTPUT_EVENT = "PostToolUse"
 # What each handler does, as `/hooks` lists it. The client cuts commands after some 60 characters, before the event.
@@ -213,21 +206,22 @@ def _own_words(handler: dict[str, Any]) -> list[Any]:
 
 
 def starts(handler: dict[str, Any]) -> bool:
-    """Return whether the program of our handler exists, and the interpreter of a launcher."""
+    """Return whether the program of our handler exists, and the interpreter that a launcher names."""
     command = str(handler.get("command"))
     if "\0" in command or not os.access(command, os.X_OK):
         return False
-    return not is_launched(handler) or os.access(launchers_interpreter(command), os.X_OK)
+    interpreter = launched(command)[0] if is_launched(handler) else ""  # none: an installer's script, for one
+    return not interpreter or os.access(interpreter, os.X_OK)
 
 
-def launchers_interpreter(path: str) -> str:
-    """Return the interpreter that the first line of a launcher names, or ""."""
+def launched(path: str) -> tuple[str, str]:
+    """Return the interpreter and the package folder that a launcher names, each "" if it names none."""
     try:
-        line = read_regular(path, SMALL_FILE).partition(b"\n")[0]
+        text = os.fsdecode(read_regular(path, SMALL_FILE))
     except OSError:
-        return ""
-    name = line.removeprefix(b"#!").partition(b" ")[0]
-    return "" if b"\0" in name else os.fsdecode(name)
+        return "", ""
+    python, root = (text.partition(f"\n{name}='")[2].partition("'\n")[0] for name in ("python", "root"))
+    return ("", "") if "\0" in python + root else (python.replace(QUOTE, "'"), root.replace(QUOTE, "'"))
 
 
 def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]]:

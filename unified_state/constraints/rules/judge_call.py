@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from unified_state.constraints.rules.globs import glob_matches, lies_within, path_matches
-from unified_state.constraints.rules.quick_match import CHANGING_TOOLS, MCP, names_a_program
+from unified_state.constraints.rules.globs import glob_matches, has_wildcard, lies_within, path_matches
 from unified_state.lib.record import Record
 from unified_state.model.constraint import ASK, MODES, Breach
 
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     from unified_state.lib.shell.shell_line import SimpleCommand
     from unified_state.model.constraint import Enforced
 
+_CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
+_MCP = "mcp__"
+_QUOTING = str.maketrans("", "", "'\"\\\n\r")
 # Words in the name of an MCP server's tool that changes files; those that read change none, whatever else they say.
 _CHANGING = {
     *(
@@ -70,7 +72,7 @@ class Judge:
         self._tool = tool
         command = given.get("command")
         self._line = command if isinstance(command, str) else None
-        self._words = _words_of(tool) if tool.startswith(MCP) else frozenset()
+        self._words = _words_of(tool) if tool.startswith(_MCP) else frozenset()
         fields = _PATH_FIELDS if self._words.isdisjoint(_MOVING) else _PATH_FIELDS | _ORIGINS
         self._paths = list(islice(_paths_in(given, fields), _MOST_PATHS))
         self._locate = locate
@@ -97,10 +99,10 @@ class Judge:
     def _changes_files(self) -> bool:
         """Return whether the tool changes the files that its fields name."""
         is_other = not self._words.isdisjoint(_CHANGING) and self._words.isdisjoint(_READING)
-        return self._tool in CHANGING_TOOLS or is_other
+        return self._tool in _CHANGING_TOOLS or is_other
 
     def _breach_by_line(self, constraint: Enforced, line: str) -> Breach | None:
-        if constraint.commands and not names_a_program(constraint.commands, line):
+        if constraint.commands and not _names_a_program(constraint.commands, line):
             return None
         from unified_state.lib.shell.shell_line import UnreadableError  # most calls need only the cheap check
 
@@ -160,6 +162,15 @@ class Judge:
             for pattern in patterns
             for form in (forms.absolute if pattern.startswith("/") else forms.relative)
         )
+
+
+def _names_a_program(patterns: Sequence[str], line: str) -> bool:
+    """Return whether a line may run a program of the patterns. So a line that cannot be read asks only where it may."""
+    if "$'" in line and "\\" in line:
+        return True  # a name may be written in escapes
+    bare = line.translate(_QUOTING)
+    names = [pattern.split()[0].rsplit("/", 1)[-1] for pattern in patterns]
+    return any(has_wildcard(name) or name in bare for name in names)
 
 
 def _words_of(tool: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unified_state.memory.quiet.generation import end_generation
 from unified_state.model.context_usage import Limit, Point, Watched
 
 TYPE_CHECKING = False
@@ -31,7 +32,12 @@ def history(archive: Archive, session: int) -> list[Point]:
 
 
 def keep_watched(archive: Archive, session: int, watched: Watched, line: str | None) -> None:
-    """Save the phase of a session. An earlier line for the prompt stays until it is replaced or the cycle ends."""
+    """Save the phase of a session. An earlier line for the prompt stays until it is replaced or the cycle ends.
+
+    Call it in a transaction.
+    """
+    if line is not None:
+        end_generation(archive.folder)
     archive.run(
         "INSERT INTO context VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
         "window = excluded.window, compacts_at = excluded.compacts_at, known_from = excluded.known_from, "

@@ -14,7 +14,6 @@ from itertools import islice
 from unified_state.agents.transcripts.transcript_lines import parse_entries, time_of, usage_of
 from unified_state.context.window.context_table import history, newest_cut, seen_limits, turn_starts, watched_context
 from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
-from unified_state.context.window.status_note import USAGE_FOLDER
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, open_regular, parse_json, read_regular
 from unified_state.model.context_usage import OK, Limit, Point, Reading, Watched
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from unified_state.settings import Settings
 
 
+USAGE_FOLDER = "usage"  # beside the archive: the client's last figures of each session
 _MOST_READINGS = 1_000  # in one stop, or in a session without history
 
 

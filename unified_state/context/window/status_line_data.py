@@ -9,9 +9,8 @@ import os
 
 from unified_state.context.window.context_table import history, newest_cut
 from unified_state.context.window.read_context import watched_before
-from unified_state.context.window.rules.context_phase import compaction_limit, outlook, phase_of
+from unified_state.context.window.rules.context_phase import compaction_limit, phase_of, trend_of
 from unified_state.context.window.rules.status_text import Glance
-from unified_state.context.window.status_note import noted_glance
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.stdlib import parse_object
 from unified_state.lib.text import unpack
@@ -21,7 +20,7 @@ from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.health import newest_problem
 from unified_state.memory.repository.place import journal_folder
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.context_usage import OK
+from unified_state.model.context_usage import OK, Point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,13 +37,10 @@ _PATIENCE = 0.02  # seconds to wait for a writer; the next refresh is soon
 
 def glance_at(
     place: Place, settings: Settings, session_id: str, reading: Reading | None, now: int, environ: Mapping[str, str]
-) -> tuple[Glance, dict[str, Any] | None]:
-    """Return all figures that can be read now, and those of them for a note (see `status_note`) if the archive could be
-    read.
-    """
-    glance, figures = Glance(problem=_problem(place.folder, now)), None
+) -> Glance:
+    """Return all figures that can be read now."""
+    glance = Glance(problem=_problem(place.folder, now))
     if reading is not None:
-        figures = (reading.tokens, reading.window, reading.percent)
         limit = compaction_limit(reading.window, [], environ)
         phase = phase_of(reading.tokens * 100 / limit.tokens, OK, (settings.context_warning, settings.context_optimise))
         glance = glance.replace(
@@ -52,16 +48,16 @@ def glance_at(
         )
     path = _archive_path(place, settings)
     if path is None or not os.path.exists(path):
-        return glance, None
+        return glance
     try:
         with Archive(path, seconds=_PATIENCE, read_only=True) as archive:
-            note = _recorded(archive, place.state_path)
+            found = _recorded(archive, place.state_path, now)
             if reading is not None:
                 session = session_number(archive, session_id) or 0  # a new session uses the limits of others
-                note.update(_ahead(archive, session, reading, settings, environ))
+                found.update(_ahead(archive, session, reading, settings, now, environ))
     except UnifiedStateError:
-        return glance, None  # the archive is locked or damaged; the hooks find and report damage
-    return noted_glance(note, figures, now).replace(problem=glance.problem), note
+        return glance  # the archive is locked or damaged; the hooks find and report damage
+    return glance.replace(**found)
 
 
 def _archive_path(place: Place, settings: Settings) -> str | None:
@@ -73,30 +69,39 @@ def _archive_path(place: Place, settings: Settings) -> str | None:
     return find_scratch(journal_folder(place), ARCHIVE_VERSION)
 
 
-def _recorded(archive: Archive, state_path: str) -> dict[str, Any]:
+def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, Any]:
     """Return the counts of items, and the time of the last save."""
     users = archive.rows(
         "SELECT body FROM item WHERE kind = 'constraint' AND status = 'active' AND origin = ?", USER_SAID
     )  # as everywhere, only the user's own constraints block
     saved = archive.row("SELECT at FROM saved WHERE state_path = ?", state_path)
-    counts = {
+    saved_at = to_milliseconds(saved[0]) if saved else None
+    return {
         "items": archive.row("SELECT count(*) FROM item WHERE status = 'active'")[0],
         "waiting": archive.row("SELECT count(*) FROM item WHERE status = 'proposed'")[0],
         "blocking": sum(bool((parse_object(unpack(body)) or {}).get("blocking")) for (body,) in users),
+        "saved": None if saved_at is None else age_text(now, saved_at),
     }
-    return {"counts": counts, "saved_at": to_milliseconds(saved[0]) if saved else None, "window": None}
 
 
 def _ahead(
-    archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
+    archive: Archive, session: int, reading: Reading, settings: Settings, now: int, environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what the phase of the session's context and the time until the client compacts follow from."""
+    """Return the phase of the session's context, and the time until the client compacts."""
     before, limit = watched_before(archive, session, reading, environ)
     _, cut_at = newest_cut(archive, session)
     points = [point for point in history(archive, session) if point.at >= cut_at]
+    if points and reading.tokens != points[-1].tokens:
+        points.append(Point(now, points[-1].turn + 1, reading.tokens))  # the current turn
+    trend = trend_of(points, limit.tokens)
     thresholds = settings.context_warning, settings.context_optimise
-    seen = outlook(points, limit.tokens, before.phase, thresholds)
-    return {"window": reading.window, "stale": before.stale, **seen}
+    return {
+        "compacts_at": limit.tokens,
+        "phase": phase_of(reading.tokens * 100 / limit.tokens, before.phase, thresholds),
+        "turns_left": trend.turns_left,
+        "minutes_left": trend.minutes_left,
+        "stale": before.stale,
+    }
 
 
 def _problem(folder: str, now: int) -> str | None:

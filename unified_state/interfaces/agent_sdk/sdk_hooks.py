@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from claude_agent_sdk import HookMatcher
 
     from unified_state.errors import CompactionRefusedError
-    from unified_state.model.hook_event import HookEvent
 
     Fields = Mapping[str, Any]
     Callback = Callable[[Any, str | None, Any], Awaitable[Any]]
@@ -80,7 +79,7 @@ class _CallRun(HookRun):
     def refuse(self, error: CompactionRefusedError) -> str:
         return dump_ascii_json({"decision": "block", "reason": str(error)})
 
-    def let_client_go_on(self, _event: HookEvent) -> None:
+    def let_client_go_on(self) -> None:
         self._sdk_call.answered.set()
 
 

@@ -141,7 +141,7 @@ class Context:
         another process that writes.
         """
         from unified_state.memory.workspace.workspace import open_workspace  # hooks run without it
-        from unified_state.upkeep.merge.merge_and_settle import DRAIN_AND_SETTLE
+        from unified_state.upkeep.merge.merge_and_settle import CATCH_UP_AND_SETTLE
 
         workspace = open_workspace(
             self._project,
@@ -150,7 +150,7 @@ class Context:
             advise=self.say,
             origin=origin_of(environment()),
             create=create,
-            around_use=DRAIN_AND_SETTLE,
+            around_use=CATCH_UP_AND_SETTLE,
             shell=self.folder,
         )
         worktree = workspace.place.repository.worktree

@@ -24,11 +24,6 @@ def find_health(call: HookCall, archive: Archive) -> str | None:
         from unified_state.memory.repository.rejoin import remember  # a turn's end records no checkout
 
         remember(call.workspace.place, anew=True)
-    return present_health(call, archive)
-
-
-def present_health(call: HookCall, archive: Archive) -> str | None:
-    """Return the same, and update the enforcement of constraints alone."""
     place = call.workspace.place
     if call.workspace.health is not None:
         return call.workspace.health

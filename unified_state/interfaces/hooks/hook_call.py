@@ -16,7 +16,6 @@ from unified_state.model.hook_event import HOST_MARK
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 class HookCall:
     """The data for a handler. `environ` is the environment of the hook's process.
 
-    After `let_client_go_on()` the client no longer waits for the handler, and may kill it.
+    After `let_client_go_on()` nobody waits for the handler.
     """
 
     def __init__(
@@ -38,8 +37,6 @@ class HookCall:
         part: str,
         environ: Mapping[str, str],
         let_client_go_on: Callable[[], None],
-        printed: Mapping[str, Any] | None = None,
-        is_kept: bool = False,
     ) -> None:
         self.event = event
         self.workspace = workspace
@@ -50,8 +47,6 @@ class HookCall:
         pid = environ.get("CLAUDE_PID", "")
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.let_client_go_on = let_client_go_on
-        self.printed = printed  # the restore that the client got already
-        self.is_kept = is_kept  # the event's message is stored already
         self.later: Callable[[Archive], object] | None = None  # work for which the client does not wait
         self.message = ""  # one line for the user, in addition to the context for the model
 
@@ -107,15 +102,15 @@ class HookCall:
             if knows_news:
                 from unified_state.restore.restore_table import know_news
 
-                know_news(archive, session, self.printed["news"] if self.printed else None)
+                know_news(archive, session)
             path = self.event.transcript_path
             if path and read_cursor(archive, path) is None:
                 move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))
         return session
 
     def registered(self, archive: Archive) -> int:
-        """Return the number of this session, and register it if no hook did: its start may be registered later than its
-        first prompt (see `hook_start`), whose capture knows neither worktree nor process.
+        """Return the number of this session, and register it if no hook did: its capture alone knows neither worktree
+        nor process.
         """
         known = archive.row("SELECT id, worktree FROM session WHERE session_id = ?", self.event.session_id)
         return int(known[0]) if known and known[1] else self.register(archive)

@@ -1,63 +1,48 @@
-"""Note at the end of a turn whether anything is to be added to the session's next prompt (see `pending_messages`)."""
+"""Note after a turn, or at a session's end, that its next prompt has nothing to be told (see `generation`)."""
 
 from __future__ import annotations
 
-import time
+import os
 
 from unified_state.interfaces.hooks.user_prompt_submit import TURNS_TOO_LATE
-from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.pending_messages import write_mark
-from unified_state.memory.archive.sessions import session_number, turns_since, waiting_for_prompt
-from unified_state.memory.spool.hook_files import archive_stamp
-from unified_state.restore.tried_before import names_of_attempts
+from unified_state.memory.archive.sessions import read_cursor, session_number, turns_since, waiting_for_prompt
+from unified_state.memory.quiet.generation import drop_quiet, note_quiet
+from unified_state.memory.repository.health import newest_problem
+from unified_state.model.hook_event import HOST_MARK
+from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.interfaces.hooks.hook_call import HookCall
-
-_SETTLED = 20_000_000  # nanoseconds; file systems keep times in steps of a few milliseconds
-_SECONDS = 1.0
+    from unified_state.memory.archive.archive import Archive
 
 
-def note_quiet(call: HookCall) -> None:
-    """Write the mark of a session if its next prompt gets no addition. Call it with the archive closed.
+def note_if_quiet(call: HookCall, archive: Archive) -> None:
+    """Write the session's note if its turns are archived and its next prompt has nothing to be told.
 
-    The stamp is read before and after the look at the archive. If both are the same, no other process committed
-    meanwhile, and the mark is true.
+    No other process commits meanwhile: whoever does so afterwards ends the generation.
     """
     event, place = call.event, call.workspace.place
-    if not event.session_id or event.agent_id or call.workspace.journal is not None:
+    if event.agent_id or event.is_foreign or HOST_MARK in event.session_id:
         return
-    stamp = settled_stamp(place.archive_path)
-    with Archive(place.archive_path, seconds=_SECONDS) as archive:
-        names = _names_if_quiet(archive, event.session_id, call.now)
-    if names is not None and stamp is not None and stamp == archive_stamp(place.archive_path):
-        write_mark(place, event.session_id, stamp, *names)
+    for data_dir in {call.settings.data_dir, default_data_dir()}:
+        drop_quiet(data_dir, event.session_id)
+    if not place.is_settled or newest_problem(place.folder) is not None or not call.moment.has_time():
+        return
+    with archive.transaction(durable=False):
+        if not archive.has_journal and _is_quiet(call, archive):
+            note_quiet(place.folder, call.settings.data_dir, event.session_id)
 
 
-def settled_stamp(path: str) -> list[int] | None:
-    """Return the stamp of an archive, once a later commit would have another time."""
-    stamp = archive_stamp(path)
-    if stamp is not None:
-        _, _, changed, _, logged = stamp
-        time.sleep(max(0, min(_SETTLED, max(changed, logged) + _SETTLED - time.time_ns())) / 1e9)
-    return archive_stamp(path)
-
-
-def _names_if_quiet(archive: Archive, session_id: str, now: int) -> tuple[list[str], list[str]] | None:
-    """Return the names and words that a prompt must not contain to stay without an addition; None if it may get
-    another one.
-    """
-    session = session_number(archive, session_id)
-    if session is None:
-        return None
+def _is_quiet(call: HookCall, archive: Archive) -> bool:
+    session, path = session_number(archive, call.event.session_id), call.event.transcript_path
+    if session is None or read_cursor(archive, path) is None or not os.path.isfile(path):
+        return False
     compaction = latest_compaction(archive, session)
     if compaction is not None:
         began = compaction.boundary_at or compaction.started_at  # a user may have stopped it
         if turns_since(archive, session, began) <= TURNS_TOO_LATE:
-            return None
-    has_news, has_attempts, has_line = waiting_for_prompt(archive, session)
-    if has_news or has_line:
-        return None
-    return names_of_attempts(archive, now) if has_attempts else ([], [])
+            return False
+    has_news, _, has_line = waiting_for_prompt(archive, session)
+    return not (has_news or has_line)

@@ -81,26 +81,9 @@ def _has_many_files(repository: Repository) -> bool:
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:
-    """Store the raw summary, and make the restore ready. Of several summaries the last one counts, because the client
-    uses that one.
-    """
-    text = summary_part(call.event.text("last_assistant_message"))
-    _keep(call, archive, text, SUBAGENT_STOP)
-    session = session_number(archive, call.event.session_id)
-    if text and session is not None:
-        _make_ready(call, archive, session)
+    """Store the raw summary. Of several summaries the last one counts, because the client uses that one."""
+    _keep(call, archive, summary_part(call.event.text("last_assistant_message")), SUBAGENT_STOP)
     return ""
-
-
-def _make_ready(call: HookCall, archive: Archive, session: int) -> None:
-    """Compose the restore, which the next event asks for."""
-    from unified_state.interfaces.hooks.keep_ready import keep_ready, look_before  # SubagentStop alone comes before it
-    from unified_state.restore.ready_restore import make_ready
-
-    before = look_before(call, archive)
-    place, settings = call.workspace.place, call.settings
-    ready = make_ready(archive, place, settings, session, call.now, is_enforced=call.is_enforced)
-    keep_ready(call, archive, before, ready)
 
 
 def on_post_compact(call: HookCall, archive: Archive) -> str:

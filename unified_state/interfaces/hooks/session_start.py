@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
-from unified_state.capture.survival_table import tell_once
 from unified_state.interfaces.hooks.find_health import find_health
 from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
 from unified_state.lib.files import remove_old_leftovers
@@ -26,7 +25,6 @@ from unified_state.memory.repository.place import has_reminders
 from unified_state.memory.workspace.session_project import drop_project
 from unified_state.memory.workspace.workspace import has_foreign_file
 from unified_state.model.hook_event import BRIEF, WORKING_SET
-from unified_state.restore.ready_restore import drop_ready, ready_restore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +48,6 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     reason = _reason(call)
     if call.part == WORKING_SET and reason != "compact" and not _is_whole_clear(call, reason):
         return ""
-    _record_printed(call, archive)
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
     _reset_pressure(call, reason)
@@ -60,15 +57,9 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     handed_over = _handed_over(call, archive) if reason == "startup" and call.part == BRIEF else None
     source = handed_over[0] if handed_over else source
     session = call.register(archive, predecessor, knows_news=call.part == BRIEF)
-    if call.printed is not None:  # by now the transcript may have the compaction's boundary
-        return _note_printed(call, archive)
     if reason == "compact":
         _begin_compaction(call, archive, session)
-    ready = _ready(call, archive, session) if reason == "compact" and health is None else None
-    if ready is not None:
-        _tell_waiting(call, archive)
-        return ready
-    from unified_state.restore.compose_restore import gather_in_stages  # after most compactions the restore is ready
+    from unified_state.restore.compose_restore import gather_in_stages  # one of the two handlers often has no text
 
     since = last_entry if source == known_before or source is None else last_entry_at(archive, source)
     with_turns = handed_over is not None or _is_whole_clear(call, reason)
@@ -116,28 +107,9 @@ def _begin_compaction(call: HookCall, archive: Archive, session: int) -> None:
             begin_compaction(archive, session, call.now)
 
 
-def _record_printed(call: HookCall, archive: Archive) -> None:
-    """Record the text that the client got already, if it was kept for whichever session starts."""
-    if call.printed is not None and call.printed.get("nonce"):
-        from unified_state.interfaces.hooks.keep_starts import record_printed
-
-        record_printed(call, archive)
-
-
-def _note_printed(call: HookCall, archive: Archive) -> str:
-    """Record that the user read the line of a restore that was printed before, and print nothing."""
-    if call.printed and call.printed.get("nonce"):
-        _tell_waiting(call, archive)
-        call.message = ""  # the line was printed
-    elif call.printed and call.printed["line"]:
-        with archive.transaction(durable=False):
-            tell_once(archive, call.printed["compaction"], call.now)
-    return ""
-
-
 def _tell_waiting(call: HookCall, archive: Archive) -> None:
     """Add the lines on what waits for the user to their message, once for a state file and for each item."""
-    if call.part == BRIEF and call.printed is None and archive.meta(TOLD_OF_FILE) is None:
+    if call.part == BRIEF and archive.meta(TOLD_OF_FILE) is None:
         place = call.workspace.place
         if has_foreign_file(place) or waits_from_file(archive):
             from unified_state.memory.writer.foreign_file import tell_of_file  # once in the life of an archive
@@ -173,25 +145,12 @@ def _tidy(call: HookCall, archive: Archive) -> str | None:
     return health
 
 
-def _ready(call: HookCall, archive: Archive, session: int) -> str | None:
-    """Return the part if it was made ready with the summary, and set the line for the user."""
-    if _tells_loop(call):
-        return None
-    ready = ready_restore(archive, call.workspace.place, call.settings, session, call.part, call.now)
-    if ready is None:
-        return None
-    text, call.message = ready
-    return text
-
-
 def _composed(call: HookCall, archive: Archive, session: int, known: Known) -> str:
     """Return the part, composed now, and set the line for the user."""
     from unified_state.restore.compose_restore import restored_text, with_enforcement
     from unified_state.restore.fenced_text import fence_and_remember
 
     known = with_enforcement(known, is_enforced=call.is_enforced)
-    if known.reason == "compact":
-        drop_ready(archive, session, call.part)
     text = restored_text(_with_loop(call, archive, session, known), call.settings).as_dict()[call.part]
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged
@@ -235,9 +194,6 @@ def _is_known(archive: Archive, session: int, part: str) -> bool:
 
 def on_session_end(call: HookCall, archive: Archive) -> str:
     """Archive as much as time allows and record why the session ended. An ending client kills a running Stop hook."""
-    from unified_state.interfaces.hooks.keep_starts import renew_starts, starts_before_end
-
-    starts = starts_before_end(call, archive)
     call.capture(archive)
     if call.settings.context_autopilot:
         from unified_state.interfaces.hooks.stop import watch_context
@@ -246,8 +202,6 @@ def on_session_end(call: HookCall, archive: Archive) -> str:
     with archive.transaction(durable=False):
         end_session(archive, call.session(archive), call.now, call.event.text("reason") or "other")
     drop_project(call.event.session_id, call.settings.data_dir)
-    if starts is not None:
-        renew_starts(call, archive, starts)
     return ""
 
 

@@ -1,8 +1,8 @@
 """Stop and SubagentStop: archive the rest of the turn, and the last message, which the transcript may not contain yet.
 
 The client writes its transcript in batches, about 100 ms late, so at Stop the newest entries may be missing. Only the
-last message can be lost with the client. Once it is stored, the user need not wait. If the client ends first, the next
-hook archives the rest.
+last message can be lost with the client. Nobody waits for this work (see `gate.sh`). If it is killed, the next hook
+archives the rest.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ _MOST_GROUPED = 4  # transactions that group older texts
 
 def on_stop(call: HookCall, archive: Archive) -> str:
     """Store the message that ended the turn, and archive to the turn's end in the background."""
-    if not call.is_kept:
-        call.keep(archive, TEXT, call.event.text("last_assistant_message"))
+    call.keep(archive, TEXT, call.event.text("last_assistant_message"))
     if call.settings.postgres_enabled and call.settings.sync_in_background:
         from unified_state.team.start_sync import start_sync
 
@@ -43,9 +42,6 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     from unified_state.memory.archive.blocks.group_texts import group_left  # the client went on
 
     group_left(archive, call.moment.has_time, _MOST_GROUPED)
-    from unified_state.interfaces.hooks.keep_starts import keep_starts
-
-    keep_starts(call, archive)
     return ""
 
 

@@ -99,14 +99,12 @@ def _with(output: str, more: str) -> str:
 def _restored_again(call: HookCall, archive: Archive, session: int, missing: list[str]) -> str:
     from unified_state.restore.compose_restore import gather, restored_text, with_enforcement
     from unified_state.restore.fenced_text import fence_and_remember
-    from unified_state.restore.ready_restore import drop_ready
 
     known = gather(archive, call.workspace.place, session, "prompt", call.now)
     known = with_enforcement(known, is_enforced=call.is_enforced)
     texts = restored_text(known, call.settings).as_dict()
     output = ""
     for part in missing:
-        drop_ready(archive, session, part)
         if not texts[part]:
             continue
         fenced = fence_and_remember(archive, session, part, texts[part], call.now, known.compaction)

@@ -20,7 +20,7 @@ from unified_state.memory.workspace.session_project import client_project
 from unified_state.memory.workspace.workspace import Workspace, in_session_of_client, open_workspace
 from unified_state.settings import environment, load_settings
 from unified_state.upkeep.doctor.bug_report import report_bug
-from unified_state.upkeep.merge.merge_and_settle import DRAIN_AND_SETTLE
+from unified_state.upkeep.merge.merge_and_settle import CATCH_UP_AND_SETTLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Project:
                 report=tell,
                 advise=tell,
                 create=create,
-                around_use=DRAIN_AND_SETTLE,
+                around_use=CATCH_UP_AND_SETTLE,
             )
         )
 

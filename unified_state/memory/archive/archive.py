@@ -12,6 +12,7 @@ from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, Dama
 from unified_state.lib.files import PRIVATE, publish_once, temporary_name
 from unified_state.lib.stdlib import DatabaseError, connect, not_ours
 from unified_state.lib.text import escape_surrogates
+from unified_state.memory.quiet.generation import end_generation, ends_generation
 
 ARCHIVE_VERSION = 7  # see `archive_schema.newest_version`
 OWNER = "repository"  # name of the value that identifies the archive's repository
@@ -99,12 +100,23 @@ class Archive:
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement. Values that SQLite refuses are adapted: lone surrogates are escaped, large numbers
-        clamped.
+        clamped. One that writes what a session may be told ends the generation before it can be committed.
         """
+        if ends_generation(sql):
+            if not self.connection.in_transaction:
+                with self.transaction():
+                    return self.execute(sql, values)
+            self._end_generation()
         try:
             return self.connection.execute(sql, values)
         except (UnicodeEncodeError, OverflowError):
             return self.connection.execute(sql, [_holdable(value) for value in values])
+
+    def _end_generation(self) -> None:
+        try:
+            end_generation(self.folder)
+        except OSError as error:
+            raise storage_error(error, self.path) from error
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Return all rows of a query."""
@@ -291,6 +303,7 @@ def _create(path: str) -> None:
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
     try:
         connect_archive(temporary, 0).close()
+        end_generation(os.path.dirname(path))
         publish_once(temporary, path)
     finally:
         for leftover in (temporary, f"{temporary}-journal"):

@@ -1,9 +1,4 @@
-"""Pending messages: reported by a hook, and archived only if the transcript turns out to lack them.
-
-A prompt to which nothing is to be added is only stored here, and the archive is not opened. So the end of a turn leaves
-a mark if the session's next prompt gets no addition. It has the state of the archive's files: while they are in this
-state, the mark is true.
-"""
+"""Pending messages: reported by a hook, and archived only if the transcript turns out to lack them."""
 
 from __future__ import annotations
 
@@ -13,23 +8,15 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, write_note
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json, read_regular
-from unified_state.memory.spool.hook_files import (
-    PENDING_FOLDER,
-    QUIET_FOLDER,
-    SPOOL_TEMPORARY,
-    file_name,
-    kept_prompts,
-    mark_path,
-)
+from unified_state.memory.repository.health import PENDING_FOLDER
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any, Protocol
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
 
     class InFolder(Protocol):
         """An archive, or its place. The messages are in its folder, so they can be kept without opening it."""
@@ -40,8 +27,8 @@ if TYPE_CHECKING:
 
 
 _ENDING = ".json"
+_LONGEST_NAME = 100  # characters
 _LARGEST = 1 << 28  # bytes; a message is rarely longer than a prompt
-_MOST_MARKS = 100
 _LOCK_SECONDS = 4.0  # a holder archives one message at most, which may wait for another writer of the archive
 
 
@@ -53,39 +40,9 @@ class Pending(Record):
     at: int
 
 
-class _PendingLock(FileLock):
-    """The lock of the pending messages of an archive. Who holds it finds the spool empty: it was taken over."""
-
-    def __init__(self, archive: InFolder) -> None:
-        super().__init__(_folder(archive) + ".lock", _LOCK_SECONDS)
-        self._archive = archive
-
-    def __enter__(self) -> None:
-        super().__enter__()
-        try:
-            for session_id, paths in kept_prompts(self._archive.folder).items():
-                write_pending(self._archive, session_id, _read_all(self._archive, session_id, paths))
-                for path in paths:
-                    _remove(path)  # a process that is killed before this leaves the message twice, which reads as one
-        except OSError as error:
-            self.__exit__(None, None, None)
-            message = f"the pending messages in {_folder(self._archive)} cannot be rewritten: {error.strerror}"
-            raise StorageError(message, "check the permissions of the folder") from error
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return  # it was damaged, and is set aside
-
-
 def pending_lock(archive: InFolder) -> FileLock:
     """Return the lock for reading and rewriting pending messages."""
-    return _PendingLock(archive)
+    return FileLock(_folder(archive) + ".lock", _LOCK_SECONDS)
 
 
 def sessions_with_pending(archive: InFolder) -> list[str]:
@@ -94,31 +51,23 @@ def sessions_with_pending(archive: InFolder) -> list[str]:
         names = [name for name in os.listdir(_folder(archive)) if name.endswith(_ENDING)]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted({*(name.removesuffix(_ENDING) for name in names), *kept_prompts(archive.folder)})
+    return sorted(name.removesuffix(_ENDING) for name in names)
 
 
 def read_pending(archive: InFolder, session_id: str) -> list[Pending]:
-    """Return the pending messages of a session, in order, with those in the spool.
+    """Return the pending messages of a session, in order.
 
     A damaged file is set aside, because the transcript nearly always has its messages. Raises StorageError if a file
     cannot be read.
     """
-    return _read_all(archive, session_id, kept_prompts(archive.folder).get(file_name(session_id), ()))
-
-
-def _read_all(archive: InFolder, session_id: str, kept: Sequence[str]) -> list[Pending]:
-    """Return the messages in these files of the spool, and those that were taken over: the spool is read first, so
-    that a message that another process takes over meanwhile is found in one of both.
-    """
-    spooled = [message for path in kept for message in _read(path, lambda fields: [_checked(*fields)])]
-    messages = _read(_path(archive, session_id), lambda content: [_checked(*fields) for fields in content])
-    messages += [message for message in spooled if message not in messages]
+    messages = _read(_path(archive, session_id))
     return sorted(messages, key=lambda message: message.at)
 
 
-def _read(path: str, parse: Callable[[Any], list[Pending]]) -> list[Pending]:
+def _read(path: str) -> list[Pending]:
     try:
-        return parse(parse_json(read_regular(path, _LARGEST).decode("utf-8", "surrogatepass")))
+        content = parse_json(read_regular(path, _LARGEST).decode("utf-8", "surrogatepass"))
+        return [_checked(*fields) for fields in content]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (ValueError, TypeError):
@@ -152,28 +101,8 @@ def _folder(archive: InFolder) -> str:
 
 
 def _path(archive: InFolder, session_id: str) -> str:
-    return os.path.join(_folder(archive), file_name(session_id) + _ENDING)
-
-
-def write_mark(place: Place, session_id: str, stamp: list[int], names: list[str], words: list[str]) -> None:
-    """Write the mark of a session whose next prompt gets no addition, unless it contains one of the names or, in small
-    letters, of the words.
-    """
-    path = mark_path(place.folder, session_id)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    if len(os.listdir(os.path.dirname(path))) > _MOST_MARKS:
-        drop_marks(place)  # other sessions write theirs again
-    write_note(path, dump_json([stamp, names, words]).encode("utf-8", "surrogatepass"))
-
-
-def drop_marks(archive: InFolder) -> None:
-    """Remove the marks of all sessions, which have names and words of failed attempts."""
-    folder = os.path.join(archive.folder, QUIET_FOLDER)
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        try:
-            os.unlink(os.path.join(folder, name))
-        except FileNotFoundError:
-            continue  # another process removes them too
+    plain = "".join(one if one.isalnum() or one == "-" else "_" for one in session_id)[:_LONGEST_NAME]
+    return os.path.join(_folder(archive), plain + _ENDING)
 
 
 WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an entry
@@ -224,8 +153,7 @@ def _settle(archive: Archive, session: int, session_id: str, now: int, *, waits:
 
 
 def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> None:
-    """Delete pending messages of all sessions that `is_meant` selects, and those that killed processes left half."""
-    _drop_half_written(archive)
+    """Delete pending messages of all sessions that `is_meant` selects."""
     for session_id in sessions_with_pending(archive):
         with pending_lock(archive):
             messages = read_pending(archive, session_id)
@@ -235,21 +163,9 @@ def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> No
 
 
 def drop_messages(archive: Archive, session_id: str) -> None:
-    """Delete the pending messages of a session, and those that killed processes left half."""
-    _drop_half_written(archive)
+    """Delete the pending messages of a session."""
     with pending_lock(archive):
         write_pending(archive, session_id, [])
-
-
-def _drop_half_written(archive: InFolder) -> None:
-    """Delete the temporary files of the spool whose process has ended."""
-    from unified_state.memory.archive.sessions import is_running
-
-    folder = _folder(archive)
-    for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        pid = name.removesuffix(SPOOL_TEMPORARY).rpartition("-")[2]
-        if name.endswith(SPOOL_TEMPORARY) and pid.isdecimal() and not is_running(int(pid)):
-            _remove(os.path.join(folder, name))
 
 
 def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
@@ -274,7 +190,7 @@ def is_said_by(message: Pending, at: int, block: str) -> bool:
 
 
 def _archive(archive: Archive, session: int, session_id: str, message: Pending) -> None:
-    from unified_state.lib.text import pack  # a prompt that is only kept needs none of these
+    from unified_state.lib.text import pack  # few messages are missing in their transcript
     from unified_state.memory.archive.steps import last_turns
     from unified_state.memory.archive.write_steps import StepWriter
 

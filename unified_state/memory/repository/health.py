@@ -10,13 +10,15 @@ import os
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import age_text, is_past, to_text
-from unified_state.memory.spool.hook_files import PENDING_FOLDER, RUNS_FOLDER, write_trace
 
+RUNS_FOLDER = "runs"  # beside the archive: a trace for each event
+PENDING_FOLDER = "pending"  # likewise: messages that wait for the transcript
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
 SYNC_RUN = "sync"  # a sync with the team's server leaves the same trace as a hook
 IDENTITY, ARCHIVE = "identity", "archive"  # repairs leave the same trace as hooks
 MENDED = (IDENTITY, ARCHIVE)
 _MENDED_DAYS = 3  # number of days for which session starts show a repair
+_BINARY = getattr(os, "O_BINARY", 0)
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # a named pipe in the way is an error
 _MOST_LOG_BYTES = 1 << 18
 DAMAGED_MARK = ".damaged-"  # in the name of each file that was set aside
@@ -32,8 +34,22 @@ class HookRun(Record):
 
 
 def note_run(folder: str, run: HookRun) -> None:
-    """Write the trace of an event's last run."""
-    write_trace(folder, run.event, run.at, run.milliseconds, run.problem)
+    """Write the trace of an event's last run. Raises OSError."""
+    try:
+        descriptor = _emptied(folder, run.event)
+    except FileNotFoundError:
+        os.mkdir(os.path.join(folder, RUNS_FOLDER), 0o700)
+        descriptor = _emptied(folder, run.event)
+    try:
+        content = dump_json([run.at, run.milliseconds, run.problem])
+        os.write(descriptor, content.encode("utf-8", "replace"))
+    finally:
+        os.close(descriptor)
+
+
+def _emptied(folder: str, event: str) -> int:
+    path = os.path.join(folder, RUNS_FOLDER, event)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY | _NO_WAITING, 0o600)
 
 
 def forget_run(folder: str, event: str) -> None:

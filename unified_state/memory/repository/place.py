@@ -25,8 +25,7 @@ from unified_state.memory.repository.find_repository import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Mapping
 
     from unified_state.memory.repository.rejoin import Registry
     from unified_state.settings import Settings
@@ -175,36 +174,6 @@ def _usable_beside(repository: Repository, *, create: bool) -> str | None:
         message = f"{beside} is not used: {reason}"
         raise StorageError(message, "remove it, or make it yours alone")
     return None
-
-
-def way_now(place: Place, cwd: str, data_dir: str, files: Sequence[str] = ()) -> dict[str, Any] | None:
-    """Return the way from a folder to its place (see `session_way`), with other files that were looked at; None outside
-    a git repository, where the folder is not in the place's worktree, and where the environment has settings.
-    """
-    from unified_state.memory.spool.session_way import has_settings, present_way  # Stop and the status line alone
-    from unified_state.settings import PROJECT_FILE, database_home, user_file
-
-    repository = place.repository
-    is_usual = place.is_settled and place.key_folder == data_dir and os.path.isdir(cwd)
-    if not is_usual or repository.git_dir is None or repository.common_dir is None or has_settings():
-        return None
-    if find_repository(cwd) != repository:
-        return None  # the shell of a session is elsewhere, or the repository is another user's
-    looked_at = (
-        os.path.join(repository.identity_folder, ID_FILE),
-        checkout_path(data_dir, repository.identity_folder),
-        os.path.join(repository.git_dir, "commondir"),
-        user_file(),
-        user_file(database_home()),
-        os.path.join(repository.worktree, PROJECT_FILE),
-        *files,
-    )
-    folders = [cwd]
-    below = os.path.realpath(cwd)
-    while below != repository.worktree and below != os.path.dirname(below):
-        folders.append(os.path.join(below, ".git"))
-        below = os.path.dirname(below)
-    return present_way(cwd, place.folder, place.archive_path, looked_at, [*folders, os.path.join(below, ".git")])
 
 
 def hook_settings(place: Place, data_dir: str, environ: Mapping[str, str]) -> Settings:

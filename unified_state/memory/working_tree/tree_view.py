@@ -39,7 +39,6 @@ class TreeView:
         self._contents: dict[str, bytes | None] = {}
         self._texts: dict[str, str | None] = {}  # in small letters
         self._pinned: dict[str, set[str]] = {}  # versions by the name of a dependency
-        self.looked_at: set[str] = set()  # the paths in the tree that were asked for
 
     def is_at(self, folder: str) -> bool:
         """Return whether a folder is the root of the tree."""
@@ -49,7 +48,6 @@ class TreeView:
         """Return whether nothing is at a path in the tree. False also if that cannot be told."""
         if not is_inside(path) or not self._may_look():
             return False
-        self.looked_at.add(path)
         try:
             os.lstat(os.path.join(self._root, path))
         except (FileNotFoundError, NotADirectoryError):
@@ -118,7 +116,6 @@ class TreeView:
         return self._lookups >= 0 and self._has_time()
 
     def _read(self, path: str) -> bytes | None:
-        self.looked_at.add(path)
         whole = os.path.join(self._root, path)
         if not os.path.lexists(whole):  # a third of the time of `realpath`, and most files are not there
             return None

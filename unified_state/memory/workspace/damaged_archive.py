@@ -18,6 +18,7 @@ from unified_state.lib.stdlib import DatabaseError, connect
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive, storage_error
 from unified_state.memory.archive.schema.archive_check import UNREADABLE_ERRORS, problem_in
+from unified_state.memory.quiet.generation import end_generation
 from unified_state.memory.repository.health import ARCHIVE, HookRun, note_run
 from unified_state.memory.state_file.adopt import adopt_file
 from unified_state.memory.workspace.salvage import readable, salvage
@@ -135,6 +136,7 @@ def _swap(path: str, aside: str, temporary: str) -> None:
     for ending in _BESIDE:
         if os.path.lexists(path + ending):
             os.rename(path + ending, aside + ending)
+    end_generation(os.path.dirname(path))
     os.replace(temporary, path)
     sync_folder(os.path.dirname(path))
 

@@ -10,9 +10,9 @@ folder, and writes an entry `relocated`. The environment still names the first f
 from __future__ import annotations
 
 import os
+import sys
 
 from unified_state.lib.stdlib import open_regular, parse_json, parse_object, read_regular
-from unified_state.memory.spool.session_way import SESSIONS_FOLDER, may_have_moved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
+SESSIONS_FOLDER = "sessions"  # in the data folder: the project of each session
+_TRANSCRIPTS = "projects"  # the client's folder with a folder for each project
+_LONGEST_NAME = 200  # characters of such a folder; behind more is a checksum
 _SMALL = 1 << 16
 _TAIL = 1 << 18  # bytes at the end of a transcript, in which the first hook after a move finds its entry
 _WHOLE = 1 << 30
@@ -47,7 +50,7 @@ _RELOCATED = b'\n{"type":"relocated",'
 def session_project(given: SessionFields, environ: Mapping[str, str], data_dir: str, *, begins: bool = False) -> str:
     """Return the folder of a session's project. `begins` says that the session begins with this event."""
     named = environ.get(PROJECT_VARIABLE, "")
-    if os.path.isdir(named) and not may_have_moved(named, given.transcript_path):
+    if os.path.isdir(named) and not _may_have_moved(named, given.transcript_path):
         return named
     kept, home, transcript = ("", "", "") if begins else _read(data_dir, given.session_id)
     if named and transcript != given.transcript_path:
@@ -103,6 +106,18 @@ def _read(data_dir: str, session_id: str) -> tuple[str, str, str]:
     except (OSError, ValueError, TypeError):
         return "", "", ""
     return str(project), str(home), str(transcript)
+
+
+def _may_have_moved(project: str, transcript: str) -> bool:
+    """Return whether the client keeps a transcript for another folder than the project: it moves the transcript with
+    its session.
+    """
+    folder = transcript.replace("\\", "/") if sys.platform == "win32" else transcript
+    top, name = folder.split("/")[-3:-1] if folder.count("/") > 1 else ("", "")
+    expected = "".join("-" if not (one.isascii() and one.isalnum()) else one for one in project)
+    return top == _TRANSCRIPTS and (
+        name != expected if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] != expected
+    )
 
 
 def _moved(transcript: str) -> str:

@@ -19,6 +19,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.memory.archive.archive import OWNER, Archive, damaged, read_enforcement
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
+from unified_state.memory.quiet.generation import QUIET_FOLDER, end_generation
 from unified_state.memory.repository.place import (
     KEY_FILE,
     digest_path_of,
@@ -27,7 +28,6 @@ from unified_state.memory.repository.place import (
     may_have_journals,
 )
 from unified_state.memory.secrets.rules.quick_look import may_need_masking
-from unified_state.memory.spool.hook_files import ENDING, PENDING_FOLDER
 from unified_state.model.constraint import INFERRED
 
 JSON_TIER = "json"
@@ -55,14 +55,14 @@ class AroundUse(Record):
     """What is done before and after each use of an archive. Each step is called only where there is something to do.
 
     `merge` merges the journals that wait, and returns the problem that remains, or None. `settle` enforces constraints
-    that changed, and compiles the reminders where the user turned them on. `drain` archives the turns whose prompts a
-    hook only kept; hooks have none. The entry points choose them, so lower layers do not depend on merging, capture,
-    enforcement or reminders.
+    that changed, and compiles the reminders where the user turned them on. `catch_up` archives the running turns whose
+    prompts no hook archived; hooks have none. The entry points choose them, so lower layers do not depend on merging,
+    capture, enforcement or reminders.
     """
 
     merge: Step
     settle: Step
-    drain: Step | None = None
+    catch_up: Step | None = None
 
 
 class Workspace(Record):
@@ -163,8 +163,9 @@ class Workspace(Record):
             return action(archive) if self.around_use is None else self._use_between(self.around_use, archive, action)
 
     def _use_between(self, around: AroundUse, archive: Archive, action: Callable[[Archive], T]) -> T:
-        if around.drain and self.journal is None and self.settings.enabled and _has_spool(archive.folder):
-            around.drain(self, archive)
+        has_quiet = os.path.isdir(os.path.join(self.settings.data_dir, QUIET_FOLDER))
+        if around.catch_up and has_quiet and self.journal is None and self.settings.enabled:
+            around.catch_up(self, archive)
         problem = around.merge(self, archive) if self.merge_seconds and self.waiting else None
         result = action(archive)
         if read_enforcement(archive)[1] is None or (self.merge_seconds and has_reminders(self.place)):
@@ -229,6 +230,10 @@ class Workspace(Record):
         from unified_state.memory.journal.journal_places import writable_journal
 
         folder = writable_journal(self.place)
+        try:
+            end_generation(self.place.folder)  # the journal may have something for other sessions
+        except OSError as error:
+            self.report(f"other sessions may hear of this later: {error}")
         return Workspace(
             self.place.replace(folder=folder, digest_path=digest_path_of(folder, self.place.state_path)),
             self.settings,
@@ -277,13 +282,6 @@ def has_foreign_file(place: Place) -> bool:
         return StateFile(place.state_path, place.digest_path, owner=place.repository.owner).is_foreign()
     except StorageError:
         return True
-
-
-def _has_spool(folder: str) -> bool:
-    try:
-        return any(name.endswith(ENDING) for name in os.listdir(os.path.join(folder, PENDING_FOLDER)))
-    except OSError:  # nothing was ever kept
-        return False
 
 
 def open_workspace(

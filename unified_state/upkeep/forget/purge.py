@@ -10,11 +10,12 @@ from unified_state.constraints.constraint_table import settings_path
 from unified_state.context.reminders.switch_reminders import turn_off_everywhere
 from unified_state.lib.files import remove_if_empty
 from unified_state.memory.journal.journal_places import remove_journals
+from unified_state.memory.quiet.generation import QUIET_FOLDER
 from unified_state.memory.repository.checkouts import forget_checkouts
 from unified_state.memory.repository.find_repository import CHECKOUTS, ID_FILE
 from unified_state.memory.repository.health import BUG_REPORT, LOG
 from unified_state.memory.repository.place import KEY_FILE, home_of
-from unified_state.memory.spool.session_way import SESSIONS_FOLDER, STARTS_FOLDER, WAYS_FOLDER
+from unified_state.memory.workspace.session_project import SESSIONS_FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def purge(place: Place, settings: Settings) -> str:
     turn_off_everywhere(place, settings.data_dir)
     remove_journals(place)
     shutil.rmtree(place.folder, ignore_errors=True)
-    for name in (WAYS_FOLDER, STARTS_FOLDER, SESSIONS_FOLDER):  # other sessions write theirs again
+    for name in (QUIET_FOLDER, SESSIONS_FOLDER):  # other sessions write theirs again
         shutil.rmtree(os.path.join(settings.data_dir, name), ignore_errors=True)
     if place.id is not None:
         forget_checkouts(settings.data_dir, place.id)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.memory.archive.blocks.group_texts import group_gaps
-from unified_state.memory.archive.pending_messages import drop_marks
 from unified_state.memory.archive.small_steps import pages_to_rewrite
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
@@ -31,10 +30,7 @@ _SMALL = 10_000_000  # bytes of an archive
 
 
 def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
-    """Note that text was deleted, and which sessions' working sets were emptied. Call it in the same transaction: the
-    texts that are ready go before others can commit, so that none is recorded behind it.
-    """
-    drop_marks(archive)
+    """Note that text was deleted, and which sessions' working sets were emptied. Call it in the same transaction."""
     known = parse_json(archive.meta(_UNFINISHED) or "[]")
     archive.set_meta(_UNFINISHED, dump_json(sorted({*known, *sessions})))
 
@@ -44,7 +40,6 @@ def finish(archive: Archive, progress: Progress | None = None) -> bool:
     sessions = archive.meta(_UNFINISHED)
     if sessions is None:
         return False
-    drop_marks(archive)
     rebuild_working_sets(archive, parse_json(sessions))
     group_gaps(archive)
     pages = pages_to_rewrite(archive)

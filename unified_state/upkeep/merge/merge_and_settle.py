@@ -1,31 +1,59 @@
 """The steps around each use of an archive: waiting journals are merged before it, changed constraints are enforced
 after it, and reminders compiled where the user turned them on.
 
-Hooks pass `MERGE_AND_SETTLE` to their workspaces, commands, servers and programs `DRAIN_AND_SETTLE`.
+Hooks pass `MERGE_AND_SETTLE` to their workspaces, commands, servers and programs `CATCH_UP_AND_SETTLE`.
 """
 
 from __future__ import annotations
 
+import os
+
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import read_enforcement
+from unified_state.memory.archive.sessions import recent_transcripts
+from unified_state.memory.quiet.generation import QUIET_FOLDER
 from unified_state.memory.repository.place import has_reminders
 from unified_state.memory.workspace.workspace import AroundUse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
 
+_MOST_SESSIONS = 20
 _PATIENCE = 1_000  # milliseconds for which a step waits for another writer; the next use tries again
 
 
-def _drain(workspace: Workspace, archive: Archive) -> None:
-    """Archive the turns whose prompts a hook only kept."""
-    from unified_state.capture.drain_spool import drain_spool
+def _catch_up(workspace: Workspace, archive: Archive) -> None:
+    """Archive the running turns of sessions whose prompts have nothing to be told: no hook saw these."""
+    grown = list(_grown(workspace, archive))
+    if not grown:
+        return
+    from unified_state.capture.running_turns import archive_running_turns
 
     archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")  # the action itself may have to wait again
-    drain_spool(archive, workspace, current_time())
+    archive_running_turns(archive, workspace, grown, current_time())
     archive.run(f"PRAGMA busy_timeout = {round(workspace.seconds * 1000)}")
+
+
+def _grown(workspace: Workspace, archive: Archive) -> Iterator[tuple[str, str]]:
+    """Yield the transcripts of those sessions that have more than the archive, each with its session."""
+    try:
+        quiet = os.listdir(os.path.join(workspace.settings.data_dir, QUIET_FOLDER))
+    except OSError:
+        return  # no hook was ever silent
+    for cursor, session_id in recent_transcripts(archive, _MOST_SESSIONS):
+        if cursor.agent is None and session_id in quiet and _size(cursor.path) > cursor.offset:
+            yield cursor.path, session_id
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _merge(workspace: Workspace, archive: Archive) -> str | None:
@@ -51,4 +79,4 @@ def _settle(workspace: Workspace, archive: Archive) -> None:
 
 
 MERGE_AND_SETTLE = AroundUse(merge=_merge, settle=_settle)
-DRAIN_AND_SETTLE = AroundUse(merge=_merge, settle=_settle, drain=_drain)
+CATCH_UP_AND_SETTLE = AroundUse(merge=_merge, settle=_settle, catch_up=_catch_up)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from unified_state.context.window.rules.status_text import MINUTE, time_left
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT, PHASES, Limit, Point, Trend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from unified_state.model.context_usage import Reading, Trend
 
 
 _HOLD = 5  # percent below a threshold at which the phase falls again
-_TOKENS = range(1 << 30)
 _RECENT = 10  # points used for the trend
 
 
@@ -53,24 +49,6 @@ def _since_last_drop(points: Sequence[Point]) -> Sequence[Point]:
         if points[index].tokens < points[index - 1].tokens:
             return points[index:]
     return points
-
-
-def outlook(points: Sequence[Point], limit: int, before: str, thresholds: tuple[int, int]) -> dict[str, Any]:
-    """Return what the phase and the trend follow from, whatever the size of the conversation will be: the tokens at
-    which each later phase begins, the points from which the trend is computed, and the turns and minutes left at the
-    last of them. `before` is the last phase.
-    """
-    trend = trend_of(points, limit)
-
-    def number_of_phase(tokens: int) -> int:
-        return PHASES.index(phase_of(tokens * 100 / limit, before, thresholds))
-
-    return {
-        "compacts_at": limit,
-        "bounds": [bisect_left(_TOKENS, number, key=number_of_phase) for number in range(1, len(PHASES))],
-        "points": [[point.at, point.turn, point.tokens] for point in _since_last_drop(points)[1 - _RECENT :]],
-        "left": [trend.turns_left, trend.minutes_left],
-    }
 
 
 USUAL_WINDOW, LARGE_WINDOW = 200_000, 1_000_000

@@ -1,7 +1,4 @@
-"""The text of the status line, and the figures for it.
-
-It imports nothing and has no records, because the status line of a known session loads little more than this.
-"""
+"""The text of the status line, and the figures for it."""
 
 from __future__ import annotations
 

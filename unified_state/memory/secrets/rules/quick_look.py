@@ -26,17 +26,6 @@ def may_need_masking(text: str) -> bool:
     return any(len(word) >= _SHORTEST_RUN and _has_run(word) for word in text.split())
 
 
-def may_be_masked(text: str) -> bool:
-    """Return False only if the masker leaves a text as it is. The rules are loaded where the quick look does not
-    suffice.
-    """
-    if not may_need_masking(text):
-        return False
-    from unified_state.memory.secrets.rules.mask import hide_private, needs_masking
-
-    return hide_private(text) != text or needs_masking(text)
-
-
 def _has_run(word: str) -> bool:
     """Return whether a word has as many characters of a token in a row as every token has."""
     shown = "".join("x" if one.isascii() and (one.isalnum() or one in "_-") else " " for one in word)

@@ -1,6 +1,6 @@
-"""Archive the turns whose prompts are only kept, before a program reads the archive.
+"""Archive running turns before a program reads the archive: a search in a turn must find its prompt.
 
-A prompt's hook may leave its prompt, and the turn after it, to the next Stop. A search in that turn must find both.
+The prompt's hook is silent where nothing is to be told, and leaves the prompt and its turn to the turn's end.
 """
 
 from __future__ import annotations
@@ -11,31 +11,32 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import DamagedArchiveError, StorageError
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import explained
-from unified_state.memory.archive.sessions import recent_transcripts
-from unified_state.memory.spool.hook_files import file_name, kept_prompts
 from unified_state.model.hook_event import Moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.workspace.workspace import Workspace
 
 _SECONDS = 2.0  # the hooks archive the rest
-_MOST_SESSIONS = 20
 
 
-def drain_spool(archive: Archive, workspace: Workspace, now: int) -> None:
-    """Archive the sessions that have prompts in the spool, to the ends of their transcripts.
+def archive_running_turns(
+    archive: Archive, workspace: Workspace, transcripts: Iterable[tuple[str, str]], now: int
+) -> None:
+    """Archive these transcripts of sessions to their ends.
 
     Deriving items is left to the next hook. An archive that is busy is reported: what it has can be read all the same.
     """
-    until, kept = time.monotonic() + _SECONDS, kept_prompts(archive.folder)
+    until = time.monotonic() + _SECONDS
     moment = Moment(now, has_time=lambda: time.monotonic() < until)
     capture = Capture(archive, workspace.masker, moment, postpones=True)
     try:
-        for cursor, session_id in recent_transcripts(archive, _MOST_SESSIONS):
-            if cursor.agent is None and file_name(session_id) in kept and moment.has_time():
-                _archive(capture, cursor.path, session_id, workspace)
+        for path, session_id in transcripts:
+            if moment.has_time():
+                _archive(capture, path, session_id, workspace)
     except (DatabaseError, StorageError) as error:
         problem = error if isinstance(error, StorageError) else explained(error, archive.path)
         if isinstance(problem, DamagedArchiveError):

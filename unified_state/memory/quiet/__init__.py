@@ -1,0 +1,1 @@
+"""Which sessions have nothing to be told with their next prompt."""
