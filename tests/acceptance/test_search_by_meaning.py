@@ -20,7 +20,7 @@ from .striking import command_struck_at, run_struck
 from .transcripts import Transcript
 
 MEANING = {"UNIFIED_STATE_SEARCH_VECTORS": "minilm"}
-TURNS = 60
+TURNS = 12
 WITHOUT = (
     "import sys; sys.modules['numpy'] = None; from unified_state.interfaces.cli.main import main; main(sys.argv[1:])"
 )
@@ -34,7 +34,7 @@ def has_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def archived(project: Project, tmp_path: Path) -> Project:
-    """A project with a session of some hundred steps."""
+    """A project with a session of some steps."""
     written = Transcript("s")
     written.prompt("the login page is broken")
     for number in range(TURNS):
@@ -81,7 +81,7 @@ def test_without_its_folder_minilm_says_in_one_line_what_to_do_and_search_goes_o
 def test_a_killed_run_leaves_a_whole_archive_and_the_next_one_does_the_rest(archived: Project) -> None:
     for point in range(1, 200, amount(9, 27)):
         killed = run_struck(
-            command_struck_at(point, archived.archive.parent, "embed", "--limit", "70"),
+            command_struck_at(point, archived.archive.parent, "embed", "--limit", "14"),
             archived.folder,
         )
         assert killed in {0, -9}

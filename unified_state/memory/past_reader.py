@@ -44,4 +44,7 @@ class PastReader:
         """Return all that became of an item and of those that it replaced: when, by whom, in which turn."""
         from unified_state.search.past.state_at import history_of
 
-        return [entry.as_json() for entry in self._workspace.use(lambda archive: history_of(archive, item_id))]
+        return [
+            event.as_json("turn", "quote")
+            for event in self._workspace.use(lambda archive: history_of(archive, item_id))
+        ]

@@ -98,7 +98,7 @@ def test_the_changes_between_two_times_are_told_once_each(told: Archive, project
 
 def test_the_history_of_an_item_has_what_it_replaced_and_what_replaced_it(told: Archive) -> None:
     for ref in ("D1", "D2"):
-        found = [(entry.event.item.alias, entry.event.verb, entry.quote) for entry in history_of(told, ref)]
+        found = [(event.item.alias, event.verb, event.quote) for event in history_of(told, ref)]
         assert found == [
             ("D1", "decided", "Use SQLite"),
             ("D1", "superseded", None),
@@ -120,7 +120,7 @@ def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker:
         resolve(archive, "Q1", cap, USER, mask=masker.text, now=at(hour))
         if hour < 6:
             reopen(archive, "Q1", USER, now=at(hour + 1))
-    found = [(one.event.time, one.event.verb, one.event.detail) for one in history_of(archive, "Q1")]
+    found = [(one.time, one.verb, one.detail) for one in history_of(archive, "Q1")]
     assert found == [
         (at(1), "recorded", ""),
         (at(2), "answered", ""),  # an item keeps its last two answers
@@ -135,11 +135,11 @@ def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker:
 def test_a_drop_between_two_reopenings_is_told(archive: Archive, masker: Masker) -> None:
     record_item(archive, ATTEMPT, {"attempt": "A retry", "outcome": "no"}, USER, mask=masker.text, now=at(1))
     drop(archive, "A1", USER, mask=masker.text, now=at(2))
-    assert history_of(archive, "A1")[-1].event.detail == ""  # without a reason
+    assert history_of(archive, "A1")[-1].detail == ""  # without a reason
     reopen(archive, "A1", USER, now=at(3))
     close(archive, "A1", "it works", USER, mask=masker.text, now=at(4))
     reopen(archive, "A1", USER, now=at(5))
-    verbs = [entry.event.verb for entry in history_of(archive, "A1")]
+    verbs = [event.verb for event in history_of(archive, "A1")]
     assert verbs == ["recorded", "dropped", "reopened", "closed", "reopened"]
 
 
@@ -151,7 +151,7 @@ def test_a_proposal_is_told_as_accepted_or_rejected(archive: Archive, masker: Ma
     assert held(archive, 3).keys() == {"D1", "D2", "D3"}
     accept(archive, ["D2"], USER_SAID, at(4))
     reject(archive, ["D3"], USER_SAID, at(5), why="no")
-    found = [(one.event.item.alias, one.event.verb, one.event.origin) for one in history_of(archive, older.alias)]
+    found = [(one.item.alias, one.verb, one.origin) for one in history_of(archive, older.alias)]
     assert found == [
         ("D1", "decided", "user_said"),
         ("D2", "proposed", "inferred"),
@@ -182,8 +182,8 @@ def test_who_closed_a_question_is_told_by_the_call_that_did(
     )
     resolve(archive, "Q1", "Port 8080", AGENT, mask=masker.text, now=NOW + 61_500)
     first, last = history_of(archive, "Q1")
-    assert (first.turn, last.turn, last.event.verb) == ("T1", "T2", "answered")
-    assert (last.event.origin, last.event.session_id) == ("inferred", SESSION)
+    assert (first.turn, last.turn, last.verb) == ("T1", "T2", "answered")
+    assert (last.origin, last.session_id) == ("inferred", SESSION)
 
 
 def test_a_turn_of_another_session_that_names_the_item_is_not_told_as_its_author(

@@ -8,7 +8,6 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds, to_text
-from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.repository.find_repository import is_object_id
 from unified_state.memory.repository.git_library import GitPythonProcesses
 from unified_state.memory.repository.git_state import run_git
@@ -60,10 +59,8 @@ def find_point(archive: Archive, repository: Repository, name: str, now: int) ->
     if found is not None:
         return Point(name, found[1] + _SECOND, found[0])
     message = f"{cut(one_line(name), _SHOWN)!r} is no compaction, no time and no commit here"
-    raise NotFoundError(
-        message,
-        "say K2, T41, 2026-03-14, 2026-03-14T09:26 (UTC), 3d, yesterday, HEAD~3, a branch, a tag, or a commit's id",
-    )
+    hint = "say K2, T41, 2026-03-14, 2026-03-14T09:26 (UTC), 3d, yesterday, HEAD~3, a branch, a tag, or a commit's id"
+    raise NotFoundError(message, hint)
 
 
 def commits_beside(repository: Repository, commit: str, others: Iterable[str]) -> set[str]:
@@ -79,10 +76,8 @@ def _of_archive(archive: Archive, name: str) -> int | None:
         kind, number = parse_ref(name)
     except UsageError:
         return None
-    if kind == COMPACTION:
-        found = find_compaction(archive, number)
-        return None if found is None else found.started_at
-    return None if kind != TURN else archive.value("SELECT at FROM turn WHERE id = ?", number)
+    began = {COMPACTION: "started_at FROM compaction", TURN: "at FROM turn"}.get(kind)
+    return None if began is None else archive.value(f"SELECT {began} WHERE id = ?", number)
 
 
 def _of_commit(repository: Repository, name: str) -> tuple[str, int] | None:

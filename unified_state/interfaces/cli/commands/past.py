@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from unified_state.interfaces.cli.command_context import Context
     from unified_state.search.blame.blame_lines import Blame, Group
     from unified_state.search.past.item_events import Event
-    from unified_state.search.past.state_at import HistoryEntry, StateAt
+    from unified_state.search.past.state_at import StateAt
 
 POINT = "K2 (a compaction), T41 (a turn), 2026-03-14, 3d, yesterday, HEAD~3, a branch, a tag or the id of a commit"
 _CHARACTERS, _QUOTE = 300, 200
@@ -84,24 +84,24 @@ def _history(context: Context, arguments: Namespace) -> None:
     from unified_state.search.past.state_at import history_of
 
     found = context.reading().use(lambda archive: history_of(archive, arguments.ref))
-    lines = [line for entry in found for line in _history_lines(entry)]
-    return context.show([entry.as_json() for entry in found], "\n".join(lines), style="labels")
+    lines = [line for event in found for line in _history_lines(event)]
+    return context.show([event.as_json("turn", "quote") for event in found], "\n".join(lines), style="labels")
 
 
-def _history_lines(entry: HistoryEntry) -> Iterator[str]:
-    yield _event_line(entry.event, entry.turn)
-    if entry.quote is not None:
-        yield f'{"":<22}"{cut(one_line(entry.quote), _QUOTE)}"'
+def _history_lines(event: Event) -> Iterator[str]:
+    yield _event_line(event)
+    if event.quote is not None:
+        yield f'{"":<22}"{cut(one_line(event.quote), _QUOTE)}"'
 
 
-def _event_line(event: Event, turn: str | None = None) -> str:
+def _event_line(event: Event) -> str:
     from unified_state.memory.ledger.rules.item_lines import ORIGINS
     from unified_state.memory.ledger.rules.short_item import main_text
 
     item = event.item
     by = ORIGINS.get(event.origin or "", "")
     session = f"session {event.session_id[:8]}" if event.session_id else ""
-    told = ", ".join(filter(None, (by, session, turn)))
+    told = ", ".join(filter(None, (by, session, event.turn)))
     detail = f": {cut(one_line(event.detail), _CHARACTERS)}" if event.detail else ""
     text = cut(one_line(main_text(item)), _CHARACTERS)
     return f"{event.at[:19]}Z  {item.alias} {event.verb}{detail}{f' ({told})' if told else ''}  {text}"
