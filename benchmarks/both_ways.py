@@ -1,8 +1,8 @@
-"""Whether a kept prompt changes what is archived: a session's hooks are replayed twice, and both exports compared.
+"""Whether a silent prompt changes what is archived: a session's hooks are replayed twice, and both exports compared.
 
     python benchmarks/both_ways.py TRANSCRIPT… [--stop-every N]
 
-Once most prompts are only kept and later hooks archive them. Once every prompt opens the archive, because its mark is
+Once most prompts end at the gate and later hooks archive them. Once every prompt opens the archive, because its note is
 removed first. Every event runs as a process, and the client's entries are written between the hooks. The export has to
 be the same, byte for byte. It begins an hour from now, as a hook does not expect a prompt of an earlier time.
 """
@@ -30,11 +30,11 @@ _LATER = timedelta(hours=1)
 
 
 class Replayed(NamedTuple):
-    """A replay's export, and how many of its prompts were only kept."""
+    """A replay's export, and how many of its prompts ended at the gate."""
 
     export: bytes
     prompts: int
-    kept: int
+    silent: int
 
 
 def entries_from_now(lines: Sequence[str], session_id: str) -> list[Entry]:
@@ -51,22 +51,25 @@ def entries_from_now(lines: Sequence[str], session_id: str) -> list[Entry]:
     return entries
 
 
-def replay(world: World, entries: Sequence[Entry], session_id: str, stop_every: int, *, keeps: bool) -> Replayed:
-    """Replay a session's hooks in a world. Of N turns only the first ends with a Stop. Without `keeps`
-    every prompt opens the archive.
+def replay(
+    world: World, entries: Sequence[Entry], session_id: str, stop_every: int, *, may_be_silent: bool
+) -> Replayed:
+    """Replay a session's hooks in a world. Of N turns only the first ends with a Stop. Without
+    `may_be_silent` every prompt opens the archive.
     """
     transcript = world.folder / f"{session_id}.jsonl"
     transcript.touch()
     world.run_hook("SessionStart", transcript, "brief", source="startup")
-    prompts = kept = 0
+    prompts = silent = 0
     for prompt, turn in _turns(entries):
         if prompt:
             prompts += 1
-            if not keeps:
+            if not may_be_silent:
                 for mark in world.home.rglob("quiet/*"):
                     mark.unlink()
-            world.run_hook("UserPromptSubmit", transcript, prompt=prompt)
-            kept += any(world.home.rglob(f"pending/{session_id}@*.prompt"))
+            before = _traces(world)
+            world.run_hook("UserPromptSubmit", transcript, launcher=None, prompt=prompt)
+            silent += before == _traces(world)
         with transcript.open("a", encoding="utf-8") as file:
             file.writelines(map(line, turn))
         if not prompt or prompts % stop_every == 1 % stop_every:
@@ -75,7 +78,12 @@ def replay(world: World, entries: Sequence[Entry], session_id: str, stop_every: 
     world.run_hook("PreCompact", transcript, trigger="manual")  # has a minute: on a busy machine others leave a rest
     command = [PROGRAM, "export", "--session", session_id]
     done = subprocess.run(command, cwd=world.project, env=world.environment, check=True, capture_output=True)
-    return Replayed(done.stdout, prompts, kept)
+    return Replayed(done.stdout, prompts, silent)
+
+
+def _traces(world: World) -> list[int]:
+    """When the prompt's hook ran last, as far as Python did it."""
+    return [path.stat().st_mtime_ns for path in world.home.rglob("runs/UserPromptSubmit")]
 
 
 def compared(lines: Sequence[str], stop_every: int) -> tuple[Replayed, Replayed]:
@@ -83,10 +91,10 @@ def compared(lines: Sequence[str], stop_every: int) -> tuple[Replayed, Replayed]
     session_id = str(uuid.uuid4())
     entries = entries_from_now(lines, session_id)
     with tempfile.TemporaryDirectory() as name:
-        worlds = World(Path(name) / "kept"), World(Path(name) / "whole")
+        worlds = World(Path(name) / "silent"), World(Path(name) / "whole")
         first, second = (
-            replay(world, entries, session_id, stop_every, keeps=keeps)
-            for world, keeps in zip(worlds, (True, False), strict=True)
+            replay(world, entries, session_id, stop_every, may_be_silent=may_be_silent)
+            for world, may_be_silent in zip(worlds, (True, False), strict=True)
         )
     return first, second
 
@@ -136,7 +144,7 @@ def main() -> None:
         differ += not is_same
         told = "the same" if is_same else "DIFFERENT"
         print(
-            f"{path.name}: {first.kept} of {first.prompts} prompts kept, {len(first.export):,} bytes, {told}",
+            f"{path.name}: {first.silent} of {first.prompts} prompts silent, {len(first.export):,} bytes, {told}",
             flush=True,
         )
     sys.exit(1 if differ else 0)

@@ -2,12 +2,11 @@
 
     python benchmarks/latency.py [--rounds N] [--quick] [--beside EVENT=COMMAND]…
 
-Targets: UserPromptSubmit at most .45 x node -e 0 after a turn and 1.2 x with a turn that no Stop archived, whatever
-the transcript has grown to; Stop at most .45 x until the client goes on; SessionStart(compact) on 50,000 archived
-turns at most .65 x where its restore is ready and 1.4 x where it is not, SessionStart(startup), (resume) and (clear)
-the same; SubagentStart with 50 constraints at most 2 x; PreCompact at most 1.6 x in a small repository, 3 x in one of
-50,000 files; `search`, `show`, `decision add`, `status` and `--help` at most 1.5 x in the shell, `decision add` 5 ms
-in the API. The status line at most 1.2 x a bare Python.
+Targets: UserPromptSubmit with nothing to say and Stop until the client goes on at most .12 x node -e 0, whatever the
+transcript has grown to; a prompt after a compaction, SessionStart(compact) on 50,000 archived turns and every other
+start at most 2.2 x; SubagentStart with 50 constraints at most 2 x; a tool call with rules at most 1.8 x; PreCompact at
+most 1.6 x in a small repository, 3 x in one of 50,000 files; `search`, `show`, `decision add`, `status` and `--help`
+at most 1.5 x in the shell, `decision add` 5 ms in the API.
 
 The commands are started as `install` leaves them, and run in a repository with 50,000 archived steps.
 
@@ -43,12 +42,6 @@ from benchmarks.world import PROGRAM, World
 from unified_state.agents.install.status_line_entry import with_status_line
 from unified_state.memory.repository.place import locate
 from unified_state.settings import default_data_dir
-
-# Last messages: one that the quick look knows to have no secret, one of which the masker's rules have to say it.
-SAID = {
-    "a short message": "It is done, and all tests pass.",
-    "a message with paths and options": "In `src/deep/down/module_name.py`:\n  - run `make -j4 --quiet`\n" * 8,
-}
 
 
 def growing(transcript: Path) -> Callable[[], None]:
@@ -95,38 +88,17 @@ def _of_another(world: World, event: str, command: str) -> Contender:
     return Contender(name, shlex.split(command), lambda: stdin, environment=clean_environment())
 
 
-class Until(Contender):
-    """A hook that is timed until its first line, with which the client goes on."""
-
-    def run(self) -> None:
-        """One timed run. The hook goes on untimed."""
-        self.prepare()
-        begin = time.perf_counter()
-        with subprocess.Popen(
-            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment, cwd=self.cwd
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(self.stdin())
-            process.stdin.close()
-            line = process.stdout.readline()
-            self.seconds.append(time.perf_counter() - begin)
-            process.stdout.read()
-        assert b"async" in line, line
+_SETTLED = 0.5  # seconds after which a turn's end has done its work
 
 
-def stops(world: World, said: dict[str, str]) -> list[Contender]:
-    """The hook at the end of a turn, until the client goes on, for several last messages."""
-    rows: list[Contender] = []
-    for name, message in said.items():
-        transcript = world.folder / f"stop-{len(message)}.jsonl"
-        write_transcript(transcript, 500, transcript.stem)
-        world.archive(transcript)
-        world.run_hook("SessionStart", transcript, "brief", source="resume")
-        command, stdin = world.hook("Stop", transcript, last_assistant_message=message)
-        given = functools.partial(bytes, stdin)
-        rows.append(Until(f"Stop, {name}", command, given, growing(transcript), world.environment))
-    return rows
+def stops(world: World) -> list[Contender]:
+    """The hook at the end of a turn, until the client goes on. What it leaves behind ends before the next round."""
+    transcript = world.folder / "stop.jsonl"
+    write_transcript(transcript, 500, transcript.stem)
+    world.run("import", str(transcript))
+    world.run_hook("SessionStart", transcript, "brief", source="resume")
+    prepare = functools.partial(time.sleep, _SETTLED)
+    return [world.contender("Stop until the client goes on", "Stop", transcript, prepare=prepare)]
 
 
 def told_prompts(folder: Path) -> list[Contender]:
@@ -166,7 +138,7 @@ def _compacting(world: World, transcript: Path, end_turn: Callable[[], None]) ->
 
 
 def quiet_prompts(world: World, sizes: list[int]) -> list[Contender]:
-    """The prompt hook after the end of a turn, with nothing to add: the prompt is kept, the archive stays closed."""
+    """The prompt hook after the end of a turn, with nothing to say: no Python starts."""
     contenders = []
     for size in sizes:
         transcript = world.folder / f"quiet-{size}.jsonl"
@@ -175,7 +147,7 @@ def quiet_prompts(world: World, sizes: list[int]) -> list[Contender]:
         world.run_hook("SessionStart", transcript, "brief", source="resume")
         contenders.append(
             world.contender(
-                f"UserPromptSubmit after a turn, {size:,} messages",
+                f"UserPromptSubmit with nothing to say, {size:,} messages",
                 "UserPromptSubmit",
                 transcript,
                 prepare=_ending_turns(world, transcript),
@@ -186,14 +158,12 @@ def quiet_prompts(world: World, sizes: list[int]) -> list[Contender]:
 
 
 def _ending_turns(world: World, transcript: Path) -> Callable[[], None]:
-    """Ends a turn each time it is called, with all messages archived, as they are a while after a turn."""
+    """Ends a turn each time it is called."""
     grow = growing(transcript)
 
     def end_turn() -> None:
         grow()
         world.run_hook("Stop", transcript, last_assistant_message="done")
-        for path in world.home.glob(f".local/share/unified-state/repositories/*/pending/{transcript.stem}.json"):
-            path.unlink()
 
     return end_turn
 
@@ -223,14 +193,11 @@ def subagents(world: World, constraints: int) -> list[Contender]:
     return [world.contender(name, "SubagentStart", transcript, prepare=delegate, **fields)]
 
 
-_SETTLED = 1.0  # seconds after which the detached process of a session start has ended
 SUMMARY = "<summary>We went on with the archive. Decision 3 and decision 7 stand.</summary>"
 
 
 def restores(world: World, turns: int) -> list[Contender]:
-    """The compaction's SubagentStop, which brings the summary, and both handlers of SessionStart(compact) behind it, on
-    an archive of many turns. The last row is a session start without a summary, which composes its text then.
-    """
+    """Both handlers of SessionStart(compact) behind the compaction's summary, on an archive of many turns."""
     transcript = world.folder / "long.jsonl"
     write_many_turns(transcript, turns, transcript.stem)
     world.archive(transcript)
@@ -240,54 +207,46 @@ def restores(world: World, turns: int) -> list[Contender]:
     world.run_hook("SessionStart", transcript, "brief", source="resume")
     given: Any = {"agent_type": "", "agent_id": "compact", "last_assistant_message": SUMMARY}
 
-    def summarize() -> None:
-        time.sleep(_SETTLED)
-        world.run_hook("SubagentStop", transcript, **given)
-
     def compact() -> None:
         world.run_hook("PreCompact", transcript, trigger="manual")
+        world.run_hook("SubagentStop", transcript, **given)
 
-    name = "SessionStart(compact)"
     return [
-        world.contender(f"SubagentStop with a summary, {turns:,} turns", "SubagentStop", transcript, **given),
-        *(
-            world.contender(
-                f"{name} {part}, {turns:,} turns", "SessionStart", transcript, part, summarize, source="compact"
-            )
-            for part in ("brief", "working_set")
-        ),
-        world.contender(f"{name} without a summary", "SessionStart", transcript, "brief", compact, source="compact"),
+        world.contender(
+            f"SessionStart(compact) {part}, {turns:,} turns",
+            "SessionStart",
+            transcript,
+            part,
+            compact,
+            source="compact",
+        )
+        for part in ("brief", "working_set")
     ]
 
 
 def starts(world: World) -> list[Contender]:
-    """The starts behind a turn and the end of its session, each with its text kept by Stop, and without."""
+    """The starts behind a turn and the end of its session."""
     transcript = world.folder / "long.jsonl"
     grow = growing(transcript)
 
-    def end(source: str, *, keeps: bool) -> Callable[[], None]:
+    def end(source: str) -> Callable[[], None]:
         def end_session() -> None:
-            time.sleep(_SETTLED)
             grow()
-            world.run_hook("Stop", transcript)
+            world.run_hook("Stop", transcript, last_assistant_message="done")
             world.run_hook("SessionEnd", transcript, reason="clear" if source == "clear" else "other")
-            for path in world.home.glob(".local/share/unified-state/repositories/*/quiet/*.start"):
-                if not keeps:
-                    path.unlink()
 
         return end_session
 
     return [
         world.contender(
-            f"SessionStart({source}){'' if keeps else ', nothing kept'}",
+            f"SessionStart({source})",
             "SessionStart",
             transcript if source == "resume" else world.folder / "new.jsonl",
             "brief",
-            end(source, keeps=keeps),
+            end(source),
             source=source,
         )
         for source in ("startup", "resume", "clear")
-        for keeps in (True, False)
     ]
 
 
@@ -314,23 +273,16 @@ def commands(world: World, steps: int) -> list[Contender]:
 
 
 def status_lines(folder: Path) -> list[Contender]:
-    """The status line of a session that is archived, as `install` would write it, alone and with another beside it,
-    also directly after a turn. Each has a world of its own, since a commit of one would slow the others.
-    """
+    """The status line of a session that is archived, as `install` would write it, alone and with another beside it."""
     settings = {"status line": "{}", "status line with another": '{"statusLine": {"command": "cat"}}'}
-    rows = []
-    for number, (name, text) in enumerate(settings.items()):
-        for when in ("", ", the first after a turn"):
-            world = World(folder / f"line-{number}{len(when)}")
-            transcript = world.folder / "line.jsonl"
-            write_transcript(transcript, 500, transcript.stem)
-            world.archive(transcript)
-            end_turn = _ending_turns(world, transcript)
-            end_turn()
-            command = shlex.split(json.loads(with_status_line(text, default_data_dir()))["statusLine"]["command"])
-            stdin = _status(world, transcript)
-            prepare = end_turn if when else _do_nothing
-            rows.append(Contender(f"{name}{when}", command, stdin, prepare, world.environment))
+    world = World(folder / "line")
+    transcript = world.folder / "line.jsonl"
+    write_transcript(transcript, 500, transcript.stem)
+    world.archive(transcript)
+    stdin, rows = _status(world, transcript), []
+    for name, text in settings.items():
+        command = shlex.split(json.loads(with_status_line(text, default_data_dir()))["statusLine"]["command"])
+        rows.append(Contender(name, command, stdin, environment=world.environment))
     return rows
 
 
@@ -339,10 +291,6 @@ def _status(world: World, transcript: Path) -> Callable[[], bytes]:
     usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
     given = json.dumps({"session_id": transcript.stem, "cwd": str(world.project), "context_window": usage}).encode()
     return lambda: given
-
-
-def _do_nothing() -> None:
-    """Prepare nothing."""
 
 
 def api(world: World, rounds: int) -> None:
@@ -377,7 +325,7 @@ def main() -> None:
                 bare,
                 *prompts(small, sizes),
                 *quiet_prompts(small, sizes),
-                *stops(small, SAID),
+                *stops(small),
                 *told_prompts(Path(name)),
                 *restores(long, turns),
                 *starts(long),

@@ -2,8 +2,7 @@
 
     python -m benchmarks.tool_calls [--rounds N]
 
-Targets: at most .45 x node -e 0 for a call or an edit that no constraint may match, 0.8 x for any other. Where
-nothing is enforced the settings hold no such hook, so it adds nothing at all.
+Target: at most 1.8 x node -e 0. Where nothing is enforced the settings hold no such hook, so it adds nothing at all.
 """
 
 from __future__ import annotations

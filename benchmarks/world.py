@@ -42,12 +42,14 @@ class World:
         command = [PROGRAM, *arguments]
         subprocess.run(command, cwd=self.project, env=self.environment, check=True, capture_output=True)
 
-    def hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> tuple[list[str], bytes]:
+    def hook(
+        self, event: str, transcript: Path, part: str = "", *, launcher: str | None = None, **fields: str
+    ) -> tuple[list[str], bytes]:
         """The command line of a hook, and its stdin."""
-        (group,) = hook_groups(default_data_dir(), write_launcher())[event]
+        (group,) = hook_groups(default_data_dir(), write_launcher() if launcher is None else launcher)[event]
         handler = next(h for h in group["hooks"] if not part or h["args"][-1] == part)
         given = {"session_id": transcript.stem, "transcript_path": str(transcript), "cwd": str(self.project)}
-        stdin = json.dumps({**given, "hook_event_name": event, **fields}).encode()
+        stdin = json.dumps({**given, "hook_event_name": event, **fields}, separators=(",", ":")).encode()
         return [handler["command"], *handler["args"]], stdin
 
     def archive(self, transcript: Path) -> None:
@@ -55,10 +57,16 @@ class World:
         self.run("import", str(transcript))
         self.run_hook("PreCompact", transcript, trigger="manual")
 
-    def run_hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> None:
-        """Run a hook once, untimed."""
-        command, stdin = self.hook(event, transcript, part, **fields)
-        subprocess.run(command, input=stdin, env=self.environment, check=True, capture_output=True)
+    def run_hook(
+        self, event: str, transcript: Path, part: str = "", *, launcher: str | None = "", **fields: str
+    ) -> None:
+        """Run a hook once, untimed, to its end: by the interpreter, or through the gate."""
+        command, stdin = self.hook(event, transcript, part, launcher=launcher, **fields)
+        subprocess.run(command, input=stdin, env=self.of_session(transcript), check=True, capture_output=True)
+
+    def of_session(self, transcript: Path) -> dict[str, str]:
+        """The environment that the client gives a hook of a session."""
+        return {**self.environment, "CLAUDE_CODE_SESSION_ID": transcript.stem, "CLAUDE_PROJECT_DIR": str(self.project)}
 
     def contender(
         self,
@@ -71,4 +79,4 @@ class World:
     ) -> Contender:
         """A hook as one side of a comparison."""
         command, stdin = self.hook(event, transcript, part, **fields)
-        return Contender(name, command, lambda: stdin, prepare, self.environment)
+        return Contender(name, command, lambda: stdin, prepare, self.of_session(transcript))

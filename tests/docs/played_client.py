@@ -20,12 +20,17 @@ import itertools
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests import builders
+
+# What the launcher's gate becomes; Claude Code would not wait for the end of some.
+_ROOT = str(Path(__file__).parents[2])
+_WHOLE = f"import sys; sys.path.append({_ROOT!r}); from unified_state.interfaces.launched import main; main()"
 
 
 class PlayedClient:
@@ -138,13 +143,13 @@ class PlayedClient:
         builders.append(self._transcript, {**entry, "cwd": str(self._project), "version": "2.1.330"})
 
     def _hook(self, event: str, **fields: str) -> list[str]:
-        """Call the installed hooks of an event; the additional context that they gave."""
+        """Call the installed hooks of an event, each to its end; the additional context that they gave."""
         given = {"session_id": self._session, "transcript_path": str(self._transcript), "cwd": str(self._project)}
         given |= {"hook_event_name": event, **fields}
         contexts = []
         for handler in self._handlers(event):
             done = subprocess.run(
-                [handler["command"], *handler["args"]],
+                [sys.executable, "-I", "-S", "-c", _WHOLE, *handler["args"]],
                 input=json.dumps(given),
                 cwd=self._project,
                 env={**self._environment, "CLAUDE_PID": str(os.getpid())},

@@ -15,7 +15,7 @@ from unified_state.model.hook_event import PARTS
 
 from .scenario import CHECKOUT, Scenario
 
-HANDLING = "unified_state.interfaces.hook"
+HANDLING = "unified_state.interfaces.hooks.hook_call"
 
 
 class CountingInterpreter:

@@ -18,7 +18,8 @@ def objection(fault: Fault) -> str | None:
     code = path.read_text(encoding="utf-8")
     try:
         faulty = fault.planted_in(code)
-        changes = faulty != code if path.suffix == ".sh" else ast.dump(ast.parse(faulty)) != ast.dump(ast.parse(code))
+        is_python = path.suffix == ".py"
+        changes = ast.dump(ast.parse(faulty)) != ast.dump(ast.parse(code)) if is_python else faulty != code
     except (NotApplicableError, SyntaxError) as error:
         return f"{fault.name}: {error}"
     return None if changes else f"{fault.name}: it changes nothing"

@@ -16,11 +16,13 @@ is_quiet() {
         IFS= read -r present <"$data/repositories/$archive/generation" &&
         [ "$noted" = "$present" ] && [ -s "$data/repositories/$archive/archive.db" ]
 }
-# Whether the prompt is this session's, and holds no words that the user marked.
+# Whether the prompt is this session's, and may hold no words that the user marked. No process is started for that.
 says_nothing() {
     case $input in *"\"session_id\":\"$CLAUDE_CODE_SESSION_ID\""*) ;; *) return 1 ;; esac
-    printf %s "$input" | LC_ALL=C grep -qiE 'remember:|rule:|decision:|todo:|accept |reject '
-    [ $? = 1 ]
+    case $input in
+    *[Rr][Ee][Mm][Ee][Mm][Bb][Ee][Rr]:* | *[Rr][Uu][Ll][Ee]:* | *[Dd][Ee][Cc][Ii][Ss][Ii][Oo][Nn]:* | \
+        *[Tt][Oo][Dd][Oo]:* | *[Aa][Cc][Cc][Ee][Pp][Tt]" "* | *[Rr][Ee][Jj][Ee][Cc][Tt]" "*) return 1 ;;
+    esac
 }
 case $1 in
 UserPromptSubmit)

@@ -126,7 +126,8 @@ def test_no_writer_is_between_a_look_and_its_note(data: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (race.wrong, race.recorded > 20) == ([], True)
+    assert race.wrong == []
+    assert race.recorded > 2
 
 
 def test_a_generation_that_ended_never_comes_back(data: Path) -> None:

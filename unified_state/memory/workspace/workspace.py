@@ -230,10 +230,8 @@ class Workspace(Record):
         from unified_state.memory.journal.journal_places import writable_journal
 
         folder = writable_journal(self.place)
-        try:
-            end_generation(self.place.folder)  # the journal may have something for other sessions
-        except OSError as error:
-            self.report(f"other sessions may hear of this later: {error}")
+        _end_generation(self.place)  # the journal may have something for other sessions
+
         return Workspace(
             self.place.replace(folder=folder, digest_path=digest_path_of(folder, self.place.state_path)),
             self.settings,
@@ -282,6 +280,13 @@ def has_foreign_file(place: Place) -> bool:
         return StateFile(place.state_path, place.digest_path, owner=place.repository.owner).is_foreign()
     except StorageError:
         return True
+
+
+def _end_generation(place: Place) -> None:
+    try:
+        end_generation(place.folder)
+    except OSError:
+        return  # where nothing can be written, other sessions are told when the journal is merged
 
 
 def open_workspace(
