@@ -112,9 +112,10 @@ class Race:
             session = touch_session(archive, name, 1)
             while time.monotonic() < self.until:
                 with archive.transaction(durable=False):
-                    if waiting_for_prompt(archive, session)[0]:
-                        know_news(archive, session)
-                    note_quiet(archive.folder, str(self.data), name)
+                    know_news(archive, session)
+                with archive.transaction(durable=False):
+                    if not waiting_for_prompt(archive, session)[0]:
+                        note_quiet(archive.folder, str(self.data), name)
                 time.sleep(0.001)
 
 
