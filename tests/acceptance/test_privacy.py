@@ -192,8 +192,8 @@ def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_repor
     damaged.mkdir(parents=True)  # a folder in the place of a file is a problem, damage would be set aside
     assert project.hook("Stop", last_assistant_message="done").code == 0
     restored = project.hook("SessionStart", "brief", source="startup").out
-    bug = "import sys\nfrom unified_state.interfaces.cli import main as cli\n"
-    bug += "def f(*_): raise ValueError(sys.argv[1])\ncli._parse = f\n"
+    bug = "import sys\nfrom unified_state.interfaces.cli import argument_parser, main as cli\n"
+    bug += "def f(*_): raise ValueError(sys.argv[1])\nargument_parser.parse = f\n"
     assert project.execute((sys.executable, "-c", bug + "cli.main(['status'])", token), "", {}).code == 3
     files = (path for path in project.data.rglob("*") if path.is_file() and path.suffix != ".db")
     notes = [path for path in files if path.parent.name != "ways"]  # a way has to name the data folder as it is
