@@ -58,6 +58,12 @@ def test_embed_then_search_finds_what_was_said_in_other_words(archived: Project)
     assert found.err == ""
 
 
+def test_the_model_keeps_and_sends_nothing_about_the_user(archived: Project) -> None:
+    """onnxruntime has telemetry, with an id of the device in a folder of its own in the home."""
+    archived.ask("embed")
+    assert [path for path in archived.home.rglob("*") if "onnxruntime" in path.name] == []
+
+
 def test_embed_says_how_searches_come_to_use_the_vectors(archived: Project) -> None:
     done = archived.run("embed")
     assert (done.code, done.err.count("\n")) == (0, 1)

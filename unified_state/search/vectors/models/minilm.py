@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 
 import numpy as np
-import onnxruntime
 
 from unified_state.errors import SettingError
 from unified_state.search.vectors.models.model_files import (
@@ -26,6 +25,10 @@ from unified_state.search.vectors.models.model_files import (
     version_of,
 )
 from unified_state.setting_table import MINILM, MINILM_NAME
+from unified_state.settings import set_variable
+
+set_variable("ORT_DISABLE_TELEMETRY", "1")  # from 1.32 on it keeps an id of the device in the home and sends events
+import onnxruntime  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
