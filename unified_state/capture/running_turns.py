@@ -1,6 +1,6 @@
 """Archive running turns before a program reads the archive: a search in a turn must find its prompt.
 
-The prompt's hook is silent where nothing is to be told, and leaves the prompt and its turn to the turn's end.
+The prompt's hook is silent where it has nothing to add, and leaves the prompt and its turn to the turn's end.
 """
 
 from __future__ import annotations

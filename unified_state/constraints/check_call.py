@@ -11,7 +11,7 @@ import os
 import sys
 
 from unified_state.constraints.constraint_table import has_hook, read_table
-from unified_state.constraints.rules.judge_call import Forms, Judge
+from unified_state.constraints.rules.judge_call import Forms, Judge, without_quoting
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import find_repository
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 _FOLDS_CASE = sys.platform in ("darwin", "win32")
 _LOCK_SECONDS = 4.0
 _LONGEST_PATH = 4096
-_QUOTING = str.maketrans("", "", "'\"\\\n\r")
 _DISGUISE = (
     "This runs unified-state with its environment changed, in which it may not know that an agent started it. "
     "What weakens a rule is for the user to run, in a terminal of their own."
@@ -177,7 +176,7 @@ def _decision(mode: str, text: str) -> str:
 def _disguises_us(given: object) -> bool:
     """Return whether a call runs our program in a way that hides from it that an agent started it."""
     line = given.get("command") if isinstance(given, dict) else None
-    if not isinstance(line, str) or "unified" not in line.translate(_QUOTING):
+    if not isinstance(line, str) or "unified" not in without_quoting(line):
         return False
     from unified_state.constraints.rules.own_calls import runs_us_changed  # few calls run our program
 

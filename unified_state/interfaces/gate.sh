@@ -1,8 +1,8 @@
 # One hook of Claude Code, for the settings and for the plugin: `python`, `root` and `entry` name the program, and the
 # arguments are EVENT [PART] [DATA_DIR]. The client's JSON is on stdin.
 #
-# It prints nothing of its own, ever. A prompt ends here if the last turn's end noted that its session has nothing to be
-# told, and nothing that could be told was written since then (`quiet/SESSION` has the archive's present generation).
+# It prints nothing of its own, ever. A prompt ends here if the last turn's end noted that the session's prompts need no
+# addition, and no such thing was written since then (`quiet/SESSION` has the archive's present generation).
 # A turn's end goes on behind the client's back. Everything else is Python's.
 full() {
     exec "$python" -I -S -c "import gc,sys;gc.set_threshold(100000);sys.path.append(sys.argv.pop(1));from unified_state.interfaces.$entry import main;main()" "$root" "$@"

@@ -164,11 +164,16 @@ class Judge:
         )
 
 
+def without_quoting(line: str) -> str:
+    """Return a shell line without the characters that can stand within a name: quotes, backslashes, line ends."""
+    return line.translate(_QUOTING)
+
+
 def _names_a_program(patterns: Sequence[str], line: str) -> bool:
     """Return whether a line may run a program of the patterns. So a line that cannot be read asks only where it may."""
     if "$'" in line and "\\" in line:
         return True  # a name may be written in escapes
-    bare = line.translate(_QUOTING)
+    bare = without_quoting(line)
     names = [pattern.split()[0].rsplit("/", 1)[-1] for pattern in patterns]
     return any(has_wildcard(name) or name in bare for name in names)
 

@@ -1,4 +1,4 @@
-"""Note after a turn, or at a session's end, that its next prompt has nothing to be told (see `generation`)."""
+"""Note after a turn, or at a session's end, that its next prompt needs no addition (see `generation`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def note_if_quiet(call: HookCall, archive: Archive) -> None:
-    """Write the session's note if its turns are archived and its next prompt has nothing to be told.
+    """Write the session's note if its turns are archived and its next prompt needs no addition.
 
     No other process commits meanwhile: whoever does so afterwards ends the generation.
     """

@@ -100,7 +100,7 @@ class Archive:
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement. Values that SQLite refuses are adapted: lone surrogates are escaped, large numbers
-        clamped. One that writes what a session may be told ends the generation before it can be committed.
+        clamped. One that writes what a hook may add to a prompt ends the generation before it can be committed.
         """
         if ends_generation(sql):
             if not self.connection.in_transaction:

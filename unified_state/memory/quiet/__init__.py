@@ -1,1 +1,1 @@
-"""Which sessions have nothing to be told with their next prompt."""
+"""Which sessions need no addition to their next prompt."""

@@ -1,8 +1,8 @@
-"""The generation of an archive: a random text in a file beside it, and the sessions that have nothing to be told in it.
+"""The generation of an archive: a random text in a file beside it, and the sessions whose prompts need no addition.
 
-Whoever commits something that a session may be told ends the generation, inside the transaction and before the commit.
-Whoever notes that a session has nothing to be told looks inside a transaction too, so no writer is between the two. The
-gate (`interfaces/gate.sh`) compares texts, never times: a generation that ended never comes back.
+Whoever commits something that a hook may add to a prompt ends the generation, inside the transaction and before the
+commit. Whoever notes that a session needs no addition looks inside a transaction too, so no writer is between the two.
+The gate (`interfaces/gate.sh`) compares texts, never times: a generation that ended never comes back.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from unified_state.lib.stdlib import SMALL_FILE, read_regular
 GENERATION, QUIET_FOLDER = "generation", "quiet"  # beside the archive; in the data folder
 _REPOSITORIES = "repositories"  # in the data folder
 _DIGITS = 16  # bytes
-# The tables with what one session may tell another, and what the next prompt of its own may be told. A new session
-# counts too, and not what a turn's end writes of a known one.
-_TOLD = frozenset(("compaction", "item", "item_alias", "item_link", "news", "tombstone"))
+# The tables with what a hook adds to prompts of this session or of others. A new session counts too, and not what a
+# turn's end writes of a known one.
+_ADDED = frozenset(("compaction", "item", "item_alias", "item_link", "news", "tombstone"))
 _NEW_ROW, _SESSION = "INSERT", "session"
 
 
 def ends_generation(sql: str) -> bool:
-    """Return whether a statement writes something that a session may be told."""
+    """Return whether a statement writes something that a hook may add to a prompt."""
     verb, table = written_table(sql)
-    return table in _TOLD or (table == _SESSION and verb == _NEW_ROW)
+    return table in _ADDED or (table == _SESSION and verb == _NEW_ROW)
 
 
 def written_table(sql: str) -> tuple[str, str]:
@@ -38,16 +38,17 @@ def written_table(sql: str) -> tuple[str, str]:
 
 
 def end_generation(folder: str) -> None:
-    """End the generation of the archive in a folder: no session is known to have nothing to be told. Raises OSError."""
+    """End the generation of the archive in a folder: each prompt may need an addition. Raises OSError."""
     try:
         os.unlink(f"{folder}/{GENERATION}")  # an archive in memory has no folder
     except FileNotFoundError:
-        return  # nobody noted anything since it ended
+        return  # no session was noted since it ended
 
 
 def note_quiet(folder: str, data_dir: str, session_id: str) -> None:
-    """Note that a session has nothing to be told in the archive of a folder. Call it in the transaction in which that
-    was read.
+    """Note that a session's next prompt needs no addition from the archive of a folder.
+
+    Call it in the transaction in which that was read.
     """
     path, (repositories, name) = quiet_path(data_dir, session_id), os.path.split(folder)
     if not path or repositories != os.path.join(data_dir, _REPOSITORIES) or "\n" in name:
@@ -58,7 +59,7 @@ def note_quiet(folder: str, data_dir: str, session_id: str) -> None:
 
 
 def drop_quiet(data_dir: str, session_id: str) -> None:
-    """Note that a session's next prompt may have something to be told. Raises OSError."""
+    """Note that a session's next prompt may need an addition. Raises OSError."""
     path = quiet_path(data_dir, session_id)
     if path and os.path.exists(path):
         os.unlink(path)

@@ -54,6 +54,10 @@ _ENVIRONMENT = {
 # An empty core.fsmonitor turns it off in every version of git, because a daemon that we started would outlive us.
 # safe.bareRepository: a folder of a clone can look like a bare repository, with a configuration by the clone's author.
 _OPTIONS = ("--no-pager", "-c", "core.quotePath=off", "-c", "core.fsmonitor=", "-c", "safe.bareRepository=explicit")
+_SECONDS = 5.0  # for the names of all filters
+_MOST_REPOSITORIES, _AT_ONCE = 500, 16
+_MOST_BYTES = 1 << 20
+_NO_NAME_FITS = 1  # exit code of `git config`
 
 
 class GitNotCalledError(Exception):
@@ -122,11 +126,6 @@ def prepare_git(
     return git
 
 
-_SECONDS = 5.0
-_MOST_REPOSITORIES, _AT_ONCE = 500, 16
-_MOST_BYTES = 1 << 20
-
-
 def _read_filters(git: GitCommand, start: StartPrograms) -> tuple[set[str], bool]:
     """Return the names of the filters, and whether those of all submodules are included.
 
@@ -173,7 +172,7 @@ class _Repository:
         config = self.programs[0]
         if config.exit_code is None:
             return f"{config.name} took longer than {_SECONDS:g} s"
-        if config.exit_code not in {0, _NONE}:
+        if config.exit_code not in {0, _NO_NAME_FITS}:
             return what_git_says(config.complaint.content) or f"{config.name} ended with {config.exit_code}"
         return "git was not called: there are too many filters" if len(self._names.content) == _MOST_BYTES else ""
 
@@ -188,6 +187,3 @@ class _Repository:
         top = os.fsdecode(self._top.content.removesuffix(b"\n"))
         folders = [os.path.join(top, os.fsdecode(path)) for path in self._modules.paths]
         return [folder for folder in folders if os.path.lexists(os.path.join(folder, ".git"))]
-
-
-_NONE = 1  # exit code of `git config` where no name fits

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from unified_state.model.item import LedgerItem
 
     Logged = Sequence[tuple[LoggedChange, ItemChange]]
-    Told = tuple[str, str, str]  # time, verb, detail
+    Entry = tuple[str, str, str]  # time, verb, detail
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 _ENDS = {QUESTION: "answered", CONSTRAINT: "lifted"}  # the others are closed
 _HELD = {"proposed": PROPOSED, **dict.fromkeys(("recorded", "decided", "accepted", "reopened"), ACTIVE)}
-_TOLD = frozenset({"resolution", "resolvedAt", "dropped"})  # how a body tells that its item is over
+_END_FIELDS = frozenset({"resolution", "resolvedAt", "dropped"})  # of a body, once its item is over
 
 
 class Event(Record):
@@ -74,13 +74,13 @@ class ItemEvents:
         """Return the events of an item, the oldest first."""
         logged = self._log.get(item.uuid, [])
         accepted = _accepted(item, logged)
-        told = [(accepted, "accepted", "")] if accepted else []
-        told += _endings(item, self._newer.get(item.uuid), logged)
-        known = {item.created_at, *(at for at, _, _ in told)}
-        told += [one for one in _changes(item, logged) if one[0] not in known]
+        entries = [(accepted, "accepted", "")] if accepted else []
+        entries += _endings(item, self._newer.get(item.uuid), logged)
+        known = {item.created_at, *(at for at, _, _ in entries)}
+        entries += [one for one in _changes(item, logged) if one[0] not in known]
         changes = {change.at: change for change, _ in logged}
         events = [_begin(item, accepted, logged)]
-        for at, verb, detail in told:
+        for at, verb, detail in entries:
             change = changes.get(at)
             origin = change.origin if change else USER_SAID if verb == "accepted" else None
             reason = "" if detail == verb else detail  # it was dropped or closed without one
@@ -108,7 +108,7 @@ def _accepted(item: LedgerItem, logged: Logged) -> str | None:
     return times[-1] if times else item.changed_at if is_users and was_proposed else None
 
 
-def _endings(item: LedgerItem, newer: tuple[str, str] | None, logged: Logged) -> Iterator[Told]:
+def _endings(item: LedgerItem, newer: tuple[str, str] | None, logged: Logged) -> Iterator[Entry]:
     """Yield the last two ends of an item, and when it was reopened between them."""
     body, ended = item.body, _ENDS.get(item.kind, "closed")
     last = {change.verb: change.at for change, _ in logged}
@@ -127,7 +127,7 @@ def _endings(item: LedgerItem, newer: tuple[str, str] | None, logged: Logged) ->
         yield at, ended, str(body.get("resolution") or "")
 
 
-def _changes(item: LedgerItem, logged: Logged) -> Iterator[Told]:
+def _changes(item: LedgerItem, logged: Logged) -> Iterator[Entry]:
     """Yield the logged changes of an item's status, also of one that an accepted proposal superseded."""
     for change, one in logged:
         status = one.after.get("status")
@@ -144,6 +144,6 @@ def as_it_was(item: LedgerItem, events: Sequence[Event], moment: int) -> LedgerI
     status = _HELD.get(past[-1].verb) if past else None
     if status is None:
         return None
-    body = {name: value for name, value in item.body.items() if name not in _TOLD}
+    body = {name: value for name, value in item.body.items() if name not in _END_FIELDS}
     origin = events[0].origin if status == PROPOSED else None
     return item.replace(status=status, body=body, origin=origin or item.origin)

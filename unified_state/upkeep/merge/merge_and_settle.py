@@ -27,7 +27,7 @@ _PATIENCE = 1_000  # milliseconds for which a step waits for another writer; the
 
 
 def _catch_up(workspace: Workspace, archive: Archive) -> None:
-    """Archive the running turns of sessions whose prompts have nothing to be told: no hook saw these."""
+    """Archive the running turns of sessions whose prompts need no addition: no hook archived these."""
     grown = list(_grown(workspace, archive))
     if not grown:
         return
