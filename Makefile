@@ -117,9 +117,10 @@ contention: $(VENV)/installed
 hindcast: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.hindcast $(DATA) $(OPTIONS)
 
-# What comes back after real compactions, by questions: make exam DATA=FOLDER QUESTIONS=questions.json
+# What comes back after real compactions, by questions about two sets of sessions, beside simpler ways:
+# make exam DATA=FOLDER OPTIONS="--only ours --half look"
 exam: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.exam $(DATA) $(QUESTIONS) $(OPTIONS)
+	@$(RUN)/python -m benchmarks.exam $(DATA) $(OPTIONS)
 
 # What search finds, from LoCoMo's file of conversations: make locomo DATA=locomo10.json
 locomo: $(VENV)/installed

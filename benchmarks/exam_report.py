@@ -1,134 +1,137 @@
-"""The results of an exam as tables and as JSON, and two of them compared. Intervals draw whole cases."""
+"""The results of an exam as tables, and two of them compared. Intervals draw whole cases."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from statistics import median
+from typing import NamedTuple
 
-from benchmarks.averages import Average, pooled, short
-from benchmarks.exam_questions import Sitting
+from benchmarks.averages import pooled, short
+from benchmarks.hindcast import OURS
 
 ALL = "all"
-SHARES, COUNTS = ("rework", "noise"), ("wrong",)
-_NAME_WIDTH, _WIDTH = 24, 15
+MEASURES = ("words", "prompts", "said", "noise")
+_MUCH = 200  # tokens
+_NAME_WIDTH, _WIDTH = 24, 14
 
 
 class Result(NamedTuple):
-    """How one method did on one case: a mark for each question, and the other measures by name."""
+    """How one method did on one case: its answers, and values by measure."""
 
+    set: str
+    project: str
+    case: str
     method: str
     tokens: int
-    case: str
-    marks: list[float]
-    measures: dict[str, float]
+    asked: Sequence[Sequence[str]] = ()  # kind and question
+    answered: Sequence[float] = ()
+    values: dict[str, list[float]] = {}  # noqa: RUF012 -- nothing changes it
+    unspent: int = 0
+    left_out: bool = False
+    untrue: Sequence[str] = ()
+
+    def of(self, column: str) -> Sequence[float]:
+        """The values of a column: a kind of question, or a measure."""
+        if column in MEASURES:
+            return self.values.get(column, [])
+        return [mark for (kind, _), mark in zip(self.asked, self.answered, strict=True) if column in {ALL, kind}]
 
 
-def as_json(sittings: Sequence[Sitting], results: Sequence[Result]) -> dict[str, Any]:
-    """All results for `--against`."""
-    cases = {sitting.name: [[question.kind, question.text] for question in sitting.questions] for sitting in sittings}
-    return {"cases": cases, "results": [result._asdict() for result in results]}
-
-
-def tables(sittings: Sequence[Sitting], results: Sequence[Result]) -> str:
-    """All results for people."""
-    kinds = kinds_of(sittings)
-    asked = sum(map(len, kinds.values()))
-    lines = [f"{len(sittings)} compactions, {asked} questions: mean and its 95 % interval by case"]
-    for tokens, group in groupby(results, key=lambda result: result.tokens):
-        found = list(group)
-        lines += ["", f"{tokens:,} tokens beside the summary", _row("", _heads(kinds))]
-        for method in dict.fromkeys(result.method for result in found):
-            own = [result for result in found if result.method == method]
-            lines.append(_row(method, [_shown(*column) for column in _columns(own, kinds)]))
+def tables(results: Sequence[Result]) -> str:
+    """All results for people: a table for each budget and group of cases, then what only the restore is asked. Raise
+    ValueError where there are none.
+    """
+    if not results:
+        message = "there are no such compactions"
+        raise ValueError(message)
+    lines = []
+    for tokens in dict.fromkeys(result.tokens for result in results):
+        for name, group in _groups([result for result in results if result.tokens == tokens]).items():
+            lines += [*_table(f"{name}, {tokens:,} tokens", group), ""]
+        own = [result for result in results if (result.method, result.tokens) == (OURS, tokens)]
+        lines += _about(own) if own else []
     return "\n".join(lines)
 
 
-def compared(sittings: Sequence[Sitting], results: Sequence[Result], earlier: dict[str, Any]) -> str:
-    """How much more each method has than in an earlier run, case by case. Raise ValueError where nothing compares."""
-    kinds = kinds_of(sittings)
-    try:
-        asked = {case: [tuple(question) for question in questions] for case, questions in earlier["cases"].items()}
-        known = {result[:3]: result for result in (Result(**result) for result in earlier["results"])}
-    except (AttributeError, KeyError, TypeError) as error:
-        message = f"the earlier results are not as --json writes them: {error!r}"
-        raise ValueError(message) from error
-    same = {
-        sitting.name
-        for sitting in sittings
-        if asked.get(sitting.name) == [(question.kind, question.text) for question in sitting.questions]
-    }
-    differences = [
-        _difference(result, known[key]) for result in results if (key := result[:3]) in known and result.case in same
-    ]
-    if not differences:
+def compared(results: Sequence[Result], before: Sequence[Result]) -> str:
+    """How much more each method has than in an earlier run, question by question. Raise ValueError where none is the
+    same.
+    """
+    earlier = {result[:5]: result for result in before}
+    lines = ["difference to the earlier run, in the same questions"]
+    for method, tokens in dict.fromkeys((result.method, result.tokens) for result in results):
+        pairs = [
+            (result, earlier[result[:5]])
+            for result in results
+            if (result.method, result.tokens) == (method, tokens) and result[:5] in earlier
+        ]
+        differences = [
+            [mark - other for mark, other in zip(result.answered, old.answered, strict=True)]
+            for result, old in pairs
+            if [list(one) for one in result.asked] == [list(one) for one in old.asked]
+        ]
+        if any(differences):
+            found = pooled(differences)
+            lines.append(f"{method} {tokens:,}: {found.mean:+.3f} {found.low:+.2f} to {found.high:+.2f}")
+    if len(lines) == 1:
         message = "the earlier run has none of these questions, methods and budgets"
         raise ValueError(message)
-    lines = [f"difference to the earlier run in {len(same)} compactions", _row("", _heads(kinds))]
-    for method, tokens in dict.fromkeys(result[:2] for result in differences):
-        own = [result for result in differences if result[:2] == (method, tokens)]
-        lines.append(_row(f"{method} {tokens:,}", [_signed(values) for _, values in _columns(own, kinds)]))
     return "\n".join(lines)
 
 
-def kinds_of(sittings: Sequence[Sitting]) -> dict[str, list[str]]:
-    """The kind of each question of each case."""
-    return {sitting.name: [question.kind for question in sitting.questions] for sitting in sittings}
-
-
-def _difference(result: Result, earlier: Result) -> Result:
-    marks = [own - other for own, other in zip(result.marks, earlier.marks, strict=True)]
-    measures = {
-        name: value - earlier.measures[name] for name, value in result.measures.items() if name in earlier.measures
-    }
-    return Result(result.method, result.tokens, result.case, marks, measures)
-
-
-def _columns(results: Sequence[Result], kinds: dict[str, list[str]]) -> Iterator[tuple[str, Average | None]]:
-    """The name and the average of each column."""
-    for kind in _names(kinds):
-        of_kind = _of_kind(kind, kinds)
-        yield kind, _average([of_kind(result) for result in results])
-    for name in (*SHARES, *COUNTS):
-        yield name, _average([[result.measures[name]] for result in results if name in result.measures])
-
-
-def _of_kind(kind: str, kinds: dict[str, list[str]]) -> Callable[[Result], list[float]]:
-    def marks(result: Result) -> list[float]:
-        return [mark for mark, own in zip(result.marks, kinds[result.case], strict=True) if kind in {ALL, own}]
-
-    return marks
-
-
-def _average(groups: Sequence[Sequence[float]]) -> Average | None:
-    return pooled(groups) if any(groups) else None
-
-
-def _names(kinds: dict[str, list[str]]) -> list[str]:
-    return [ALL, *sorted({kind for of_case in kinds.values() for kind in of_case})]
-
-
-def _heads(kinds: dict[str, list[str]]) -> list[str]:
-    every = [kind for of_case in kinds.values() for kind in of_case]
-    counted = [f"{name} ({len(every) if name == ALL else every.count(name)})" for name in _names(kinds)]
-    return [*counted, *SHARES, *COUNTS]
-
-
-def _shown(name: str, found: Average | None) -> str:
-    if found is None:
-        return "-"
-    if name in COUNTS or found.low < 0:
-        return f"{found.mean:.2f} {found.low:.1f}-{found.high:.1f}"
-    return str(found)
-
-
-def _signed(found: Average | None) -> str:
-    if found is None:
-        return "-"
-    mean, low, high = (
-        f"{'-' if value < 0 else '+'}{short(abs(value), 2)}" for value in (found.mean, found.low, found.high)
+def failing(results: Sequence[Result]) -> str:
+    """The questions that the restore does not answer, by budget."""
+    return "\n".join(
+        f"{result.tokens:,} {result.case} {kind}: {question}"
+        for result in results
+        if result.method == OURS
+        for (kind, question), mark in zip(result.asked, result.answered, strict=True)
+        if not mark
     )
-    return f"{mean} {low} {high}"
+
+
+def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """All, each set, and each project of a set that has several."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        for name in ("all sets", f"set {result.set}", f"set {result.set}, {result.project}"):
+            groups.setdefault(name, []).append(result)
+    distinct: dict[str, list[Result]] = {}
+    for name, group in groups.items():
+        if group not in distinct.values():
+            distinct[name] = group
+    return distinct
+
+
+def _table(title: str, results: Sequence[Result]) -> Iterator[str]:
+    one = [result for result in results if result.method == results[0].method]
+    kinds = sorted({kind for result in one for kind, _ in result.asked})
+    columns = [ALL, *kinds, *MEASURES]
+    heads = [f"{column} ({sum(len(result.of(column)) for result in one)})" for column in columns[:-1]]
+    yield f"{title}: {len(one)} compactions, {sum(bool(result.asked) for result in one)} of them with questions"
+    yield _row("", [*heads, columns[-1]])
+    for method in dict.fromkeys(result.method for result in results):
+        own = [result for result in results if result.method == method]
+        yield _row(method, [_shown([result.of(column) for result in own]) for column in columns])
+
+
+def _about(results: Sequence[Result]) -> Iterator[str]:
+    """What of the budget is left, and what is untrue."""
+    waste = sum(result.left_out and result.unspent > _MUCH for result in results)
+    yield (
+        f"{OURS}: median of {median(result.unspent for result in results):,.0f} tokens unspent; "
+        f"in {waste} of {len(results)} cases something is left out beside more than {_MUCH}"
+    )
+    untrue = [f"  {result.case} {line}" for result in results for line in result.untrue]
+    yield f"{len(untrue)} untrue lines in {sum(bool(result.untrue) for result in results)} of {len(results)} restores"
+    yield from untrue
+
+
+def _shown(groups: Sequence[Sequence[float]]) -> str:
+    """The mean, and of several cases its interval."""
+    cases = [group for group in groups if group]
+    found = pooled(cases) if cases else None
+    return "-" if found is None else str(found) if len(cases) > 1 else short(found.mean)
 
 
 def _row(name: str, columns: Sequence[str]) -> str:

@@ -57,28 +57,31 @@ def measure_case(case: Case, budgets: list[int]) -> Iterator[Measured]:
             yield Measured(name, tokens, WITH_SUMMARY, case.name, measure(case, text, case.summary))
         yield Measured(SUMMARY, tokens, ALONE, case.name, measure(case, "", within([case.summary], tokens)))
         yield Measured(SUMMARY, tokens, WITH_SUMMARY, case.name, measure(case, "", case.summary))
-    for tokens, summary, text in restored(case, budgets):
+    for _, tokens, summary, text in restored([case], budgets):
         mode = WITH_SUMMARY if summary else ALONE
         yield Measured(OURS, tokens, mode, case.name, measure(case, text, summary or ""))
 
 
-def restored(case: Case, budgets: Sequence[int], *, alone: bool = True) -> Iterator[tuple[int, str | None, str]]:
-    """What the product gives back: the transcript is archived, and `restore` asked for each budget, beside the
-    summary and, if `alone`, without it too.
+def restored(
+    cases: Sequence[Case], budgets: Sequence[int], *, alone: bool = True
+) -> Iterator[tuple[Case, int, str | None, str]]:
+    """What the product gives back after compactions of one session, in their order: the transcript is archived as far
+    as it went, and `restore` asked for each budget, beside the summary and, if `alone`, without it too.
     """
-    times = [at for entry in case.before if (at := to_milliseconds(entry.get("timestamp"))) is not None]
-    now = max(times, default=0)
     with temporary_workspace() as (workspace, folder):
         transcript = folder / "session.jsonl"
-        transcript.write_text("".join(f"{line}\n" for line in case.lines), encoding="utf-8")
-        ingest(workspace, find_transcripts([str(transcript)]), now, lambda _: None)
-        for tokens in budgets:
-            for summary in (None, case.summary) if alone else (case.summary,):
-                text = preview_restore(workspace, now, summary=summary, tokens=tokens).text
-                if count_tokens([text])[0] > tokens:
-                    message = f"{case.name}: a restore of {tokens} tokens has more"
-                    raise ValueError(message)
-                yield tokens, summary, text
+        for case in cases:
+            times = [at for entry in case.before if (at := to_milliseconds(entry.get("timestamp"))) is not None]
+            now = max(times, default=0)
+            transcript.write_text("".join(f"{line}\n" for line in case.lines), encoding="utf-8")
+            ingest(workspace, find_transcripts([str(transcript)]), now, lambda _: None)
+            for tokens in budgets:
+                for summary in (None, case.summary) if alone else (case.summary,):
+                    text = preview_restore(workspace, now, summary=summary, tokens=tokens).text
+                    if count_tokens([text])[0] > tokens:
+                        message = f"{case.name}: a restore of {tokens} tokens has more"
+                        raise ValueError(message)
+                    yield case, tokens, summary, text
 
 
 if __name__ == "__main__":

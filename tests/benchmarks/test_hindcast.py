@@ -68,7 +68,7 @@ def test_a_compaction_of_codex_is_a_case_too(tmp_path: Path) -> None:
     assert case.next_edits == [("alpha.py", "read_alpha")]
     assert case.repeated == ["1 failed, 9 passed in"]
     assert case.errors == [ERROR]
-    ((_, summary, text),) = hindcast.restored(case, [500], alone=False)
+    ((_, _, summary, text),) = hindcast.restored([case], [500], alone=False)
     assert summary == "Please see to #12 with read_alpha"
     assert "command: pytest tests -> failed: " in text
 
