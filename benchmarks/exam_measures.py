@@ -10,41 +10,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from benchmarks.exam_formula import names_in
 from benchmarks.exam_questions import Sitting, tells
 from benchmarks.exam_report import Result
+from benchmarks.exam_untrue import Line, lines_of, untrue
 from benchmarks.exam_words import Telling, earlier, is_said
+from benchmarks.hindcast import OURS
 from benchmarks.hindcast_cases import Case
 from benchmarks.hindcast_gold import programs
 from benchmarks.transcripts import calls, said
 from unified_state.lib.tokens import count_tokens
 
-_WORD = re.compile(r"[^\W_]")
-_SECTION = re.compile(r"\[([A-Z][A-Z ]+)\]")
 _LEFT_OUT = re.compile(r"\(\d[\d,]* more\)|\band \d[\d,]* more\b|\bleft out\b|\bnot shown\b")
-
-
-class Line(NamedTuple):
-    """A line of a text, and the section that it stands in."""
-
-    section: str
-    text: str
 
 
 def judge(result: Result, sitting: Sitting, text: str, settled: Sequence[Sequence[str]]) -> Result:
     """A result with all that can be said of a text."""
     case = sitting.case
     whole = f"{case.summary}\n{text}"
+    lines = lines_of(text)
     telling, known = Telling(whole), earlier(case)
     answered = [float(tells(case.summary, one.must) or tells(text, one.must)) for one in sitting.questions]
     values = {
         "words": [float(not telling.tells(sentence)) for prompt in known for sentence in prompt.sentences],
         "prompts": [float(not telling.tells_prompt(prompt)) for prompt in known],
         "said": [float(is_said(whole, phrases)) for phrases in settled],
-        "noise": [float(is_noise) for _, is_noise in noise(case, lines_of(text))],
+        "noise": [float(is_noise) for _, is_noise in noise(case, lines)],
     }
     return result._replace(
         asked=[(one.kind, f"{one.text} ({' & '.join(one.must)})") for one in sitting.questions],
@@ -52,6 +45,7 @@ def judge(result: Result, sitting: Sitting, text: str, settled: Sequence[Sequenc
         values=values,
         unspent=result.tokens - count_tokens([text])[0],
         left_out=_LEFT_OUT.search(text) is not None,
+        untrue=untrue(case, lines) if result.method == OURS else [],
     )
 
 
@@ -61,16 +55,3 @@ def noise(case: Case, lines: Sequence[Line]) -> list[tuple[Line, bool]]:
     written = "\n".join(said(entry) for entry in case.after if entry["type"] == "assistant")
     used, ran = names_in(written), programs(done)
     return [(line, used.isdisjoint(names_in(line.text)) and not any(run in line.text for run in ran)) for line in lines]
-
-
-def lines_of(text: str) -> list[Line]:
-    """The lines of a text that say anything."""
-    return list(_lines_of(text))
-
-
-def _lines_of(text: str) -> Iterator[Line]:
-    section = "text"
-    for line in filter(_WORD.search, text.splitlines()):
-        if found := _SECTION.match(line):
-            section = found[1].casefold()
-        yield Line(section, line)
