@@ -33,16 +33,18 @@ def judge(result: Result, sitting: Sitting, text: str, settled: Sequence[Sequenc
     lines = lines_of(text)
     telling, known = Telling(whole), earlier(case)
     answered = [float(tells(case.summary, one.must) or tells(text, one.must)) for one in sitting.questions]
+    judged = noise(case, lines)
     values = {
         "words": [float(not telling.tells(sentence)) for prompt in known for sentence in prompt.sentences],
         "prompts": [float(not telling.tells_prompt(prompt)) for prompt in known],
         "said": [float(is_said(whole, phrases)) for phrases in settled],
-        "noise": [float(is_noise) for _, is_noise in noise(case, lines)],
+        "noise": [float(is_noise) for _, is_noise in judged],
     }
     return result._replace(
         asked=[(one.kind, f"{one.text} ({' & '.join(one.must)})") for one in sitting.questions],
         answered=answered,
         values=values,
+        noise=[(line.section, float(is_noise)) for line, is_noise in judged],
         unspent=result.tokens - count_tokens([text])[0],
         left_out=_LEFT_OUT.search(text) is not None,
         untrue=untrue(case, lines) if result.method == OURS else [],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from benchmarks.averages import pooled, short
@@ -26,6 +26,7 @@ class Result(NamedTuple):
     asked: Sequence[Sequence[str]] = ()  # kind and question
     answered: Sequence[float] = ()
     values: dict[str, list[float]] = {}  # noqa: RUF012 -- nothing changes it
+    noise: Sequence[Sequence[str | float]] = ()  # section and noise of each line
     unspent: int = 0
     left_out: bool = False
     untrue: Sequence[str] = ()
@@ -122,6 +123,11 @@ def _about(results: Sequence[Result]) -> Iterator[str]:
         f"{OURS}: median of {median(result.unspent for result in results):,.0f} tokens unspent; "
         f"in {waste} of {len(results)} cases something is left out beside more than {_MUCH}"
     )
+    lines: dict[str, list[float]] = {}
+    for section, is_noise in (line for result in results for line in result.noise):
+        lines.setdefault(str(section), []).append(float(is_noise))
+    longest = sorted(lines.items(), key=lambda item: -len(item[1]))
+    yield f"noise by section: {', '.join(f'{name} {short(fmean(own), 2)} of {len(own)}' for name, own in longest)}"
     untrue = [f"  {result.case} {line}" for result in results for line in result.untrue]
     yield f"{len(untrue)} untrue lines in {sum(bool(result.untrue) for result in results)} of {len(results)} restores"
     yield from untrue

@@ -6,7 +6,7 @@
 * **checked**: a command told as not run since an edit, which ran since;
 * **task**: a task told as one to do or in progress, which was done or dropped.
 
-Turns and attempts tell of the past, so they are not asked.
+Turns, attempts and what somebody said tell of the past, so they are not asked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.transcripts import Call, Entry, blocks, calls, parse_all, string
 
 _WORD = re.compile(r"[^\W_]")
 _SECTION = re.compile(r"\[([A-Z][A-Z ]+)\]")
-_HISTORY = frozenset(["turn", "turns", "last turns", "failed attempts", "attempts"])
+_QUOTED = re.compile("turn|attempt|word|said")  # sections that tell of the past, in the words of then
 _SAID_LONG, _SHORTEST_TASK = 100, 12  # characters of a command that a line shows; of a task that is not there by chance
 _CLAIM = re.compile(
     r" (?:->|→|=>) (?:(?P<failed>failed|exit(?: code)? [1-9])|ended|passed|completed|ok\b|exit(?: code)? 0)"
@@ -109,7 +109,7 @@ def lines_of(text: str) -> list[Line]:
 def untrue(case: Case, lines: Sequence[Line]) -> list[str]:
     """The lines that the log contradicts, each with what is wrong."""
     log = Log(case)
-    told = [Line(line.section, in_one_line(line.text)) for line in lines if line.section not in _HISTORY]
+    told = [Line(line.section, in_one_line(line.text)) for line in lines if not _QUOTED.search(line.section)]
     texts = [text for _, text in told]
     found = ((_wrong(log, section, text, texts), text) for section, text in told)
     return [f"{wrong}: {text[:300]}" for wrong, text in found if wrong]
