@@ -1,8 +1,8 @@
 """What a text is worth after a compaction, beside the summary: a list of values by measure, each 0 or 1.
 
 * a kind of question: whether it is answered, by the summary or the text;
-* **words**, **prompts**: of what the user typed before an earlier compaction, by sentences and by prompts, whether
-  neither tells it;
+* **lost words**, **lost prompts**: of what the user typed before an earlier compaction, by sentences and by prompts,
+  whether neither tells it;
 * **said**: of what the user settled, whether one of them tells it;
 * **noise**: of the text's lines, whether the agent used no name, number or command of it in its next 60 calls.
 """
@@ -35,8 +35,8 @@ def judge(result: Result, sitting: Sitting, text: str, settled: Sequence[Sequenc
     answered = [float(tells(case.summary, one.must) or tells(text, one.must)) for one in sitting.questions]
     judged = noise(case, lines)
     values = {
-        "words": [float(not telling.tells(sentence)) for prompt in known for sentence in prompt.sentences],
-        "prompts": [float(not telling.tells_prompt(prompt)) for prompt in known],
+        "lost words": [float(not telling.tells(sentence)) for prompt in known for sentence in prompt.sentences],
+        "lost prompts": [float(not telling.tells_prompt(prompt)) for prompt in known],
         "said": [float(is_said(whole, phrases)) for phrases in settled],
         "noise": [float(is_noise) for _, is_noise in judged],
     }

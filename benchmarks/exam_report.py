@@ -10,9 +10,9 @@ from benchmarks.averages import pooled, short
 from benchmarks.hindcast import OURS
 
 ALL = "all"
-MEASURES = ("words", "prompts", "said", "noise")
+MEASURES = ("lost words", "lost prompts", "said", "noise")
 _MUCH = 200  # tokens
-_NAME_WIDTH, _WIDTH = 24, 14
+_NAME_WIDTH, _WIDTH = 22, 17
 
 
 class Result(NamedTuple):

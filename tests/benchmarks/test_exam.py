@@ -175,9 +175,9 @@ def test_the_command_prints_every_method_and_compares_runs(
     kept = str(folder / "results.json")
     assert exam.main([str(folder), "--tokens", "300", "--json", kept, "--failing"]) == 0
     printed = capsys.readouterr().out
-    rows = {line[:24].strip(): line[24:].split() for line in printed.splitlines()}
+    rows = {line[:22].strip(): line[22:].split() for line in printed.splitlines()}
     assert [rows[method][0] for method in exam.METHODS.values()] == [".333", *[".667"] * 5]
-    assert rows[SUMMARY_ALONE][-4:] == ["1.00", "1.00", ".000", "-"]  # words, prompts, said, noise
+    assert rows[SUMMARY_ALONE][-4:] == ["1.00", "1.00", ".000", "-"]  # lost words and prompts, said, noise
     assert "place: Who owns it? (the moon)" in printed
     arguments = [
         str(folder),
