@@ -7,10 +7,8 @@ from __future__ import annotations
 import json
 import random
 import re
-import sqlite3
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from difflib import unified_diff
 from pathlib import Path
 
@@ -99,33 +97,6 @@ def test_a_prune_that_is_struck_is_complete_after_the_next_one(
         assert OLD_WORD.encode() not in all_bytes([worked_in.data])
 
     _strike(worked_in, struck(), command, check)
-
-
-def test_grouping_of_texts_that_is_struck_loses_none_of_them(
-    project: Project, tmp_path: Path, struck: Callable[[], Struck]
-) -> None:
-    assert project.run("install").code == 0
-    project.decide("kept")
-    written = Transcript("s", cwd=str(project.folder))
-    for number in range(150):
-        written.turn(number, size=700)
-    project.keep(written, tmp_path / "s.jsonl")
-    assert _blocks(project) == 0
-    before = project.run("export").out
-
-    def check(*, returned: bool) -> None:
-        assert project.run("export").out == before
-        assert project.run("vacuum").code == 0
-        assert _blocks(project) > 3
-        assert project.run("export").out == before
-
-    _strike(project, struck(), ("vacuum",), check)
-
-
-def _blocks(project: Project) -> int:
-    with closing(sqlite3.connect(project.archive)) as archive:
-        (count,) = archive.execute("SELECT count(*) FROM text_block").fetchone()
-    return int(count)
 
 
 def _strike(project: Project, struck: Struck, command: tuple[str, ...], check: Callable[..., None]) -> None:

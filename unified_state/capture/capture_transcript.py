@@ -55,9 +55,6 @@ if TYPE_CHECKING:
 
     from unified_state.agents.transcripts.transcript_lines import Read
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.blocks.make_ready import Ready
-    from unified_state.memory.archive.blocks.write_blocks import BlockWriter
-    from unified_state.memory.archive.blocks.written_steps import WrittenSteps
     from unified_state.memory.secrets.masker import Masker
     from unified_state.model.hook_event import Moment
 
@@ -67,7 +64,6 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 20
 _LONGEST_FOR_PROMPT = 1 << 24  # bytes; a longer line is left to the end of the turn, because a prompt would wait
-_LONG = 20 << 20  # bytes of a transcript that two processes import
 INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
@@ -94,8 +90,7 @@ class _Chunk(Record):
     """A part of a transcript.
 
     It has the end offset, the masked steps and facts, the parent session of a fork, and the folder in which the session
-    began. It `is_postponed` if it ends before a long line, for which a prompt must not wait. What is `ready` of the
-    steps was made by a second process.
+    began. It `is_postponed` if it ends before a long line, for which a prompt must not wait.
     """
 
     end: int
@@ -103,15 +98,13 @@ class _Chunk(Record):
     parent: str | None
     cwd: str | None
     is_postponed: bool = False
-    ready: Ready | None = None
 
 
 class Capture:
     """Archive the new steps of sessions and queue them for `capture.derive`.
 
     `derive` runs after each chunk, unless the capture `postpones` it to the next hook. `report` is called
-    with one line for each step that nothing can be derived from. With `groups` the texts go into blocks at once, which
-    only an import does.
+    with one line for each step that nothing can be derived from.
     """
 
     def __init__(
@@ -122,7 +115,6 @@ class Capture:
         *,
         postpones: bool = False,
         report: Callable[[str], None] | None = None,
-        groups: bool = False,
     ) -> None:
         self._archive = archive
         self._masker = masker
@@ -130,8 +122,6 @@ class Capture:
         self._postpones = postpones
         self._stops_before = _LONGEST_FOR_PROMPT if postpones else 0
         self._report = report
-        self._groups = groups and not archive.has_journal
-        self._written = _written_steps(archive) if self._groups else None
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
         """Capture a session: its transcript, its subagents' transcripts, and the separate files of long results."""
@@ -148,24 +138,6 @@ class Capture:
         is left.
         """
         read = reader_of(session_id)
-
-        def read_chunk(offset: int) -> _Chunk:
-            return self._read_chunk(path, offset, read, to_end=to_end)
-
-        if self._groups and _is_long(path):
-            from unified_state.capture.read_ahead import LONGEST_SENT, ReadAhead  # not loaded by hooks
-            from unified_state.memory.archive.blocks.make_ready import make_ready
-
-            def read_there(offset: int) -> _Chunk:
-                self._stops_before = LONGEST_SENT
-                chunk = read_chunk(offset)
-                return chunk.replace(ready=make_ready(chunk.prepared))
-
-            with ReadAhead(read_chunk, read_there) as ahead:
-                return self._capture(path, session_id, agent, ahead)
-        return self._capture(path, session_id, agent, read_chunk)
-
-    def _capture(self, path: str, session_id: str, agent: str | None, read_chunk: Callable[[int], _Chunk]) -> Captured:
         added, is_first = 0, True
         while True:
             self._derive(session_id, path)  # includes steps that an earlier hook left in the queue
@@ -174,7 +146,7 @@ class Capture:
                 return Captured(added)
             if not is_first and not self._moment.has_time():
                 return Captured(added, complete=False)
-            chunk = read_chunk(unread.offset)
+            chunk = self._read_chunk(path, unread.offset, read, to_end=to_end)
             if chunk.end == unread.offset:
                 return Captured(added, complete=not chunk.is_postponed)
             added += self._store(unread, chunk, session_id)
@@ -273,7 +245,7 @@ class Capture:
         """Return a step or fact without secrets, with its packed text."""
         if isinstance(found, Step):
             found = self._masker.step(found)
-            return found, "" if self._groups else pack(found.text)
+            return found, pack(found.text)
         texts = {name: value for name, value in found.as_dict().items() if isinstance(value, str)}
         found = found.replace(**{name: self._masker.id(text) for name, text in texts.items()})
         return found, pack(found.text) if isinstance(found, Summary) else ""
@@ -291,34 +263,20 @@ class Capture:
             touch_session(self._archive, session_id, newest, now=now, predecessor=chunk.parent)
             if chunk.cwd is not None:
                 note_root(self._archive, cursor.session, chunk.cwd)
-            writer = self._write(chunk.prepared, cursor.session, cursor.turn, chunk.ready)
+            writer = self._write(chunk.prepared, cursor.session, cursor.turn)
             move_cursor(self._archive, cursor.replace(offset=chunk.end, inode=unread.inode, turn=writer.turn))
         return writer.added
 
-    def _write(
-        self, prepared: list[Prepared], session: int, turn: int | None, ready: Ready | None = None
-    ) -> StepWriter:
+    def _write(self, prepared: list[Prepared], session: int, turn: int | None) -> StepWriter:
         """Write steps and facts, and queue the new steps. `turn` is the open turn. Call it in a transaction."""
-        blocks = self._blocks(ready)
-        writer = StepWriter(self._archive, session, turn, blocks)
-        for place, (found, body) in enumerate(prepared):
+        writer = StepWriter(self._archive, session, turn)
+        for found, body in prepared:
             if not isinstance(found, Step):
                 keep_fact(self._archive, session, found, self._moment.now)
-            elif writer.add(found, body, ready.words[place] if ready else None):
+            elif writer.add(found, body):
                 queue_step(self._archive, session, writer.last)
         count_tool_calls(self._archive, session, writer.tool_calls)
-        if blocks is not None:
-            blocks.flush()
-        if self._written is not None:
-            self._written.keep(writer.written)
         return writer
-
-    def _blocks(self, ready: Ready | None) -> BlockWriter | None:
-        if not self._groups:
-            return None
-        from unified_state.memory.archive.blocks.write_blocks import BlockWriter  # not loaded by hooks
-
-        return BlockWriter(self._archive, ready.blocks if ready else None)
 
     def _derive(self, session_id: str, path: str = "") -> None:
         """Derive from the queue of the session that holds the transcript at a path."""
@@ -329,9 +287,7 @@ class Capture:
         if session is not None and queued_steps(self._archive, session, 1):
             from unified_state.capture.derive import derive  # not loaded while a prompt waits
 
-            derive(self._archive, session, self._moment, self._report, self._written)
-        if self._written is not None:
-            self._written.clear()
+            derive(self._archive, session, self._moment, self._report)
 
     def _tool_file(self, path: str, transcript_path: str, session_id: str) -> int:
         """Archive one file of a long result; return the number of new steps."""
@@ -358,20 +314,6 @@ class Capture:
             writer = StepWriter(self._archive, session, cursor.turn if cursor else None)
             writer.add(step, pack(text))
         return writer.added
-
-
-def _is_long(path: str) -> bool:
-    """Return whether a transcript is so long that a second process helps to read it."""
-    try:
-        return os.path.getsize(path) >= _LONG
-    except (OSError, ValueError):
-        return False
-
-
-def _written_steps(archive: Archive) -> WrittenSteps:
-    from unified_state.memory.archive.blocks.written_steps import WrittenSteps  # not loaded by hooks
-
-    return WrittenSteps(archive)
 
 
 def reader_of(session_id: str) -> Read:

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     from unified_state.agents.transcripts.rules.call_effects import Call
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.blocks.written_steps import WrittenSteps
     from unified_state.model.hook_event import Moment
     from unified_state.model.item import Fact, LedgerItem
     from unified_state.model.step import Step
@@ -65,16 +64,8 @@ _LONGEST_TEXT = 1 << 20  # characters of a step that are looked at
 _NOT_OF_A_STEP = (StorageError, OSError, DatabaseError)  # errors of the archive or the disk
 
 
-def derive(
-    archive: Archive,
-    session: int,
-    moment: Moment,
-    report: Callable[[str], None] | None = None,
-    written: WrittenSteps | None = None,
-) -> None:
+def derive(archive: Archive, session: int, moment: Moment, report: Callable[[str], None] | None = None) -> None:
     """Derive from the queued steps of a session: the first batch always, the others while there is time.
-
-    Those that an import has just `written` are not read back.
 
     A step that makes a rule fail leaves the queue, because it would fail every later hook too. `report` is called with
     one line about it. Without `report` the error is raised.
@@ -82,7 +73,7 @@ def derive(
     most, is_first = _STEPS_AT_ONCE, True
     while (numbers := queued_steps(archive, session, 1)) and (is_first or moment.has_time()):
         try:
-            _derive_batch(archive, session, moment, most, written)
+            _derive_batch(archive, session, moment, most)
         except Exception as error:  # a rule can fail in any way on an unforeseen text
             if report is None or isinstance(error, _NOT_OF_A_STEP):
                 raise
@@ -98,17 +89,14 @@ def derive(
         is_first = False
 
 
-def _derive_batch(
-    archive: Archive, session: int, moment: Moment, most: int, written: WrittenSteps | None = None
-) -> None:
+def _derive_batch(archive: Archive, session: int, moment: Moment, most: int) -> None:
     """Derive from so many queued steps, in a transaction that also removes them from the queue."""
     with archive.transaction(durable=False):
         calls = SessionCalls(archive, session)
         keepers = WorkingSetKeeper(archive, session), FactKeeper(archive, session, moment)
         sources = SourceKeeper(archive, session)
         numbers = queued_steps(archive, session, most)  # another process may have taken some
-        found = written.read(numbers) if written else (find_step(archive, number) for number in numbers)
-        for step in filter(None, found):
+        for step in filter(None, (find_step(archive, number) for number in numbers)):
             seen = step if len(step.text) <= _LONGEST_TEXT else step.replace(text=step.text[:_LONGEST_TEXT])
             call = calls.call_of(seen)
             for keeper in keepers:

@@ -141,7 +141,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
 
 def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:
     moment = Moment(now, workspace.head)
-    capture = Capture(archive, workspace.masker, moment, report=workspace.report, groups=True)
+    capture = Capture(archive, workspace.masker, moment, report=workspace.report)
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
     return own if transcript.agent else own.plus(capture.session(transcript.path, transcript.session_id))
 

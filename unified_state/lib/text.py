@@ -87,7 +87,7 @@ def _is_visible(character: str) -> bool:
 
 
 UNREADABLE = "[damaged in the archive]"  # replaces a text whose bytes are damaged
-_LEVEL = 6
+_LEVEL = 5  # 6 takes a sixth longer for 0.3 %
 _WORTH_COMPRESSING = 100  # bytes; below this the header of the stream outweighs the gain
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.model.context_usage import Trend
 
-_MOST_GROUPED = 4  # transactions that group older texts
-
 
 def on_stop(call: HookCall, archive: Archive) -> str:
     """Store the message that ended the turn, and archive to the turn's end in the background."""
@@ -39,9 +37,6 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     call.capture(archive)
     if call.settings.context_autopilot:
         watch_context(call, archive)
-    from unified_state.memory.archive.blocks.group_texts import group_left  # the client went on
-
-    group_left(archive, call.moment.has_time, _MOST_GROUPED)
     return ""
 
 

@@ -14,18 +14,9 @@ from unified_state.lib.stdlib import DatabaseError, connect, not_ours
 from unified_state.lib.text import escape_surrogates
 from unified_state.memory.quiet.generation import end_generation, ends_generation
 
-ARCHIVE_VERSION = 7  # see `archive_schema.newest_version`
+ARCHIVE_VERSION = 8  # see `archive_schema.newest_version`
 OWNER = "repository"  # name of the value that identifies the archive's repository
-_BLOCK = "(SELECT {0} FROM text_block WHERE text_block.id = step.body >> 12)"
-# The packed text of a row of `step`, from its block where it is in one; and the bytes that it takes, about.
-BODY = (
-    f"CASE typeof(step.body) WHEN 'integer' THEN text_of(step.body, {_BLOCK.format('text_block.body')}) "
-    "ELSE step.body END"
-)
-_SHARE = "length(text_block.body) / (text_block.last - text_block.id + 1)"
-BODY_SIZE = (
-    f"CASE typeof(step.body) WHEN 'integer' THEN {_BLOCK.format(_SHARE)} ELSE length(CAST(step.body AS BLOB)) END"
-)
+BODY_SIZE = "length(CAST(step.body AS BLOB))"  # the bytes that the text of a row of `step` takes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +26,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from unified_state.lib.stdlib import Connection
-    from unified_state.memory.archive.blocks.text_block import BlockReader
 
 _EMPTY = 1  # byte at most: SQLite treats a file of one byte as a new one
 _CORRUPT, _NOT_A_DATABASE = 11, 26
@@ -69,9 +59,7 @@ class Archive:
         try:
             if self._is_read_only:  # these three characters are special in the URI of a file
                 path = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-                connection = connect(f"file:{path}?mode=ro", timeout=seconds, isolation_level=None, uri=True)
-                connection.create_function("text_of", 2, _text_reader())
-                return connection
+                return connect(f"file:{path}?mode=ro", timeout=seconds, isolation_level=None, uri=True)
             _ensure_file(self.path)
             return connect_archive(self.path, seconds)
         except UnifiedStateError:
@@ -259,25 +247,10 @@ def connect_archive(path: str, seconds: float, version: int | None = None) -> Co
             migrate(connection, path, version)
         connection.execute("PRAGMA journal_mode = TRUNCATE")  # it may write: not to a newer version's archive
         connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten; the default differs
-        connection.create_function("text_of", 2, _text_reader())
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _text_reader() -> Callable[[int, bytes | None], str | bytes]:
-    """Return the SQL function that finds a text in its block. A hook reads old texts rarely."""
-    readers: list[BlockReader] = []
-
-    def text_of(name: int, block: bytes | None) -> str | bytes:
-        if not readers:
-            from unified_state.memory.archive.blocks.text_block import BlockReader
-
-            readers.append(BlockReader())
-        return readers[0].packed(name, block)
-
-    return text_of
 
 
 def _ensure_file(path: str) -> None:

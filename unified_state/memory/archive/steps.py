@@ -5,6 +5,7 @@ from __future__ import annotations
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import (
+    UNREADABLE,
     each_word_once,
     escape_surrogates,
     index_text,
@@ -12,7 +13,6 @@ from unified_state.lib.text import (
     unpack,
     without_line_numbers,
 )
-from unified_state.memory.archive.archive import BODY
 from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
@@ -51,11 +51,10 @@ def searchable(step: Step) -> str:
     return each_word_once(index_text(text), with_parts=True)
 
 
-def add_to_index(archive: Archive, number: int, step: Step, words: str | None = None) -> None:
-    """Index a step. `words` is what the index has of it, where that is known already."""
+def add_to_index(archive: Archive, number: int, step: Step) -> None:
+    """Index a step."""
     if not step.text.startswith(DATA_URL):
-        text = searchable(step) if words is None else words
-        archive.execute("INSERT INTO step_words (rowid, text) VALUES (?, ?)", (number, text))
+        archive.execute("INSERT INTO step_words (rowid, text) VALUES (?, ?)", (number, searchable(step)))
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
@@ -71,7 +70,7 @@ def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: i
     """Return time and text of a session's steps of some kinds that were written since then, in its last turns."""
     numbers = [KIND_NUMBERS[kind] for kind in kinds]
     rows = archive.rows(
-        f"SELECT step.at, {BODY} FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
+        "SELECT step.at, step.body FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
         f"JOIN step ON step.turn = recent.id WHERE step.at >= ? AND kind IN ({', '.join('?' * len(numbers))}) "
         "ORDER BY step.id",
         session,
@@ -85,7 +84,7 @@ def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: i
 # The fields in a row of the table `step`, each in a column of its name; `agent` and `starts_turn` belong to the turn.
 STEP_FIELDS = tuple(name for name in Step.names if name not in {"agent", "starts_turn"})
 STEP_COLUMNS = ", ".join("body" if name == "text" else name for name in STEP_FIELDS)
-_READ = ", ".join(BODY if name == "body" else f"step.{name}" for name in STEP_COLUMNS.split(", "))
+_READ = ", ".join(f"step.{name}" for name in STEP_COLUMNS.split(", "))
 _SELECT, _FROM = f"SELECT step.id, turn.agent, {_READ}", "FROM step JOIN turn ON turn.id = step.turn"
 _SELECT_STEPS = f"{_SELECT} {_FROM} WHERE kind NOT NULL AND "
 
@@ -121,6 +120,12 @@ def find_step(archive: Archive, number: int) -> Step | None:
     """Return one step by its number; None if it does not exist or was forgotten."""
     row = archive.row(_SELECT_STEPS + "step.id = ?", number)
     return None if row is None else _numbered_step(row)[1]
+
+
+def damaged_steps(archive: Archive) -> list[int]:
+    """Return the numbers of the steps whose texts cannot be read. It reads all of them."""
+    packed = archive.execute("SELECT id, body FROM step WHERE typeof(body) = 'blob'")
+    return [number for number, body in packed if unpack(body) == UNREADABLE]
 
 
 def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[int]:

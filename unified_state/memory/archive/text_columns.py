@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
-from unified_state.memory.archive.archive import BODY
-from unified_state.memory.archive.blocks.group_texts import ungroup
 from unified_state.memory.archive.index.step_index import take_from_index
 from unified_state.memory.archive.small_steps import note_rewrite, rewrite_index
 from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index
@@ -72,7 +70,6 @@ CARRIED = TextColumns(
 )
 TEXT_COLUMNS = (
     TextColumns("step", tuple(_STEP_TEXTS), {STEP: "id = ?1"}, _NO_STEP),
-    TextColumns("text_block", ("body",), {}),  # `ungroup` takes a step out of its block before anything else
     TextColumns("vector", ("embedding",), {STEP: "step = ?1"}),
     TextColumns("access", (), {STEP: "step = ?1"}),
     SUMMARIES,
@@ -118,8 +115,7 @@ def forget_restores(archive: Archive, since: int) -> None:
 
 def forget_step(archive: Archive, number: int) -> None:
     """Delete the content of a step from the archive and its index."""
-    ungroup(archive, number)
-    row = archive.row(f"SELECT kind, tool, {BODY} FROM step WHERE id = ? AND kind NOT NULL", number)
+    row = archive.row("SELECT kind, tool, body FROM step WHERE id = ? AND kind NOT NULL", number)
     if row is not None:
         kind, tool, body = row
         step = Step(uuid="", block=0, kind=KINDS[kind], at=0, text=unpack(body), tool=tool)
@@ -133,7 +129,6 @@ def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
     take_from_index(archive, number, step)
     if not step.text.startswith(DATA_URL):
         add_to_index(archive, number, step.replace(text=text))
-    ungroup(archive, number)
     archive.run("UPDATE step SET body = ? WHERE id = ?", pack(text), number)
     archive.run("DELETE FROM vector WHERE step = ?", number)
 

@@ -8,7 +8,6 @@ changes nothing, so a retry after a killed hook can always start from the last c
 from __future__ import annotations
 
 from unified_state.lib.text import unpack
-from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.steps import (
     KIND_NUMBERS,
     STEP_COLUMNS,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.blocks.write_blocks import BlockWriter
 
 
 _INSERT = f"INSERT INTO step (id, turn, {STEP_COLUMNS}) VALUES (?, ?{', ?' * len(STEP_FIELDS)})"
@@ -33,20 +31,17 @@ _AT_ONCE = 500  # queued steps indexed with each write, for which a hook may wai
 
 class StepWriter:
     """Adds the steps of one session within one transaction. It tracks the open turn, the number of the last step, and
-    the number of new steps. With `blocks` the texts go into blocks, which the caller flushes, and `written` has the
-    inserted steps by their numbers.
+    the number of new steps.
     """
 
-    def __init__(self, archive: Archive, session: int, turn: int | None, blocks: BlockWriter | None = None) -> None:
+    def __init__(self, archive: Archive, session: int, turn: int | None) -> None:
         self._archive = archive
-        self._blocks = blocks
         self._run = archive.execute
         self._session = session
         self.turn = turn
         self.last = 0
         self.added = 0
         self.tool_calls = 0
-        self.written: dict[int, Step] = {}
         self._next_step = self._after_last("step")
         index_left(archive, _AT_ONCE)
         self._awaited = awaited_outputs(archive, session)
@@ -54,10 +49,8 @@ class StepWriter:
         self._forgotten = set(archive.column("SELECT key FROM tombstone WHERE what = 'step' AND waits"))
         (self._forgotten_at,) = archive.row("SELECT forgotten_at FROM session WHERE id = ?", session)
 
-    def add(self, step: Step, body: str | bytes | int, words: str | None = None) -> bool:
-        """Add one step with its packed text, which blocks do not need, and return whether it is new to the session.
-
-        `words` is what the index has of it, where that is known already.
+    def add(self, step: Step, body: str | bytes) -> bool:
+        """Add one step with its packed text, and return whether it is new to the session.
 
         A step that is already archived is only marked as shared with this session.
         """
@@ -74,16 +67,13 @@ class StepWriter:
         if step.kind == TOOL_RESULT and (met := self._meet(step, key)) is not None:
             return met
         number = self.last = self._next_step
-        if self._blocks is not None:
-            body = self._blocks.put(number, step.text)
-            self.written[number] = step
         stored = {"uuid": key, "kind": KIND_NUMBERS[step.kind], "is_error": step.is_error or None, "text": body}
         values: dict[str, Any] = {**step.as_dict(), **stored}
         self._run(_INSERT, (number, self.turn, *map(values.__getitem__, STEP_FIELDS)))
         self._next_step += 1
         self.added += 1
         self.tool_calls += step.kind == TOOL_CALL
-        add_to_index(self._archive, number, step, words)
+        add_to_index(self._archive, number, step)
         return True
 
     def _meet(self, step: Step, key: str | bytes) -> bool | None:
@@ -94,7 +84,7 @@ class StepWriter:
         if step.tool_use_id not in self._awaited:
             return None
         number, shown = self._awaited[step.tool_use_id]
-        kind, body, turn = self._run(f"SELECT kind, {BODY}, turn FROM step WHERE id = ?", (number,)).fetchone()
+        kind, body, turn = self._run("SELECT kind, body, turn FROM step WHERE id = ?", (number,)).fetchone()
         archived = unpack(body)
         from unified_state.memory.archive.cut_outputs import whole_of  # only where outputs were shortened
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 from itertools import groupby
 
 from unified_state.lib.text import escape_surrogates, pack
-from unified_state.memory.archive.blocks.write_blocks import BlockWriter
 from unified_state.memory.archive.small_steps import note_rewrite
 from unified_state.memory.archive.steps import find_step, step_numbers, uuid_key, uuid_of_step
 from unified_state.memory.archive.text_columns import forget_session_texts, forget_step, forget_texts, replace_text
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 
 _PLAIN = ("uuid", "tool", "tool_use_id", "agent")  # columns of text, which cannot store a lone surrogate
-_MANY = 100  # steps at once, whose texts go into blocks
 _HIGHEST_ALIAS = 1_000_000  # a larger number was not given by a counter
 # The earliest and the latest times of a session are used, and the last value of every other field.
 _CHOICE = {"started_at": "min({0}, {1})", "seen_at": "max({0}, {1})", "ended_at": "max({0}, {1})"}
@@ -58,24 +56,19 @@ _LEARN = "UPDATE session SET {} WHERE session_id = ?1".format(
 def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
     """Insert steps, within the caller's transaction, and return the number of steps that are new to their sessions."""
     added = 0
-    blocks = BlockWriter(archive) if len(steps) >= _MANY and not archive.has_journal else None
     for (session_id, agent), run in groupby(steps, lambda step: (step.session_id, step.agent)):
         session = ensure_session(archive, session_id)
         row = archive.row(
             "SELECT id FROM turn WHERE session = ? AND agent IS ? ORDER BY id DESC LIMIT 1", session, agent
         )
-        writer = StepWriter(archive, session, row[0] if row else None, blocks)
+        writer = StepWriter(archive, session, row[0] if row else None)
         for step in run:
             before = writer.added
-            added += writer.add(step, "" if blocks else pack(step.text))
+            added += writer.add(step, pack(step.text))
             if writer.added > before:
                 _carry_step(archive, writer.last, step)
             elif step.masked_at is not None:
-                if blocks is not None:
-                    blocks.flush()  # the step may be in this one
                 _put_in_place(archive, step)
-    if blocks is not None:
-        blocks.flush()
     return added
 
 

@@ -6,7 +6,6 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import unpack
 from unified_state.lib.times import CLOCK_AHEAD
-from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.hook_event import HOST_MARK
@@ -101,7 +100,7 @@ def _session(archive: Archive, row: Any) -> SessionLine:
 
 def _first_prompt(archive: Archive, session: int) -> str:
     body = archive.value(
-        f"SELECT {BODY} FROM step WHERE kind = ? AND turn IN "
+        "SELECT body FROM step WHERE kind = ? AND turn IN "
         "(SELECT id FROM turn WHERE session = ? AND agent IS NULL ORDER BY id LIMIT 3) ORDER BY step.id LIMIT 1",
         KIND_NUMBERS[PROMPT],
         session,

@@ -11,7 +11,6 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import read_regular
 from unified_state.lib.text import cut, one_line, unpack
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.memory.ledger.item_table import selected_items
 from unified_state.memory.ledger.rules.item_lines import item_line
@@ -260,7 +259,7 @@ def _turn(archive: Archive, number: int, last_edit: int) -> Turn:
 
 def _prompt(archive: Archive, turn: int) -> str:
     body = archive.value(
-        f"SELECT {BODY} FROM step WHERE turn = ? AND kind = ? ORDER BY id LIMIT 1", turn, KIND_NUMBERS[PROMPT]
+        "SELECT body FROM step WHERE turn = ? AND kind = ? ORDER BY id LIMIT 1", turn, KIND_NUMBERS[PROMPT]
     )
     return cut(one_line(unpack(body)), _PROMPT)
 
@@ -268,7 +267,7 @@ def _prompt(archive: Archive, turn: int) -> str:
 def _tests(archive: Archive, turn: int, last_edit: int) -> list[str]:
     """Return the checks that a turn ran after its last edit, each with its outcome."""
     rows = archive.rows(
-        f"SELECT {BODY}, tool, (SELECT coalesce(is_error, 0) FROM step AS result WHERE result.turn = step.turn "
+        "SELECT body, tool, (SELECT coalesce(is_error, 0) FROM step AS result WHERE result.turn = step.turn "
         "AND result.tool_use_id = step.tool_use_id AND result.kind = ?) "
         "FROM step WHERE turn = ? AND id > ? AND kind = ? ORDER BY id LIMIT ?",
         KIND_NUMBERS[TOOL_RESULT],

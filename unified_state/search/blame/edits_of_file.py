@@ -8,7 +8,6 @@ import posixpath
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.lib.query import words_of
 from unified_state.lib.text import unpack
-from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.full_text import any_of
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
@@ -62,7 +61,7 @@ def _calls_naming(archive: Archive, name: str) -> Iterator[CallRow]:
     if not words:
         return
     yield from archive.execute(
-        f"SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, {BODY}, session.root, "
+        "SELECT step.id, step.turn, step.at, step.tool, step.tool_use_id, step.body, session.root, "
         "session.worktree FROM step_words JOIN step ON step.id = step_words.rowid JOIN turn ON turn.id = step.turn "
         "JOIN session ON session.id = turn.session WHERE step_words MATCH ? AND step.kind = ? "
         "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn "
@@ -74,7 +73,7 @@ def _calls_naming(archive: Archive, name: str) -> Iterator[CallRow]:
 
 def _created(archive: Archive, turn: int, tool_use_id: str | None) -> bool:
     """Return whether the result of a call says that its file is new."""
-    select = f"SELECT {BODY} FROM step WHERE turn = ? AND tool_use_id = ? AND kind = ?"
+    select = "SELECT body FROM step WHERE turn = ? AND tool_use_id = ? AND kind = ?"
     return unpack(archive.value(select, turn, tool_use_id, KIND_NUMBERS[TOOL_RESULT])).startswith(_CREATED)
 
 

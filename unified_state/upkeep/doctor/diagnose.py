@@ -17,9 +17,9 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import NO_SQLITE, SMALL_FILE, DatabaseError, has_sqlite, open_regular, sqlite_version_info
 from unified_state.lib.times import age_text
 from unified_state.memory.archive.archive import Archive, damaged, read_enforcement, storage_error
-from unified_state.memory.archive.blocks.group_texts import damaged_parts
 from unified_state.memory.archive.schema.archive_check import problem_in
 from unified_state.memory.archive.schema.archive_owner import check_owner
+from unified_state.memory.archive.steps import damaged_steps
 from unified_state.memory.journal.journal_places import waiting_journals
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.memory.ledger.item_table import ACTIVE, list_items
@@ -168,7 +168,7 @@ def _archive(subject: _Subject) -> Iterator[Check]:
             raise damaged(place.archive_path, problem)
         with Archive(place.archive_path, seconds=_PATIENCE) as archive:
             check_owner(archive, place.id or "")
-            lost = damaged_parts(archive) if reads_all else []
+            lost = damaged_steps(archive) if reads_all else []
     except (DatabaseError, UnifiedStateError) as error:
         known = error if isinstance(error, UnifiedStateError) else storage_error(error, place.archive_path)
         is_damaged = isinstance(known, DamagedArchiveError)
@@ -179,8 +179,8 @@ def _archive(subject: _Subject) -> Iterator[Check]:
     told = f"; set aside earlier: {', '.join(aside)}" if aside else ""
     found = "whole" if reads_all else "opens as it should, not read to its end (`--full` does)"
     if lost:
-        steps = ", ".join(f"S{first} to S{last}" for first, last in lost[:_MOST_NAMED])
-        told = f"texts of {len(lost)} parts of {place.archive_path} are damaged: {steps}"
+        steps = ", ".join(f"S{number}" for number in lost[:_MOST_NAMED])
+        told = f"the texts of {len(lost)} steps in {place.archive_path} are damaged: {steps}"
         yield bad("archive", told, "all else is usable; `unified-state forget` removes what is lost")
         return
     yield good("archive", f"{found}, {size / 1e6:.1f} MB in {place.archive_path}{told}")

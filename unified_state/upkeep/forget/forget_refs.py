@@ -16,7 +16,6 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.archive import BODY
 from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.archive.pending_messages import drop_messages, forget_messages
 from unified_state.memory.archive.session_work import change_work, forget_todos
@@ -212,7 +211,7 @@ def _bodies(archive: Archive) -> Iterator[tuple[int, str | bytes]]:
     """Yield the numbers and the packed texts of all steps. Between its reads, other processes can write."""
     last = 0
     while rows := archive.rows(
-        f"SELECT id, {BODY} FROM step WHERE id > ? AND kind NOT NULL ORDER BY id LIMIT ?", last, _READ
+        "SELECT id, body FROM step WHERE id > ? AND kind NOT NULL ORDER BY id LIMIT ?", last, _READ
     ):
         yield from rows
         last = rows[-1][0]

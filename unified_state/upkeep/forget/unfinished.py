@@ -10,7 +10,6 @@ next `forget`, `prune` or `scan --fix` does it.
 from __future__ import annotations
 
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.memory.archive.blocks.group_texts import group_gaps
 from unified_state.memory.archive.small_steps import pages_to_rewrite
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
@@ -41,7 +40,6 @@ def finish(archive: Archive, progress: Progress | None = None) -> bool:
     if sessions is None:
         return False
     rebuild_working_sets(archive, parse_json(sessions))
-    group_gaps(archive)
     pages = pages_to_rewrite(archive)
     if progress is None or not pages:
         tidy(archive)

@@ -6,7 +6,6 @@ Other processes wait for the latter, about a second for 100 MB, so it only runs 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.memory.archive.blocks.group_texts import group_left
 from unified_state.memory.archive.small_steps import rewrite_index
 
 TYPE_CHECKING = False
@@ -29,7 +28,6 @@ def vacuum(workspace: Workspace) -> Vacuumed:
         before = archive.size()
         if not archive.has_journal:
             rewrite_index(archive)
-            group_left(archive)
         archive.compact()
         return Vacuumed(before, archive.size())
 

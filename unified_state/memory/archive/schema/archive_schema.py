@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Migration = Callable[[Connection], None]
 
 APPLICATION_ID = 0x75737461  # "usta", by which `file` and people recognize the database
-FIRST_VERSION = 7  # builds before the first release counted to 6
+FIRST_VERSION = 8  # builds before the first release counted to 7
 _ABSURD_VERSION = 1000
 
 _META = """
@@ -30,7 +30,6 @@ _TABLES = (
     history_tables.SESSIONS,
     history_tables.STEPS,
     history_tables.FULL_TEXT,
-    history_tables.BLOCKS,
     history_tables.COMPACTIONS,
     history_tables.REWINDS,
     history_tables.WORKING_SET,

@@ -77,18 +77,6 @@ CREATE TABLE unindexed (          -- steps whose texts the full-text index does 
 );
 """
 
-BLOCKS = """
-CREATE TABLE text_block (         -- texts of consecutive steps in one zlib stream; their bodies are numbers
-    id INTEGER PRIMARY KEY,       -- of its first step
-    last INTEGER NOT NULL,        -- step
-    body NOT NULL
-);
-CREATE TABLE ungrouped (          -- steps whose texts may be in no block
-    first INTEGER PRIMARY KEY,
-    last INTEGER                  -- NULL: all that follow
-);
-"""
-
 COMPACTIONS = """
 CREATE TABLE compaction (         -- K2
     id INTEGER PRIMARY KEY,

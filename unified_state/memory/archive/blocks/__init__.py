@@ -1,1 +1,0 @@
-"""Texts of several steps in one compressed stream."""
