@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.install.hook_table import REMINDER_HOOK_MODULE, calls
+from unified_state.agents.install.hook_table import TOOL_HOOK_MODULE, calls
+from unified_state.model.constraint import TOLD_TOOLS
 
 from .conftest import Prepared
 from .disks import read_only
@@ -22,7 +23,6 @@ from .test_enforced_constraints import FORCE_PUSH, settings
 from .transcripts import Json, Transcript
 
 AGENT = {"CLAUDECODE": "1"}
-EDITING = "Edit|MultiEdit|NotebookEdit|Write"
 AT_ONCE = 8
 FAILURE = "FAIL: TestPool\npool_test.go:12: got 3, want 4\nExit code 1"
 SECRET = "sk-ant-api03-" + "AbCdEf0123456789" * 5 + "AAAA"
@@ -42,12 +42,12 @@ def reminding(prepared: Prepared) -> Project:
 def groups(project: Project) -> list[Json]:
     """The entries of reminders in the client's settings."""
     found: list[Json] = settings(project.folder).get("hooks", {}).get("PreToolUse", [])
-    return [group for group in found if calls(group, REMINDER_HOOK_MODULE)]
+    return [group for group in found if calls(group, TOOL_HOOK_MODULE)]
 
 
 def matcher(project: Project) -> str:
     """The tools before which the client calls the hook; "" where there is no hook."""
-    return "".join(group["matcher"] for group in groups(project))
+    return "".join(group.get("matcher", "all") for group in groups(project))
 
 
 def call(project: Project, tool: str, session: str = "new", agent: str = "", **given: object) -> Done:
@@ -202,9 +202,6 @@ class TestOnce:
         self, reminding: Project, tmp_path: Path
     ) -> None:
         written = tried(reminding, tmp_path, (FAILURE, True))
-        assert matcher(reminding) == ""  # the only session knows it, so nothing is to be told
-        assert reminding.hook("SessionStart", "brief", session_id="new", source="startup").code == 0
-        assert matcher(reminding) == "Bash"
         assert run(reminding, session="s") == ""
         reminding.keep(written, tmp_path / "s.jsonl")  # PreCompact
         assert "E1 (error" in run(reminding, session="s")
@@ -217,21 +214,16 @@ class TestOptIn:
         assert project.run("install").code == 0
         project.decide("Keep the lock in src/pool.py")
         assert "PreToolUse" not in settings(project.folder)["hooks"]
-        assert not project.archive.with_name("reminders.json").exists()
+        assert not project.archive.with_name("enforced.json").exists()
         assert project.run("install", "--reminders", "on").code == 0
-        assert matcher(project) == EDITING
+        assert matcher(project) == TOLD_TOOLS
 
-    def test_the_hook_is_there_only_for_tools_that_have_something_to_be_told(
-        self, reminding: Project, tmp_path: Path
-    ) -> None:
+    def test_the_hook_is_there_only_while_something_is_to_be_told(self, reminding: Project) -> None:
         assert matcher(reminding) == ""
         ref = reminding.decide("Keep the lock in src/pool.py")
-        assert matcher(reminding) == EDITING
-        tried(reminding, tmp_path, (FAILURE, True))
-        ended(reminding)
-        assert matcher(reminding) == f"Bash|{EDITING}"
+        assert matcher(reminding) == TOLD_TOOLS
         assert reminding.at_terminal("forget", ref).code == 0
-        assert matcher(reminding) == "Bash"
+        assert matcher(reminding) == ""
 
     def test_it_stays_through_a_second_install_beside_a_constraint_and_goes_when_it_is_turned_off(
         self, reminding: Project
@@ -239,18 +231,37 @@ class TestOptIn:
         reminding.decide("Keep the lock in src/pool.py")
         assert reminding.run(*FORCE_PUSH).code == 0
         assert "reminders before tool calls are on" in reminding.run("install").out
-        assert len(settings(reminding.folder)["hooks"]["PreToolUse"]) == 2
+        assert matcher(reminding) == "all"
         assert edit(reminding)
         assert reminding.run("install", "--reminders", "off").code == 0
-        assert matcher(reminding) == ""
-        assert len(settings(reminding.folder)["hooks"]["PreToolUse"]) == 1
+        assert matcher(reminding) == "all"
         reminding.decide("And the index in src/pool.py")
-        assert matcher(reminding) == ""
+        assert edit(reminding, session="another") == ""
+
+    def test_a_lifted_constraint_leaves_the_reminder(self, reminding: Project) -> None:
+        reminding.decide("Keep the lock in src/pool.py")
+        assert reminding.run(*FORCE_PUSH).code == 0
+        assert reminding.at_terminal("constraint", "lift", "C1").code == 0
+        assert matcher(reminding) == TOLD_TOOLS
+        assert edit(reminding)
+
+    def test_a_warning_is_told_with_the_fact_and_a_denial_without_it(self, reminding: Project) -> None:
+        reminding.decide("Keep the lock in src/pool.py")
+        rule = ("constraint", "add", "Mind the pool", "--source", "me", "--scope", "path:src/pool.py", "--mode")
+        assert reminding.run(*rule, "deny").code == 0
+        denied = json.loads(call(reminding, "Edit", file_path="src/pool.py").out)["hookSpecificOutput"]
+        assert (denied["permissionDecision"], "additionalContext" in denied) == ("deny", False)
+        assert reminding.at_terminal("constraint", "lift", "C1").code == 0
+        assert reminding.run(*rule, "warn").code == 0
+        warned = json.loads(call(reminding, "Edit", file_path="src/pool.py").out)
+        assert "Keep the lock" in warned["hookSpecificOutput"]["additionalContext"]
+        assert "Mind the pool" in warned["hookSpecificOutput"]["additionalContext"]
+        assert "Keep the lock" not in warned["systemMessage"]
 
     def test_a_hook_that_is_left_from_another_archive_goes_with_the_next_install(self, reminding: Project) -> None:
         reminding.decide("Keep the lock in src/pool.py")
         reminding.archive.with_name("reminders-on").unlink()
-        assert edit(reminding)  # until then the table tells what it held
+        assert edit(reminding) == ""
         assert "reminders" not in reminding.run("install").out
         assert matcher(reminding) == ""
 
@@ -264,18 +275,18 @@ class TestOptIn:
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             assert {done.code for done in pool.map(put, range(AT_ONCE))} == {0}
-        assert len(settings(reminding.folder)["hooks"]["PreToolUse"]) == 2
-        assert matcher(reminding) == EDITING
+        assert len(settings(reminding.folder)["hooks"]["PreToolUse"]) == 1
+        assert matcher(reminding) == "all"
 
     def test_every_worktree_has_a_choice_of_its_own(self, reminding: Project, tmp_path: Path) -> None:
         other = Project(tmp_path / "other", reminding.home)
         subprocess.run(["git", "worktree", "add", "--quiet", str(other.folder)], cwd=reminding.folder, check=True)
         assert other.run("install").code == 0
         other.decide("Keep the lock in src/pool.py")
-        assert (matcher(reminding), matcher(other)) == (EDITING, "")
+        assert (matcher(reminding), matcher(other)) == (TOLD_TOOLS, "")
         assert other.run("install", "--reminders", "on").code == 0
         assert reminding.run("install", "--reminders", "off").code == 0
-        assert (matcher(reminding), matcher(other)) == ("", EDITING)
+        assert (matcher(reminding), matcher(other)) == ("", TOLD_TOOLS)
         assert edit(other)
 
     @pytest.mark.parametrize("options", [(), ("--purge",)])
@@ -285,7 +296,7 @@ class TestOptIn:
         folder = reminding.archive.parent
         assert reminding.at_terminal("uninstall", *options).code == 0
         assert not (reminding.folder / ".claude" / "settings.local.json").exists()
-        assert not [name for name in ("reminders-on", "reminders.json", "told") if (folder / name).exists()]
+        assert not [name for name in ("reminders-on", "told") if (folder / name).exists()]
 
     def test_doctor_finds_no_problem(self, reminding: Project) -> None:
         reminding.decide("Keep the lock in src/pool.py")
@@ -344,15 +355,11 @@ class TestHarm:
         return reminding
 
     @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"00000000\n{}", b"{", None])
-    def test_without_a_usable_table_nothing_is_told_and_the_next_use_makes_it_anew(
-        self, known: Project, content: bytes | None
-    ) -> None:
-        table = known.archive.with_name("reminders.json")
+    def test_an_unusable_table_is_made_anew(self, known: Project, content: bytes | None) -> None:
+        table = known.archive.with_name("enforced.json")
         table.unlink() if content is None else table.write_bytes(content)
-        assert edit(known) == ""
-        assert known.log() == ""
-        known.run("decision", "list")
         assert "D1 (" in edit(known)
+        assert known.log() == ""
 
     @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/nowhere/a")])
     def test_where_it_cannot_be_recorded_that_it_was_told_it_is_not_told(self, known: Project, make: object) -> None:
@@ -386,7 +393,7 @@ class TestHarm:
             {"file_path": "a\0b"},
             {"file_path": "x" * 100_000},
             {"file_path": "C:\\proj\\src\\pool.py"},
-            {"notebook_path": ["src/pool.py"]},
+            {"notebook_path": ["src/other.py"]},
             {"command": {"a": 1}},
         ],
     )

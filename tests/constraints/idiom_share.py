@@ -38,7 +38,7 @@ def is_stopped(idiom: Idiom) -> bool:
     """Return whether the rule stops the call."""
     kind, _, pattern = idiom.scope.partition(":")
     patterns = {_PATTERNS[kind]: (pattern,)}
-    rule = Enforced("C1", "a rule", "me", "user_said", "2026-01-01T00:00:00Z", "deny", "deny", **patterns)
+    rule = Enforced("C1", "a rule", "me", "user_said", "2026-01-01T00:00:00Z", "deny", "deny").replace(**patterns)
     return bool(Judge(*_call(idiom.text), _locate).breaches([rule]))
 
 

@@ -12,7 +12,7 @@ ROOT = "/project"
 
 def constraint(mode: str = "deny", ref: str = "C1", **patterns: tuple[str, ...]) -> Enforced:
     """A constraint with these patterns."""
-    return Enforced(ref, "a rule", "me", "user_said", "2026-01-01T00:00:00Z", mode, mode, **patterns)
+    return Enforced(ref, "a rule", "me", "user_said", "2026-01-01T00:00:00Z", mode, mode).replace(**patterns)
 
 
 def locate(path: str, folder: str) -> Forms:

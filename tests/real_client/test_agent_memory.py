@@ -17,7 +17,7 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
 from unified_state import AgentMemory, UnifiedStateManager
-from unified_state.agents.install.hook_table import hook_groups, output_hook_group, reminder_hook_group, tool_hook_group
+from unified_state.agents.install.hook_table import hook_groups, output_hook_group, tool_hook_group
 from unified_state.errors import UsageError
 from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS
 from unified_state.lib.package import extra_line
@@ -288,7 +288,7 @@ def test_the_hook_before_tool_calls_is_left_to_the_client_where_it_is_installed(
 
 
 def test_a_hook_that_reminds_does_not_check_constraints_so_the_memory_does(repository: Path) -> None:
-    group = reminder_hook_group("Bash", default_data_dir())
+    group = tool_hook_group(default_data_dir(), matcher="Bash")
     write(repository / ".claude/settings.local.json", {"hooks": {"PreToolUse": [group]}})
     hooks = AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}
     assert [matcher.matcher for matcher in hooks["PreToolUse"]] == ["mcp__unified-state__.*", None]

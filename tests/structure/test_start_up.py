@@ -358,7 +358,7 @@ def test_the_hook_that_reminds_loads_neither_sqlite_nor_anything_that_costs_mill
     subprocess.run(install, cwd=repository, check=True, capture_output=True)
     UnifiedStateManager(repository).add_decision("Keep the lock in src/a.py", "because")
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", TOOL_HOOK.replace("hook_tool_use", "hook_reminder"), str(ROOT)],
+        [sys.executable, "-I", "-S", "-c", TOOL_HOOK, str(ROOT)],
         input=json.dumps({"session_id": "s", "cwd": str(repository), "tool_name": tool, "tool_input": given}),
         capture_output=True,
         text=True,

@@ -10,21 +10,20 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.constraints.constraint_table import has_hook, read_table
+from unified_state.constraints.constraint_table import Table, has_hook, read_table
 from unified_state.constraints.rules.judge_call import Forms, Judge, without_quoting
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.repository.place import hook_settings, journal_folder, locate
 from unified_state.memory.workspace.session_project import session_project
-from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, WARN
+from unified_state.model.constraint import ASK, DENY, TOOL_EVENT
 from unified_state.settings import PROJECT_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from unified_state.constraints.constraint_table import Table
     from unified_state.memory.repository.place import Place
     from unified_state.model.constraint import Breach, Enforced
     from unified_state.model.hook_event import HookEvent
@@ -52,41 +51,61 @@ class ToolCheck:
     def answer(self) -> str:
         """Return the answer to the client; "" where no constraint applies."""
         try:
-            constraints = self._constraints()
+            table = self._table()
         except ConstraintsLostError as error:
             from unified_state.lib.fence import visible  # a rare case
 
             self._report(str(error))
             return _decision(ASK, visible(str(error))) if self._is_enabled(self.place) else ""
-        if not constraints:
+        if not (table.constraints or table.told):
             return ""
-        given = self._event.extra.get("tool_input")
+        given, worktree = self._event.extra.get("tool_input"), self.place.repository.worktree
         judge = Judge(
             self._event.text("tool_name"),
             given if isinstance(given, dict) else {},
-            Locator(self.place.repository.worktree, self._event.cwd, folds_case=_FOLDS_CASE).forms,
+            Locator(worktree, self._event.cwd, folds_case=_FOLDS_CASE).forms,
+            {self._folder, worktree},
         )
-        breaches = judge.breaches(constraints)
-        if not (breaches and breaches[0].mode in (ASK, DENY)) and _disguises_us(given):
+        breaches = judge.breaches(table.constraints)
+        if breaches and breaches[0].mode in (ASK, DENY):
+            return _stopped(breaches)
+        if table.constraints and _disguises_us(given):
             return _decision(ASK, _DISGUISE)
-        return _answer(breaches) if breaches else ""
+        told = self._unknown(judge.about(table.told))
+        return _added(breaches, told) if breaches or told else ""
 
-    def _constraints(self) -> Sequence[Enforced]:
-        table = read_table(self.place.folder)
-        constraints = self._recovered() if table is None else table.constraints
-        return constraints if constraints and self._is_enabled(self.place) else ()
+    def _unknown(self, rows: Sequence[Enforced]) -> Sequence[Enforced]:
+        """Return those rows that the agent of this session does not know and was not told, and record that it was."""
+        own, place = self._event.session_id, self.place
+        new = [row for row in rows if row.session != own]
+        if not (new and own and self._settings(place).enabled):
+            return ()
+        from unified_state.constraints.told_once import claim, worktrees_on  # most calls are told nothing
 
-    def _recovered(self) -> Sequence[Enforced]:
-        """Return the constraints without a usable table. Raises ConstraintsLostError where they are lost."""
+        if place.repository.worktree not in worktrees_on(place.folder):
+            return ()
+        try:
+            refs = claim(place.folder, own, self._event.agent_id, [row.ref for row in new])
+        except OSError:
+            return ()  # nothing can be recorded, so it would be told again and again
+        return [row for row in new if row.ref in refs]
+
+    def _table(self) -> Table:
+        """Return the constraints and facts that count for this call."""
+        table = read_table(self.place.folder) or self._recovered()
+        return table if not table.constraints or self._is_enabled(self.place) else table.replace(constraints=())
+
+    def _recovered(self) -> Table:
+        """Return what counts without a usable table. Raises ConstraintsLostError where constraints are lost."""
         from unified_state.constraints.compile_constraints import enforced, lost_error
 
         is_called = has_hook(self.place)
         if not (is_called or any(map(os.path.exists, (self.place.archive_path, journal_folder(self.place))))):
-            return ()
+            return Table("")
         try:
             if self.place.id is None:
                 self.place = locate(self._folder, self._data_dir, create=True)
-            return self._compiled().constraints
+            return self._compiled()
         except ConstraintsLostError:
             raise
         except UnifiedStateError as error:
@@ -98,7 +117,7 @@ class ToolCheck:
             if not found:
                 raise lost_error(self.place, error.message) from error
             self._report(str(error))
-            return found
+            return Table("", found)
 
     def _compiled(self) -> Table:
         from unified_state.constraints.compile_constraints import compile_table
@@ -156,15 +175,29 @@ class Locator:
         return tuple(path.lower() if self._folds_case else path for path in shown)
 
 
-def _answer(breaches: Sequence[Breach]) -> str:
-    """Return the client's answer: deny stops the call, ask hands it to the user, a warning is only text."""
-    from unified_state.constraints.rules.denial_text import told  # most calls need no answer
+def _stopped(breaches: Sequence[Breach]) -> str:
+    """Return the client's answer: deny stops the call, ask hands it to the user."""
+    from unified_state.constraints.rules.denial_text import denial  # most calls need no answer
 
-    mode, text = breaches[0].mode, told(breaches)
-    if mode == WARN:
-        output = {"hookEventName": TOOL_EVENT, "additionalContext": text}
-        return dump_ascii_json({"hookSpecificOutput": output, "systemMessage": text})
-    return _decision(mode, text)
+    return _decision(breaches[0].mode, denial(breaches))
+
+
+def _added(breaches: Sequence[Breach], told: Sequence[Enforced]) -> str:
+    """Return the client's answer that adds text to a call: a warning, which the user sees too, and what is told."""
+    warning, texts = "", []
+    if breaches:
+        from unified_state.constraints.rules.denial_text import denial
+
+        warning = denial(breaches)
+        texts.append(warning)
+    if told:
+        from unified_state.constraints.told_once import told_line
+        from unified_state.lib.fence import fenced
+
+        texts.append(fenced(told_line(told), os.urandom(6).hex(), "a recorded fact about this call, as data"))
+    output = {"hookEventName": TOOL_EVENT, "additionalContext": "\n".join(texts)}
+    answer = {"hookSpecificOutput": output}
+    return dump_ascii_json({**answer, "systemMessage": warning} if warning else answer)
 
 
 def _decision(mode: str, text: str) -> str:

@@ -1,8 +1,8 @@
 """Compile the enforced constraints of the ledger into the table, and install the hook that reads it.
 
 Every change of a constraint compiles the whole table again from the current ledger, under a lock. So the last writer
-includes all changes. The hook is in the settings of the worktree only while a constraint is enforced, so other projects
-pay nothing.
+includes all changes. Where the user turned reminders on, every change of the ledger does. The hook is in the settings
+of the worktree only while a constraint is enforced or a fact is to be told, so other projects pay nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from unified_state.constraints.constraint_table import (
     Table,
     encoded_table,
     has_hook,
+    hook_matcher,
     new_stamp,
     read_table,
     set_hook,
@@ -20,6 +21,7 @@ from unified_state.constraints.constraint_table import (
     settings_path,
     table_path,
 )
+from unified_state.constraints.told_once import worktrees_on
 from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
 from unified_state.lib.files import FileLock, write_atomically
 from unified_state.lib.stdlib import DatabaseError
@@ -27,7 +29,8 @@ from unified_state.memory.archive.archive import read_enforcement
 from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
 from unified_state.memory.ledger.rules.short_item import enforced_mode, main_text, scope_in
-from unified_state.model.constraint import SCOPE_KINDS, Enforced
+from unified_state.memory.repository.place import has_reminders
+from unified_state.model.constraint import ALL_TOOLS, SCOPE_KINDS, TOLD_TOOLS, Enforced
 from unified_state.model.item import CONSTRAINT
 
 TYPE_CHECKING = False
@@ -57,7 +60,7 @@ def enforced_form(item: LedgerItem) -> Enforced | None:
     scope = scope_in(item.body) if item.kind == CONSTRAINT and item.status == ACTIVE else None
     if scope is None:
         return None
-    patterns = {kind: tuple(getattr(scope, kind) or ()) for kind in SCOPE_KINDS}
+    commands, paths, tools = (tuple(getattr(scope, kind) or ()) for kind in SCOPE_KINDS)
     text, source = main_text(item), str(item.body.get("source") or "")
     return Enforced(
         item.alias,
@@ -67,7 +70,9 @@ def enforced_form(item: LedgerItem) -> Enforced | None:
         item.created_at,
         enforced_mode(item),
         item.body["mode"],
-        **patterns,
+        commands,
+        paths,
+        tools,
     )
 
 
@@ -75,8 +80,9 @@ def settle(archive: Archive, workspace: Workspace) -> None:
     """Update the table and the hook. The ledger already has the change, so a failure is reported and not raised."""
     try:
         before, table = compile_table(archive, workspace.place)
-        if before or table.constraints or (_ever_bound(archive) and has_hook(workspace.place)):
-            put_hook(workspace, wanted=bool(table.constraints))
+        present = hook_matcher(workspace.place.repository.worktree)
+        if before or table.constraints or table.told or present or (present is not None and _ever_bound(archive)):
+            put_hook(workspace, table)
     except (UnifiedStateError, DatabaseError) as error:
         workspace.report(f"recorded, but not enforced yet: {error}")
 
@@ -84,26 +90,46 @@ def settle(archive: Archive, workspace: Workspace) -> None:
 def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tuple[bool, Table]:
     """Compile the table from the ledger. Return whether anything was enforced before, and the new table.
 
-    An empty table is written only to replace one, or with `always`. Constraints in the old table that the ledger does
-    not know stay, because the ledger lost them.
+    A table is written only if it changed, an empty one only to replace one, or with `always`. Constraints in the old
+    table that the ledger does not know stay, because the ledger lost them.
 
     Raises ConstraintsLostError if the hook in the settings is the only trace of enforced constraints.
     """
     with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
         present = read_table(place.folder)
-        changed, _ = read_enforcement(archive)
+        changed, stamp = read_enforcement(archive)
         constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
         if present is not None:
             constraints += _unknown(archive, present.constraints)
         elif not constraints and has_hook(place) and not _ever_bound(archive):
             # The ledger knows no reason for the hook.
             raise lost_error(place)
+        told = _told(archive, place)
+        before = present is not None and bool(present.constraints)
+        if present is not None and stamp and present == Table(stamp, constraints, told):
+            return before, present
         is_there = always or os.path.lexists(table_path(place.folder))
-        table = Table(new_stamp() if constraints or is_there else "", constraints)
+        table = Table(new_stamp() if constraints or told or is_there else "", constraints, told)
         if table.stamp:
             write_atomically(table_path(place.folder), encoded_table(table))
         set_stamp(archive, changed, table.stamp)
-    return present is not None and bool(present.constraints), table
+    return before, table
+
+
+def _told(archive: Archive, place: Place) -> tuple[Enforced, ...]:
+    if not has_reminders(place):
+        return ()
+    from unified_state.constraints.compile_told import ToldCompiler  # only where the user turned reminders on
+
+    return ToldCompiler(archive, place.repository.worktree).rows()
+
+
+def drop_told(place: Place) -> None:
+    """Remove from the table what is told before tool calls."""
+    with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
+        table = read_table(place.folder)
+        if table is not None and table.told:
+            write_atomically(table_path(place.folder), encoded_table(table.replace(told=())))
 
 
 def _unknown(archive: Archive, entries: Sequence[Enforced]) -> tuple[Enforced, ...]:
@@ -139,8 +165,7 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
     try:
         if table is None or table.stamp != stamp:
             _, table = compile_table(archive, place)
-        if bool(table.constraints) != has_hook(place):
-            put_hook(workspace, wanted=bool(table.constraints))
+        put_hook(workspace, table, only_own=True)
     except ConstraintsLostError as error:
         return f"each tool call asks: {error}"
     except (UnifiedStateError, DatabaseError) as error:
@@ -150,19 +175,22 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
     return None
 
 
-def put_hook(workspace: Workspace, *, wanted: bool) -> None:
-    """Add the hook to the settings of every worktree, or remove it."""
+def put_hook(workspace: Workspace, table: Table, *, only_own: bool = False) -> None:
+    """Add the hook that a table needs to the settings of every worktree, or remove it."""
     from unified_state.memory.state_file.state_file import written_state_files
 
-    place = workspace.place
-    own = place.repository.worktree
-    others = {os.path.dirname(os.path.dirname(path)) for path in written_state_files(place.folder)}
-    for worktree in sorted({own, *filter(os.path.isdir, others)}):
+    place, reminded = workspace.place, worktrees_on(workspace.place.folder) if table.told else []
+    worktrees = {place.repository.worktree}
+    if not only_own:
+        others = {os.path.dirname(os.path.dirname(path)) for path in written_state_files(place.folder)}
+        worktrees |= set(filter(os.path.isdir, others | set(reminded)))
+    for worktree in sorted(worktrees):
+        matcher = ALL_TOOLS if table.constraints else TOLD_TOOLS if worktree in reminded else None
         try:
-            set_hook(worktree, place, workspace.settings.data_dir, wanted=wanted)
+            set_hook(worktree, place, workspace.settings.data_dir, matcher)
         except (UnifiedStateError, OSError) as error:
             told = error if isinstance(error, UnifiedStateError) else StorageError(str(error))
-            what = "constraints are not enforced" if wanted else "a hook of ours stays"
+            what = "a hook of ours stays" if matcher is None else "constraints are not enforced"
             workspace.report(f"{what} in {worktree}: {told}")
 
 
@@ -207,11 +235,11 @@ def end_lost(workspace: Workspace, ref: str) -> bool:
     if not (has_hook(place) if table is None else any(entry.ref == ref for entry in table.constraints)):
         return False
     pass_gate(workspace.origin, f"lifts {ref}")
-    left: tuple[Enforced, ...] = ()
+    left = Table("")
     with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
         table = read_table(place.folder)
         if table is not None:
-            left = tuple(entry for entry in table.constraints if entry.ref != ref)
-            write_atomically(table_path(place.folder), encoded_table(table.replace(constraints=left)))
-    put_hook(workspace, wanted=bool(left))
+            left = table.replace(constraints=tuple(entry for entry in table.constraints if entry.ref != ref))
+            write_atomically(table_path(place.folder), encoded_table(left))
+    put_hook(workspace, left)
     return True

@@ -1,8 +1,8 @@
 """The table of enforced constraints, and the hook in a worktree's settings that reads it before each tool call.
 
 The table is a small file next to the archive. It is written whole, with a checksum that detects damage, and with the
-archive's stamp, which detects a stale table. The hook is in `.claude/settings.local.json` only while a constraint is
-enforced. All other bytes of that file stay.
+archive's stamp, which detects a stale table. The hook is in `.claude/settings.local.json` for all tools while a
+constraint is enforced, and for some while only facts are told. All other bytes of that file stay.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from zlib import crc32
 
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import LARGE_FILE, dump_ascii_json, parse_json, read_regular
-from unified_state.model.constraint import MODES, Enforced
+from unified_state.model.constraint import ALL_TOOLS, MODES, TELL, Enforced
+from unified_state.model.hook_event import CHECK_WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.lib.files import FileLock
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
 
@@ -26,10 +26,11 @@ _STAMP_BYTES = 8
 
 
 class Table(Record):
-    """The constraints that are enforced in a repository."""
+    """The constraints that are enforced in a repository, and the facts that are told before tool calls."""
 
     stamp: str
     constraints: tuple[Enforced, ...] = ()
+    told: tuple[Enforced, ...] = ()
 
 
 def table_path(folder: str) -> str:
@@ -44,12 +45,12 @@ def read_table(folder: str) -> Table | None:
         if checksum != _checksum(content):
             return None
         fields = parse_json(content.decode())
-        constraints = tuple(map(Enforced.from_disk, fields["constraints"]))
+        constraints, told = (tuple(map(Enforced.from_disk, fields.get(name, ()))) for name in ("constraints", "told"))
         stamp = fields["stamp"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    is_whole = isinstance(stamp, str) and all(constraint.mode in MODES for constraint in constraints)
-    return Table(stamp, constraints) if is_whole else None
+    is_whole = all(row.mode in MODES for row in constraints) and all(row.mode == TELL for row in told)
+    return Table(stamp, constraints, told) if isinstance(stamp, str) and is_whole else None
 
 
 def encoded_table(table: Table) -> bytes:
@@ -91,32 +92,37 @@ def settings_path(worktree: str) -> str:
 
 
 def has_hook(place: Place) -> bool:
-    """Return whether the settings contain the hook. The check is cheap enough for every session start."""
+    """Return whether the settings contain the hook for all tools, which is there while a constraint is enforced."""
+    return hook_matcher(place.repository.worktree) == ALL_TOOLS
+
+
+def hook_matcher(worktree: str) -> str | None:
+    """Return the tools before which the settings of a worktree call the hook, or None if they do not. The check is
+    cheap enough for every session start.
+    """
     try:
-        text = read_regular(settings_path(place.repository.worktree), LARGE_FILE).decode("utf-8", "replace")
+        text = read_regular(settings_path(worktree), LARGE_FILE).decode("utf-8", "replace")
     except OSError:
-        return False
-    from unified_state.agents.install.hook_table import LAUNCHER, TOOL_HOOK_MODULE, WORDS  # few worktrees have settings
+        return None
+    from unified_state.agents.install.hook_table import MARKS, tool_matcher  # few worktrees have settings
 
-    is_launched = LAUNCHER in text and f'"{WORDS[TOOL_HOOK_MODULE]}"' in text
-    return is_launched or f"from {TOOL_HOOK_MODULE} import" in text
+    try:
+        return tool_matcher(parse_json(text)) if any(mark in text for mark in MARKS) else None
+    except (ValueError, RecursionError):
+        return ALL_TOOLS if f'"{CHECK_WORD}"' in text else None  # the user is just editing it
 
 
-def set_hook(worktree: str, place: Place, data_dir: str, *, wanted: bool) -> None:
-    """Add the hook, or remove it. Raises UnifiedStateError if the settings cannot be read or written."""
+def set_hook(worktree: str, place: Place, data_dir: str, matcher: str | None) -> None:
+    """Add the hook before some tools, or remove it (None). Raises UnifiedStateError if the settings cannot be read or
+    written.
+    """
+    if hook_matcher(worktree) == matcher:
+        return
     from unified_state.agents.install.install_claude_code import put_tool_hook
+    from unified_state.lib.files import FileLock
     from unified_state.memory.repository.git_exclude import exclude_from_git
 
-    with settings_lock(place.folder):
-        is_new = put_tool_hook(settings_path(worktree), data_dir, wanted=wanted)
+    with FileLock(os.path.join(place.folder, "hooks.lock"), _LOCK_SECONDS):
+        is_new = put_tool_hook(settings_path(worktree), data_dir, matcher)
     if is_new:
         exclude_from_git(place, [os.path.basename(_SETTINGS)])
-
-
-def settings_lock(folder: str) -> FileLock:
-    """Return the lock of the settings of a repository's worktrees, so that of two processes that each put a hook there
-    none removes the other's.
-    """
-    from unified_state.lib.files import FileLock  # tool hooks change no settings
-
-    return FileLock(os.path.join(folder, "hooks.lock"), _LOCK_SECONDS)

@@ -14,13 +14,21 @@ ORIGINS = (USER_SAID, OBSERVED, INFERRED)
 
 
 TOOL_EVENT = "PreToolUse"
+SHELL_TOOL = "Bash"
+ALL_TOOLS = ""  # the matcher of a hook before every tool call
+TOLD_TOOLS = f"{SHELL_TOOL}|Edit|MultiEdit|NotebookEdit|Write"  # calls that recorded facts are about
 MODES = WARN, ASK, DENY = "warn", "ask", "deny"  # the mildest first
+TELL = "tell"  # the mode of a recorded fact: it is told once with a call that it is about, and never stops one
 SCOPE_KINDS = ("commands", "paths", "tools")
 LIFTED_BY = "Only the user can lift it, in a terminal of their own: unified-state constraint lift"  # ends each denial
 
 
 class Enforced(Record):
     """One row of the table of enforced constraints: the constraint, its scope, and its mode.
+
+    The `text` of a row of mode `tell` is the line for the model. `session` is the id of the session whose conversation
+    still contains the fact, or "". A row about a failed command has the `root` in which it failed, and the `digest` of
+    its key.
 
     `mode` is the effective mode, `meant` the requested one. They differ if the origin is not the user, who alone may
     deny.
@@ -36,6 +44,9 @@ class Enforced(Record):
     commands: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    session: str = ""
+    root: str = ""
+    digest: str = ""
 
 
 class Breach(Record):

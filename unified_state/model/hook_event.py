@@ -26,7 +26,8 @@ TIMEOUTS = {
 }
 TOOL_TIMEOUT = 10
 # What the launcher is called with around a tool call, and the module that does it.
-HOOK_WORDS = {"check-rules": "hook_tool_use", "shorten": "hook_tool_output", "remind": "hook_reminder"}
+CHECK_WORD = "check-rules"
+HOOK_WORDS = {CHECK_WORD: "hook_tool_use", "shorten": "hook_tool_output"}
 UNNAMED_HOST = "other"  # the host that called a hook installed for Claude Code
 
 

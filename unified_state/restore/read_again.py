@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from unified_state.context.reminders.reminder_table import claim
+from unified_state.constraints.told_once import claim
 from unified_state.lib.identifiers import stands_in
 from unified_state.lib.text import cut
 from unified_state.memory.archive.compactions import compactions_of

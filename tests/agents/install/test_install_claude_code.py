@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.install.hook_table import reminder_matcher
+from unified_state.agents.install.hook_table import tool_matcher
 from unified_state.agents.install.install_claude_code import (
     READ_ONLY_RULES,
     Choices,
     Target,
     install,
-    put_reminder_hook,
     put_tool_hook,
     target,
     uninstall,
@@ -57,23 +56,20 @@ WITH_OWN_HOOK = f'{{\r\n\t"hooks": {{"PreToolUse": [{OWN_HOOK}]}}\r\n}}'
 
 
 @pytest.mark.parametrize("before", ['{"model": "opus"}\n', WITH_OWN_HOOK, None])
-def test_both_hooks_before_tools_come_and_go_without_each_other(
-    place: Target, tmp_path: Path, before: str | None
-) -> None:
+def test_the_hook_before_tools_comes_changes_and_goes(place: Target, tmp_path: Path, before: str | None) -> None:
     path, data = Path(place.settings_path), str(tmp_path / "data")
     path.parent.mkdir(parents=True)
     if before is not None:
         path.write_bytes(before.encode())
-    put_tool_hook(str(path), data, wanted=True)
-    put_reminder_hook(str(path), data, "Bash")
-    put_reminder_hook(str(path), data, "Edit|Write")
-    settings = json.loads(path.read_text(encoding="utf-8"))
     own = 1 if before and "true" in before else 0
-    assert [group.get("matcher") for group in settings["hooks"]["PreToolUse"]][own:] == [None, "Edit|Write"]
-    assert reminder_matcher(settings) == "Edit|Write"
+    for matcher in ("Bash", "", "Edit|Write"):
+        put_tool_hook(str(path), data, matcher)
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        assert [group.get("matcher", "") for group in settings["hooks"]["PreToolUse"]][own:] == [matcher]
+        assert tool_matcher(settings) == matcher
     install(place, data, Choices(reading=False))
     groups = json.loads(path.read_text(encoding="utf-8"))["hooks"]["PreToolUse"]
-    assert [group.get("matcher") for group in groups][own:] == [None, "Edit|Write"]
+    assert [group.get("matcher") for group in groups][own:] == ["Edit|Write"]
     uninstall(place, data)
     assert (path.read_bytes().decode() if path.exists() else None) == before
 
@@ -89,14 +85,3 @@ def test_a_hook_of_the_users_own_stays_in_an_entry_with_ours(place: Target, tmp_
         change(place, data, *([Choices()] if change is install else []))
         groups = json.loads(path.read_text(encoding="utf-8"))["hooks"]["Stop"]
         assert own in [handler for group in groups for handler in group["hooks"]]
-
-
-def test_a_hook_that_is_taken_out_leaves_the_other(place: Target, tmp_path: Path) -> None:
-    path, data = place.settings_path, str(tmp_path / "data")
-    Path(path).parent.mkdir(parents=True)
-    put_tool_hook(path, data, wanted=True)
-    put_reminder_hook(path, data, "Bash")
-    put_tool_hook(path, data, wanted=False)
-    assert reminder_matcher(json.loads(Path(path).read_text(encoding="utf-8"))) == "Bash"
-    put_reminder_hook(path, data, "")
-    assert not Path(path).exists()

@@ -16,7 +16,6 @@ from unified_state.agents.install.install_claude_code import (
     Choices,
     Target,
     install,
-    put_reminder_hook,
     put_tool_hook,
     target,
     uninstall,
@@ -81,7 +80,7 @@ def test_a_link_stays_and_its_target_is_written_with_its_mode(
     before, umask = state_of(dotfiles), os.umask(0o022)
     try:
         install(place, data_dir, Choices())
-        put_reminder_hook(str(link), data_dir, "Bash")
+        put_tool_hook(str(link), data_dir, "Bash")
         assert our_handlers(json.loads(dotfiles.read_bytes()))
         assert (link.is_symlink(), state_of(dotfiles)[1:]) == (True, before[1:])
         uninstall(place, data_dir)
@@ -134,7 +133,7 @@ def test_a_link_that_came_with_the_repository_does_not_lead_us_out_of_it(
     commit(project)
     for write in (
         lambda: install(place, data_dir, Choices()),
-        lambda: put_tool_hook(place.settings_path, data_dir, wanted=True),
+        lambda: put_tool_hook(place.settings_path, data_dir, ""),
     ):
         with pytest.raises(UnifiedStateError, match="is a link of this repository, and leads out of it to"):
             write()
@@ -240,14 +239,13 @@ def with_own_beside_ours(place: Target) -> dict[str, Any]:
 def test_a_handler_of_the_users_in_a_group_of_ours_stays_and_ours_goes(project: Path, data_dir: str) -> None:
     place = target("local", str(project), {})
     install(place, data_dir, Choices(lean="middle"))
-    put_tool_hook(place.settings_path, data_dir, wanted=True)
-    put_reminder_hook(place.settings_path, data_dir, "Bash")
+    put_tool_hook(place.settings_path, data_dir, "")
     settings = with_own_beside_ours(place)
     expected = [(event, {**group, "hooks": [OWN]}) for event, groups in settings["hooks"].items() for group in groups]
     install(place, data_dir, Choices())  # replaces ours, and what they did goes on
     handlers = our_handlers(json.loads(Path(place.settings_path).read_bytes()))
     assert len(handlers) == len(our_handlers(settings))
-    put_tool_hook(place.settings_path, data_dir, wanted=False)
+    put_tool_hook(place.settings_path, data_dir, None)
     assert uninstall(place, data_dir).changed
     left = json.loads(Path(place.settings_path).read_bytes())
     assert our_handlers(left) == []

@@ -6,7 +6,7 @@ import pytest
 
 from unified_state.agents.transcripts.rules.about_work import did_not_reach_a_tool, is_about_work, is_own_call
 from unified_state.agents.transcripts.rules.call_effects import call_of
-from unified_state.constraints.rules.denial_text import told
+from unified_state.constraints.rules.denial_text import denial
 from unified_state.model.constraint import Breach, Enforced
 from unified_state.model.step import PROMPT, TOOL_RESULT, Step
 
@@ -44,11 +44,11 @@ def test_a_tool_of_ours_is_our_own(tool: str) -> None:
 
 @pytest.mark.parametrize("before", ["", "PreToolUse:Edit hook error: ", "Hook PreToolUse:Bash denied this tool: "])
 def test_a_call_that_we_denied_reached_no_tool(before: str) -> None:
-    assert did_not_reach_a_tool(before + told([Breach(constraint=RULE, mode="deny", matched="git push")]))
+    assert did_not_reach_a_tool(before + denial([Breach(constraint=RULE, mode="deny", matched="git push")]))
 
 
 def test_an_output_that_quotes_a_denial_did() -> None:
-    assert not did_not_reach_a_tool("x" * 300 + told([Breach(constraint=RULE, mode="deny", matched="git push")]))
+    assert not did_not_reach_a_tool("x" * 300 + denial([Breach(constraint=RULE, mode="deny", matched="git push")]))
     assert not did_not_reach_a_tool("<tool_use_error>String to replace not found in file.")
 
 

@@ -13,8 +13,8 @@ import sys
 
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import NO_SQLITE, SMALL_FILE, has_sqlite, read_regular
-from unified_state.model.constraint import TOOL_EVENT
-from unified_state.model.hook_event import HOOK_WORDS, PARTS, TIMEOUTS, TOOL_TIMEOUT
+from unified_state.model.constraint import ALL_TOOLS, TOOL_EVENT
+from unified_state.model.hook_event import CHECK_WORD, HOOK_WORDS, PARTS, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir, environment
 
 TYPE_CHECKING = False
@@ -64,8 +64,7 @@ def _other() -> str | None:
 HOOK_MODULE = "unified_state.interfaces.hook"
 TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
 OUTPUT_HOOK_MODULE = f"{HOOK_MODULE}_tool_output"
-REMINDER_HOOK_MODULE = f"{HOOK_MODULE}_reminder"
-_MODULES = (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE, REMINDER_HOOK_MODULE)
+_MODULES = (HOOK_MODULE, TOOL_HOOK_MODULE, OUTPUT_HOOK_MODULE)
 LAUNCHER = "unified-state-hook"
 QUOTE = "'\\''"  # as the shell has it between quotes
 # The launcher's first argument, where that is no event.
@@ -83,8 +82,7 @@ _DEEDS = {
     "PreCompact": "save before the compaction",
     "PostCompact": "keep the summary",
     "SessionEnd": "archive the rest",
-    "check-rules": "check enforced rules",
-    "remind": "look for a reminder",
+    CHECK_WORD: "check enforced rules",
     "shorten": "shorten a long output",
 }
 LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # outputs of other tools are never shortened
@@ -109,16 +107,12 @@ def hook_groups(data_dir: str, launcher: str = "") -> HookGroups:
     return {event: [{"hooks": [handler(event, part) for part in parts[event]]}] for event in TIMEOUTS}
 
 
-def tool_hook_group(data_dir: str, launcher: str = "") -> dict[str, Any]:
-    """Return the entry of the hook before tool calls. It is installed only while a constraint is enforced."""
-    return {"hooks": [_tool_handler(TOOL_HOOK_MODULE, [], data_dir, launcher)]}
-
-
-def reminder_hook_group(matcher: str, data_dir: str, launcher: str = "") -> dict[str, Any]:
-    """Return the entry of the hook that reminds before the calls of some tools. It is installed only if there is
-    something to tell.
+def tool_hook_group(data_dir: str, launcher: str = "", matcher: str = ALL_TOOLS) -> dict[str, Any]:
+    """Return the entry of the hook before tool calls. It is installed only while a constraint is enforced, or a fact is
+    to be told before the calls of some tools.
     """
-    return {"matcher": matcher, "hooks": [_tool_handler(REMINDER_HOOK_MODULE, [], data_dir, launcher)]}
+    hooks = [_tool_handler(TOOL_HOOK_MODULE, [], data_dir, launcher)]
+    return {"matcher": matcher, "hooks": hooks} if matcher else {"hooks": hooks}
 
 
 def output_hook_group(level: str, data_dir: str, launcher: str = "") -> dict[str, Any]:
@@ -240,8 +234,10 @@ def _entries(settings: Any, event: str | None) -> list[Any]:
 
 
 def handles(settings: Any, event: str) -> bool:
-    """Return whether our handlers in a client's settings do our work at an event. One that only reminds does not."""
-    return not all(is_our_handler(handler, REMINDER_HOOK_MODULE) for handler in our_handlers(settings, event))
+    """Return whether our handlers in a client's settings do our work at an event: one before some tools alone enforces
+    nothing.
+    """
+    return tool_matcher(settings) == ALL_TOOLS if event == TOOL_EVENT else bool(our_handlers(settings, event))
 
 
 def lean_level(settings: Any) -> str | None:
@@ -251,8 +247,8 @@ def lean_level(settings: Any) -> str | None:
 
 
 def is_tool_handler(handler: Any) -> bool:
-    """Return whether a handler of ours is a hook before tool calls: that of constraints, or that of reminders."""
-    return is_our_handler(handler, TOOL_HOOK_MODULE) or is_our_handler(handler, REMINDER_HOOK_MODULE)
+    """Return whether a handler of ours is the hook before tool calls."""
+    return is_our_handler(handler, TOOL_HOOK_MODULE)
 
 
 def calls(group: Any, module: str) -> bool:
@@ -261,10 +257,10 @@ def calls(group: Any, module: str) -> bool:
     return isinstance(handlers, list) and any(is_our_handler(one, module) for one in handlers)
 
 
-def reminder_matcher(settings: Any) -> str:
-    """Return the matcher of the tools before which these settings remind, or "" if they do not."""
-    found = [entry for entry in _entries(settings, TOOL_EVENT) if calls(entry, REMINDER_HOOK_MODULE)]
-    return str(found[0].get("matcher") or "") if found else ""
+def tool_matcher(settings: Any) -> str | None:
+    """Return the matcher of the tools before which these settings call our hook, or None if they do not."""
+    found = [entry for entry in _entries(settings, TOOL_EVENT) if calls(entry, TOOL_HOOK_MODULE)]
+    return min((str(entry.get("matcher") or ALL_TOOLS) for entry in found), default=None)
 
 
 def is_output_handler(handler: Any) -> bool:

@@ -14,16 +14,13 @@ from unified_state.agents.install.claude_settings import config_folder
 from unified_state.agents.install.hook_launcher import launcher, write_launcher
 from unified_state.agents.install.hook_table import (
     OUTPUT_EVENT,
-    REMINDER_HOOK_MODULE,
     TOOL_HOOK_MODULE,
     hook_groups,
     is_our_handler,
     lean_level,
-    our_handlers,
     output_hook_group,
-    reminder_hook_group,
-    reminder_matcher,
     tool_hook_group,
+    tool_matcher,
 )
 from unified_state.agents.install.program_launcher import write_program
 from unified_state.agents.install.settings_edit import (
@@ -201,12 +198,9 @@ def _skill(place: Target, data_dir: str, choices: Choices) -> Skill:
 def _groups(settings: Any, data_dir: str, level: str | None, program: str) -> dict[str, list[dict[str, Any]]]:
     """Return our entries by event: those that every installation has, and those that these settings have already."""
     groups = hook_groups(data_dir, program)
-    enforces = any(is_our_handler(handler, TOOL_HOOK_MODULE) for handler in our_handlers(settings, TOOL_EVENT))
-    reminds = reminder_matcher(settings)
-    before_tools = [tool_hook_group(data_dir, program)] if enforces else []
-    before_tools += [reminder_hook_group(reminds, data_dir, program)] if reminds else []
-    if before_tools:
-        groups[TOOL_EVENT] = before_tools
+    matcher = tool_matcher(settings)
+    if matcher is not None:
+        groups[TOOL_EVENT] = [tool_hook_group(data_dir, program, matcher)]
     if level is not None:
         groups[OUTPUT_EVENT] = [output_hook_group(level, data_dir, program)]
     return groups
@@ -240,28 +234,18 @@ def uninstall(place: Target, data_dir: str) -> Installed:
     return Installed(place.settings_path, changed, command, skill_path=skill, told=told)
 
 
-def put_tool_hook(path: str, data_dir: str, *, wanted: bool) -> bool:
-    """Add the hook of constraints to these settings, or remove it. Return whether the file was created for it."""
-    return _put_group(path, data_dir, TOOL_HOOK_MODULE, tool_hook_group(data_dir, launcher()) if wanted else None)
-
-
-def put_reminder_hook(path: str, data_dir: str, matcher: str) -> bool:
-    """Add the hook of reminders for the tools of a matcher to these settings, or remove it ("").
+def put_tool_hook(path: str, data_dir: str, matcher: str | None) -> bool:
+    """Put the hook before the calls of some tools into these settings, in place of an earlier one, or remove it (None).
 
     Return whether the file was created for it.
     """
-    group = reminder_hook_group(matcher, data_dir, launcher()) if matcher else None
-    return _put_group(path, data_dir, REMINDER_HOOK_MODULE, group)
-
-
-def _put_group(path: str, data_dir: str, module: str, group: dict[str, Any] | None) -> bool:
-    """Replace the handlers before tool calls that call a module of ours by one entry, or by none."""
+    group = None if matcher is None else tool_hook_group(data_dir, launcher(), matcher)
 
     def put() -> bool:
         before = read_text(path)
         if before is None and group is None:
             return False
-        is_replaced = partial(is_our_handler, module=module)
+        is_replaced = partial(is_our_handler, module=TOOL_HOOK_MODULE)
         text = "{}\n" if before is None else remove_handlers(before, ("hooks", TOOL_EVENT), is_replaced)
         if group is not None:
             text = append_entries(text, ("hooks", TOOL_EVENT), [group])

@@ -18,7 +18,7 @@ _DOES = {WARN: "is about this", ASK: "asks before this", DENY: "forbids this"}
 _DAY = len("2026-01-01")
 
 
-def told(breaches: Sequence[Breach]) -> str:
+def denial(breaches: Sequence[Breach]) -> str:
     """Return the answer for the strictest breaches, one on each line."""
     lines = [_line(breach) for breach in breaches[:_MOST] if breach.mode == breaches[0].mode]
     refs = " ".join(breach.constraint.ref for breach in breaches[: len(lines)])

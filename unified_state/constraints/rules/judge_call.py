@@ -1,6 +1,7 @@
 """Match a tool call against the constraints.
 
-For each kind of pattern in a constraint (commands, paths, tools) one pattern has to match. A command and a path have to
+For each kind of pattern in a constraint (commands, paths, tools) one pattern has to match. A row of mode `tell` about a
+failed command matches that command alone. A command and a path have to
 match the same simple command. Paths alone cover calls that change files. Paths together with a tool cover calls of that
 tool. The effect of a shell line is found by parsing it, never by a text search in it.
 """
@@ -11,7 +12,7 @@ from itertools import islice
 
 from unified_state.constraints.rules.globs import glob_matches, has_wildcard, lies_within, path_matches
 from unified_state.lib.record import Record
-from unified_state.model.constraint import ASK, MODES, Breach
+from unified_state.model.constraint import ASK, MODES, TELL, Breach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,9 +67,13 @@ class Forms(Record):
 
 
 class Judge:
-    """Matches one call of a tool. `locate` resolves a path that is written in a folder."""
+    """Matches one call of a tool. `locate` resolves a path that is written in a folder. `roots` are the folders of the
+    session.
+    """
 
-    def __init__(self, tool: str, given: Mapping[str, Any], locate: Callable[[str, str], Forms]) -> None:
+    def __init__(
+        self, tool: str, given: Mapping[str, Any], locate: Callable[[str, str], Forms], roots: Collection[str] = ()
+    ) -> None:
         self._tool = tool
         command = given.get("command")
         self._line = command if isinstance(command, str) else None
@@ -76,12 +81,28 @@ class Judge:
         fields = _PATH_FIELDS if self._words.isdisjoint(_MOVING) else _PATH_FIELDS | _ORIGINS
         self._paths = list(islice(_paths_in(given, fields), _MOST_PATHS))
         self._locate = locate
+        self._roots = roots
         self._commands: list[SimpleCommand] | None = None
 
     def breaches(self, constraints: Iterable[Enforced]) -> list[Breach]:
         """Return the constraints that the call breaches, the strictest first."""
         found = [breach for constraint in constraints if (breach := self._breach(constraint)) is not None]
         return sorted(found, key=lambda breach: -MODES.index(breach.mode))
+
+    def about(self, told: Iterable[Enforced]) -> list[Enforced]:
+        """Return the rows of mode `tell` that are about the call."""
+        text = "\n".join((self._line or "", *self._paths))
+        likely = [row for row in told if row.digest or any(path.rpartition("/")[2] in text for path in row.paths)]
+        return [row for row in likely if (self._repeats(row) if row.digest else self._breach(row) is not None)]
+
+    def _repeats(self, row: Enforced) -> bool:
+        """Return whether the call runs the command again that failed."""
+        if self._line is None or self._tool not in row.tools or row.root not in self._roots:
+            return False
+        from unified_state.lib.shell.shell_commands import command_key
+        from unified_state.lib.text import text_hash
+
+        return text_hash(command_key(self._line)) == row.digest
 
     def _breach(self, constraint: Enforced) -> Breach | None:
         tool = next((pattern for pattern in constraint.tools if glob_matches(pattern, self._tool)), None)
@@ -109,6 +130,8 @@ class Judge:
         try:
             matched = self._matched(constraint)
         except UnreadableError:
+            if constraint.mode == TELL:
+                return None
             return Breach(constraint, min(constraint.mode, ASK, key=MODES.index), "")
         return None if matched is None else Breach(constraint, constraint.mode, matched)
 

@@ -7,7 +7,7 @@ import shutil
 
 from unified_state.agents.install.install_claude_code import put_tool_hook
 from unified_state.constraints.constraint_table import settings_path
-from unified_state.context.reminders.switch_reminders import turn_off_everywhere
+from unified_state.constraints.told_once import worktrees_on
 from unified_state.lib.files import remove_if_empty
 from unified_state.memory.journal.journal_places import remove_journals
 from unified_state.memory.quiet.generation import QUIET_FOLDER
@@ -27,8 +27,8 @@ def purge(place: Place, settings: Settings) -> str:
     """Delete archive, journals, state file, identity and the hooks before tool calls. Return one line that names the
     deleted files.
     """
-    put_tool_hook(settings_path(place.repository.worktree), settings.data_dir, wanted=False)
-    turn_off_everywhere(place, settings.data_dir)
+    for worktree in {place.repository.worktree, *worktrees_on(place.folder)}:
+        put_tool_hook(settings_path(worktree), settings.data_dir, None)
     remove_journals(place)
     shutil.rmtree(place.folder, ignore_errors=True)
     for name in (QUIET_FOLDER, SESSIONS_FOLDER):  # other sessions write theirs again

@@ -9,10 +9,8 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.times import current_time
-from unified_state.memory.archive.archive import read_enforcement
 from unified_state.memory.archive.sessions import recent_transcripts
 from unified_state.memory.quiet.generation import QUIET_FOLDER
-from unified_state.memory.repository.place import has_reminders
 from unified_state.memory.workspace.workspace import AroundUse
 
 TYPE_CHECKING = False
@@ -67,15 +65,10 @@ def _merge(workspace: Workspace, archive: Archive) -> str | None:
 
 
 def _settle(workspace: Workspace, archive: Archive) -> None:
-    """Enforce constraints that changed, and compile the reminders where the user turned them on."""
-    if read_enforcement(archive)[1] is None:
-        from unified_state.constraints.compile_constraints import settle
+    """Compile what is enforced and told before tool calls, where it may have changed."""
+    from unified_state.constraints.compile_constraints import settle
 
-        settle(archive, workspace)
-    if workspace.merge_seconds and has_reminders(workspace.place):  # a prompt derives nothing and does not wait
-        from unified_state.context.reminders.compile_reminders import settle_reminders
-
-        settle_reminders(archive, workspace)
+    settle(archive, workspace)
 
 
 MERGE_AND_SETTLE = AroundUse(merge=_merge, settle=_settle)

@@ -29,9 +29,9 @@ from unified_state.agents.install.program_launcher import check_is_durable
 from unified_state.agents.install.skill_file import SKILL, has_skill
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.constraints.constraint_table import read_table, settings_path
+from unified_state.constraints.switch_told import turn_off, turn_on
+from unified_state.constraints.told_once import worktrees_on
 from unified_state.context.lean.rules.levels import NAMES
-from unified_state.context.reminders.reminder_table import worktrees_on
-from unified_state.context.reminders.switch_reminders import turn_off, turn_on
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, argument, flag
 from unified_state.interfaces.cli.install_questions import choose, may_ask
@@ -281,7 +281,7 @@ def _uninstall_from_claude(
     worktree = place.repository.worktree
     done = uninstall(target(scope, worktree, environment()), settings.data_dir)
     if scope != _LOCAL:  # the hook before tool calls is in the worktree's own settings
-        put_tool_hook(settings_path(worktree), settings.data_dir, wanted=False)
+        put_tool_hook(settings_path(worktree), settings.data_dir, None)
     turn_off(place, settings.data_dir)
     table = read_table(place.folder)
     if table is not None and table.constraints:

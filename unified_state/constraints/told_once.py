@@ -1,8 +1,8 @@
-"""The files of reminders: the worktrees in which the user turned them on, the table, and what was told.
+"""What each session was told before its tool calls, and the worktrees in which the user turned that on.
 
-They are next to the archive. The table is written whole, with a checksum that detects damage; without a usable table
-the hook adds nothing. The file of what was told holds no text of the user's: a line has an agent, a ref and a random
-mark. A process appends its line and is the one that tells if no other line before has the same agent and ref.
+Both files are next to the archive, because a file in the repository could be a stranger's. What was told holds no text
+of the user's: a line has an agent, a ref and a random mark. A process appends its line and is the one that tells if no
+other line before has the same agent and ref.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ import os
 from zlib import crc32
 
 from unified_state.lib.files import append_session_line, session_file
-from unified_state.lib.record import disk_value
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_ascii_json, parse_json, read_regular
+from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.memory.repository.place import REMINDERS_ON
-from unified_state.model.reminder import Reminder, Reminders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-TABLE, TOLD = "reminders.json", "told"
+    from unified_state.model.constraint import Enforced
+
+TOLD = "told"
 _MARK_BYTES = 6
+_MOST_REFS = 6
 
 
 def worktrees_on(folder: str) -> list[str]:
@@ -31,32 +32,6 @@ def worktrees_on(folder: str) -> list[str]:
     except OSError:
         return []
     return list(dict.fromkeys(filter(None, os.fsdecode(content).split("\n"))))
-
-
-def table_path(folder: str) -> str:
-    """Return the path of a repository's table."""
-    return os.path.join(folder, TABLE)
-
-
-def encoded_reminders(reminders: Reminders) -> bytes:
-    """Return the content of the table's file."""
-    content = dump_ascii_json(disk_value(reminders)).encode()
-    return _checksum(content) + b"\n" + content
-
-
-def read_reminders(folder: str, kind: str) -> tuple[Reminder, ...]:
-    """Return the reminders of one kind (`commands` or `files`), or none if the table is missing or damaged."""
-    try:
-        checksum, _, content = read_regular(table_path(folder), LARGE_FILE).partition(b"\n")
-        if checksum != _checksum(content):
-            return ()
-        return tuple(map(Reminder.from_disk, parse_json(content.decode())[kind]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return ()
-
-
-def _checksum(content: bytes) -> bytes:
-    return f"{crc32(content):08x}".encode()
 
 
 def claim(folder: str, session_id: str, agent: str, refs: Sequence[str]) -> list[str]:
@@ -73,6 +48,13 @@ def claim(folder: str, session_id: str, agent: str, refs: Sequence[str]) -> list
     append_session_line(path, "".join(f"\n{who} {ref} {mark}\n" for ref in new))  # behind whatever damage left
     first = _told(path, who)
     return [ref for ref in new if first.get(ref) == mark]
+
+
+def told_line(rows: Sequence[Enforced]) -> str:
+    """Return the one line for the model: the first fact in full, and the refs of the others."""
+    others = ", ".join(row.ref for row in rows[1 : 1 + _MOST_REFS])
+    more = f" Also about it: {others}; `unified-state show REF` prints one." if others else ""
+    return f"[BEFORE THIS CALL] {rows[0].text}{more}"
 
 
 def _told(path: str, who: str) -> dict[str, str]:
