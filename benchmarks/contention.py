@@ -4,7 +4,7 @@
 
 Each client is a session of its own that runs hooks and commands as whole processes, one after the other, without a
 pause: prompts mostly, the end of an answer, a compaction, a session start, a decision, a search. Once all have begun,
-every process is timed. A prompt's 99th percentile is to be at most five times its median. Of what went to a journal
+every process is timed. A prompt's 99th percentile is to be at most five times its median. Of what had to wait
 because the archive was busy for four seconds, the number is printed; nothing of it is lost.
 """
 
@@ -46,16 +46,16 @@ def main(arguments: list[str] | None = None) -> int:
         begin = Barrier(options.clients)
         with ThreadPoolExecutor(options.clients) as pool:
             told = list(pool.map(lambda client: client.work(begin, options.rounds), clients))
-        journals = len(list(world.home.rglob("repositories/*/json")))
+        waiting = len(list(world.home.rglob("events*.jsonl")))
     seconds: dict[str, list[float]] = defaultdict(list)
     for kind, taken in itertools.chain.from_iterable(told):
         seconds[kind].append(taken)
-    _print(seconds, options.clients, journals)
+    _print(seconds, options.clients, waiting)
     return 0
 
 
-def _print(seconds: dict[str, list[float]], clients: int, journals: int) -> None:
-    print(f"{clients} clients in {_WORKTREES} worktrees; {journals} journals because the archive was busy")
+def _print(seconds: dict[str, list[float]], clients: int, waiting: int) -> None:
+    print(f"{clients} clients in {_WORKTREES} worktrees; {waiting} files of events because the archive was busy")
     print(f"{'':18}processes  median ms     99 % ms    most ms   99 % / median")
     for kind, taken in sorted(seconds.items()):
         if len(taken) >= _LEAST:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -90,7 +91,7 @@ def _open_sqlite(place: Path) -> HistoryStore:
 
 class _JournalStore(SqliteStore):
     def __init__(self, folder: str) -> None:
-        self._journalled = JournalledArchive(folder)
+        self._journalled = JournalledArchive(os.path.join(folder, "history.jsonl"))
         super().__init__("", archive=self._journalled)
 
     def close(self) -> None:

@@ -105,7 +105,7 @@ def home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     set_home(folder)
     scratch = folder.with_name(f"{folder.name}-tmp")
     scratch.mkdir(mode=0o700)
-    monkeypatch.setenv("TMPDIR", str(scratch))  # where journals are replayed to
+    monkeypatch.setenv("TMPDIR", str(scratch))
     return folder
 
 

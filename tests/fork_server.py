@@ -38,7 +38,7 @@ unified_state unified_state.interfaces.cli.main unified_state.interfaces.cli.arg
 unified_state.interfaces.cli.command_context unified_state.interfaces.hook unified_state.interfaces.tool_hook
 unified_state.memory.manager unified_state.memory.writer.record_state unified_state.capture.capture_transcript
 unified_state.restore.compose_restore unified_state.memory.secrets.masker unified_state.search.search_archive
-unified_state.memory.state_file.state_file unified_state.upkeep.merge.merge_and_settle
+unified_state.memory.state_file.state_file unified_state.upkeep.around_use
 unified_state.upkeep.doctor.diagnose unified_state.search.find unified_state.search.recall_ref
 unified_state.agents.install.install_claude_code unified_state.upkeep.forget.forget_refs
 argparse asyncio ctypes hashlib json re shutil sqlite3 subprocess tempfile threading uuid zlib

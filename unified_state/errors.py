@@ -68,7 +68,7 @@ class AlreadyRunningError(UnifiedStateError):
 
 
 class ArchiveUnavailableError(StorageError):
-    """The archive cannot be opened or written at the moment. New records wait in the journal next to it."""
+    """The archive cannot be opened or written at the moment. New records wait for it."""
 
 
 class ArchiveBusyError(ArchiveUnavailableError):
@@ -76,11 +76,11 @@ class ArchiveBusyError(ArchiveUnavailableError):
 
 
 class NewerArchiveError(NewerVersionError):
-    """A newer version wrote the archive. New records wait in the journal next to it."""
+    """A newer version wrote the archive. New records wait for it."""
 
 
 class OlderArchiveError(StorageError):
-    """A build before the first release wrote the archive. It stays unchanged; new records wait in the journal."""
+    """A build before the first release wrote the archive. It stays unchanged; new records wait for it."""
 
 
 class ConstraintsLostError(UnifiedStateError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -183,22 +182,9 @@ def archive_is_whole(path: Path) -> bool:
         return bool(archive.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
 
 
-def replays() -> list[Path]:
-    """The folders that journals were replayed into."""
-    return sorted(Path(os.environ["TMPDIR"]).glob("unified-state-*"))
-
-
-def lose_replays() -> None:
-    """What a restart of the machine does to them."""
-    for folder in replays():
-        shutil.rmtree(folder)
-
-
 def all_bytes(folders: Iterable[Path]) -> bytes:
-    """Every byte of every file below some folders and of what journals were replayed into, and once more everything
-    that archives hold compressed.
-    """
-    paths = [path for folder in (*folders, *replays()) for path in sorted(folder.rglob("*")) if path.is_file()]
+    """Every byte of every file below some folders, and once more everything that archives hold compressed."""
+    paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     contents = [path.read_bytes() for path in paths]
     contents += [cell for path in paths if path.suffix == ".db" for cell in _cells(path)]
     return b"\n".join([*(str(path).encode() for path in paths), *contents])

@@ -90,7 +90,7 @@ def test_no_segment_has_a_pruned_step_any_more(many: Project) -> None:
 
 
 def test_prompts_are_archived_as_ever_beside_a_forget(many: Project) -> None:
-    """A prompt that waits for four seconds would go to a journal."""
+    """A prompt that waits for four seconds would have to wait for the archive."""
     forget = _forgetting(many, "--session", "session-50")
     prompts = 0
     while forget.poll() is None or prompts < 3:

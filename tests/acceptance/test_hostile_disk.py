@@ -49,7 +49,7 @@ def known(project: Project) -> Project:
     return project
 
 
-def test_on_a_full_disk_commands_go_on_elsewhere_and_say_so_and_all_is_merged_when_there_is_room_again(
+def test_on_a_full_disk_what_is_new_waits_elsewhere_and_all_is_in_the_archive_when_there_is_room_again(
     known: Project, session: tuple[Transcript, str]
 ) -> None:
     written, path = session
@@ -57,7 +57,7 @@ def test_on_a_full_disk_commands_go_on_elsewhere_and_say_so_and_all_is_merged_wh
         _is_kept_elsewhere(project)
         _hooks_do_no_harm(project, path)
         assert [item["decision"] for item in project.ask("decision", "list")] == ["before"]
-        assert "is not merged completely" in project.run("decision", "list").err
+        assert "is not taken into the archive yet" in project.run("decision", "list").err
         subprocess.run([*project.prefix, "rm", str(project.home / "ballast")], check=True)
         assert project.decide("after") == "D3"
         shown = [item["decision"] for item in project.ask("decision", "list")]
@@ -225,14 +225,13 @@ def test_where_nothing_can_be_written_anywhere_commands_say_so(known: Project, s
 
 
 def _is_kept_elsewhere(project: Project) -> None:
-    """What is new is kept and said in one line; what the archive has cannot be changed."""
-    decide, save, resolve = CHANGES
-    for arguments in (decide, save):
-        done = project.run(*arguments)
-        assert (done.code, done.err.count("\n")) == (0, 1), done
-        assert "joins the archive once that can be used" in done.err
-    assert told_in_one_line(done := project.run(*resolve)), done
-    assert "Q1 is in the archive, which cannot be used now" in done.err
+    """What is new waits, which is said in one line; all else is refused."""
+    decide, *others = CHANGES
+    done = project.run(*decide)
+    assert (done.code, done.err.count("\n")) == (0, 1), done
+    assert "joins the archive once that can be used" in done.err
+    for arguments in others:
+        assert told_in_one_line(done := project.run(*arguments)), done
 
 
 def _hooks_do_no_harm(project: Project, path: str) -> None:

@@ -128,7 +128,7 @@ def test_a_stopped_process_that_holds_the_archive_delays_no_hook_for_longer_than
     assert set(codes) == {0}
     os.kill(stopped, signal.SIGCONT)
     os.kill(stopped, signal.SIGKILL)
-    assert begun.run("decision", "list").code == 0  # the journals join the archive
+    assert begun.run("decision", "list").code == 0  # what waits joins the archive
     kept = all_bytes([begun.data])
     assert all(f"said in UserPromptSubmit{number}.".encode() in kept for number in range(EACH))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .product import Project, all_bytes, lose_replays
+from .product import Project, all_bytes
 from .transcripts import Transcript
 
 CALLS = 700  # of one turn: 2,100 steps, more than are read at once
@@ -41,7 +41,6 @@ def test_a_compaction_keeps_its_ref_whichever_others_are_forgotten_and_none_is_g
     chosen.keep(written, path)
     assert summaries(chosen, 2, 3, 5) == ["summary 2", "summary 3", "summary 5"]
     assert all("summary" not in (chosen.ask("show", f"K{number}")["summary"] or "") for number in (1, 4))
-    lose_replays()
     assert summaries(chosen, 2, 3, 5) == ["summary 2", "summary 3", "summary 5"]
     assert all("summary" not in (chosen.ask("show", f"K{number}")["summary"] or "") for number in (1, 4))
 

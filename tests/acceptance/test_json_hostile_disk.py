@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from .disks import full_disk, read_only
-from .product import Project, lose_replays, told_in_one_line, well_printed
+from .product import Project, told_in_one_line, well_printed
 from .reading import kept, said
 from .transcripts import Transcript
 
 PAGE = 4096
 HOOKS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SubagentStop", "PostCompact", "SessionEnd")
+WAITS = ("decision", "add", "while it cannot be written", "--rationale", "r")
 CHANGES = (
-    ("decision", "add", "while it cannot be written", "--rationale", "r"),
     ("save", "--highlight", "while it cannot be written"),
     ("question", "resolve", "Q1", "8081"),
     ("forget", "D1", "--yes"),
@@ -67,8 +67,8 @@ def test_commands_say_so_and_all_of_it_is_there_when_there_is_room_again(
     with full_disk(known, known.home) if trouble == "full" else read_only(known, known.data) as project:
         for arguments in CHANGES:
             assert told_in_one_line(done := project.run(*arguments)), (arguments, done)
+        assert "joins the archive once that can be used" in project.run(*WAITS).err
         harmless(project, path)
-        lose_replays()
         assert [project.run(*arguments).out for arguments in READINGS] == before
         assert project.run("status").code == 0
         if trouble == "full":
@@ -88,6 +88,7 @@ def fill_page(project: Project) -> None:
 
 def goes_on(project: Project, written: Transcript, path: str) -> None:
     """Check that all of it is there, once it can be written."""
-    assert project.decide("after") == "D2"
+    assert project.decide("after") == "D3"
+    assert len(project.ask("decision", "list")) == 3
     assert project.hook("PreCompact", transcript_path=path).code == 0
     assert kept(project.export("s")) == said(written.content)

@@ -1,4 +1,4 @@
-"""Without SQLite too old steps leave the history when the user asks for it, and only then."""
+"""In a journal too old steps leave the history when the user asks for it, and only then."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.builders import NOW, answer, prompt, write_transcript
 
-from .product import Project, all_bytes, lose_replays
+from .product import Project, all_bytes
 
 OLD, YOUNG = "oldzebra", "youngzebra"
 LONG_AGO = NOW - 500 * 86_400_000
@@ -52,7 +52,6 @@ def test_old_steps_leave_every_byte_and_do_not_come_back(kept: Project, tmp_path
     assert OLD.encode() not in all_bytes([kept.home, kept.folder])
     assert YOUNG in texts(kept)
     assert [item["decision"] for item in kept.ask("decision", "list")] == ["Use JSON"]
-    lose_replays()
     assert "was pruned" in kept.run("show", "S1").err
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes((tmp_path / "old.jsonl").read_bytes())
@@ -92,5 +91,4 @@ def test_a_policy_takes_what_was_used_least(
     path = write_transcript(tmp_path / "big.jsonl", *noise)
     assert kept.hook("PreCompact", session_id="big", transcript_path=str(path), trigger="auto").code == 0
     assert kept.ask("forget", "--policy", "--yes")["steps"] > 0
-    lose_replays()
     assert 0 < len(kept.export()) < len(noise)

@@ -29,7 +29,7 @@ class _JournalStore(SqliteStore):
     """The archive of a journal as a store."""
 
     def __init__(self, folder: Path) -> None:
-        self._journalled = JournalledArchive(str(folder), seconds=30.0)
+        self._journalled = JournalledArchive(str(folder / "history.jsonl"), seconds=30.0)
         super().__init__("", archive=self._journalled)
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ FOR_A_DECISION = {
         "memory/repository/place.py",
         "memory/repository/find_repository.py",
     ),
-    "the archive, whether it is whole, and whether a journal waits to join it": (
+    "the archive, whether it is whole, and whether events wait for it": (
         "memory/workspace/workspace.py",
         "memory/archive/archive.py",
         "memory/archive/schema/ledger_check.py",

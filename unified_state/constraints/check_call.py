@@ -15,7 +15,7 @@ from unified_state.constraints.rules.judge_call import Forms, Judge, without_quo
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import find_repository
-from unified_state.memory.repository.place import hook_settings, journal_folder, locate
+from unified_state.memory.repository.place import hook_settings, journal_path, locate
 from unified_state.memory.workspace.session_project import session_project
 from unified_state.model.constraint import ASK, DENY, TOOL_EVENT
 from unified_state.settings import PROJECT_FILE
@@ -100,7 +100,7 @@ class ToolCheck:
         from unified_state.constraints.compile_constraints import enforced, lost_error
 
         is_called = has_hook(self.place)
-        if not (is_called or any(map(os.path.exists, (self.place.archive_path, journal_folder(self.place))))):
+        if not (is_called or any(map(os.path.exists, (self.place.archive_path, journal_path(self.place))))):
             return Table("")
         try:
             if self.place.id is None:

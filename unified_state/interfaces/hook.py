@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from unified_state.errors import CompactionRefusedError, StorageError, TierError
+from unified_state.errors import CompactionRefusedError, StorageError
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.place import hook_settings, locate
@@ -34,8 +34,8 @@ _LOCK_SECONDS = 4.0
 # Seconds after which a hook captures nothing more. For other events a prompt waits for the time in the settings. The
 # client's default for SessionEnd is one and a half seconds.
 _SECONDS = {"SessionStart": 2.0, "Stop": 20.0, "SubagentStop": 20.0, "PreCompact": 60.0, "SessionEnd": 1.0}
-# Seconds to merge journals that were written while the archive was unusable. A prompt does not wait for that.
-_MERGE_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCompact": 30.0}
+# Seconds for repairs of a damaged archive. A prompt does not wait for that.
+_REPAIR_SECONDS = {"SessionStart": 3.0, "Stop": 5.0, "SubagentStop": 5.0, "PreCompact": 30.0}
 _BRIEF = "SessionStart.brief"
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 _NOTING = ("Stop", "SessionEnd")
@@ -160,7 +160,7 @@ class HookRun(Run):
         """Return the call in the repository of the session's project."""
         from unified_state.interfaces.hooks.hook_call import HookCall
         from unified_state.memory.workspace.workspace import Workspace
-        from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
+        from unified_state.upkeep.around_use import SETTLE
 
         place = place if place.is_settled else self._settled(event)
         self.folder = place.folder
@@ -172,8 +172,8 @@ class HookRun(Run):
             report=self.report,
             session_id=event.session_id,
             seconds=_LOCK_SECONDS,
-            merge_seconds=_MERGE_SECONDS.get(self.event_name, 0.0),
-            around_use=MERGE_AND_SETTLE,
+            repair_seconds=_REPAIR_SECONDS.get(self.event_name, 0.0),
+            around_use=SETTLE,
         )
         until = self.started + _SECONDS.get(self.event_name, settings.prompt_milliseconds / 1000)
         return HookCall(
@@ -196,16 +196,16 @@ class HookRun(Run):
             raise
 
     def handle(self, call: HookCall) -> str:
-        """Return the handler's output. Without a usable archive the event is served from a journal."""
+        """Return the handler's output. While the archive cannot be used, the event waits for it."""
         from unified_state.memory.workspace.workspace import UNAVAILABLE
 
         try:
             return call.workspace.use(lambda archive: self.serve(call, archive))
-        except (TierError, *UNAVAILABLE) as error:
+        except UNAVAILABLE as error:
             self.problem = str(error)
-            from unified_state.interfaces.hooks.serve_beside import serve_beside
+            from unified_state.interfaces.hooks.keep_event import keep_event
 
-            return serve_beside(call, error, lambda archive: self.serve(call, archive))
+            return keep_event(call, error)
 
     def serve(self, call: HookCall, archive: Archive) -> str:
         """Return the handler's output for an open archive."""

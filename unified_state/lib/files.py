@@ -329,6 +329,34 @@ def append_session_line(path: str, text: str) -> None:
         os.close(descriptor)
 
 
+def append_whole(path: str, content: bytes, end: int | None = None, *, durable: bool = True) -> int:
+    """Append lines to a private file, and return its new size. Raises OSError, and leaves the file as it was.
+
+    What is behind `end`, where that is given, was not written whole and goes. A last line without its end gets one.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
+    try:
+        if end is not None and end < os.fstat(descriptor).st_size:
+            os.ftruncate(descriptor, end)
+        size = os.lseek(descriptor, 0, os.SEEK_END)
+        os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)
+        is_open = size > 0 and os.read(descriptor, 1) != b"\n"
+        left = memoryview(b"\n" + content if is_open else content)
+        try:
+            while left:
+                left = left[os.write(descriptor, left) :]
+            if durable:
+                os.fsync(descriptor)
+        except BaseException:
+            os.ftruncate(descriptor, size)
+            raise
+        if durable and not size:
+            sync_folder(os.path.dirname(path))
+        return os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+
+
 def make_room(folder: str) -> None:
     """Make a folder of sessions' files, or remove the oldest of them."""
     os.makedirs(folder, mode=0o700, exist_ok=True)

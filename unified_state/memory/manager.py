@@ -30,7 +30,7 @@ from unified_state.model.item import (
     OpenQuestion,
 )
 from unified_state.model.session_state import TRIGGERS, WorkItem
-from unified_state.upkeep.merge.merge_and_settle import CATCH_UP_AND_SETTLE
+from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

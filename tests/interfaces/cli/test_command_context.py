@@ -13,7 +13,7 @@ from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import CONSTRAINT, EVIDENCE
 
 
-def test_a_rule_that_waits_in_a_journal_is_not_taken_away_either(workspace: Workspace) -> None:
+def test_a_rule_that_waits_for_the_archive_is_not_taken_away_either(workspace: Workspace) -> None:
     add_item(workspace, EVIDENCE, {"type": "error", "content": "no rule", "source": "make"})
     os.rename(workspace.place.archive_path, aside := f"{workspace.place.archive_path}.aside")
     os.mkdir(workspace.place.archive_path)  # nothing can be opened there

@@ -1,4 +1,4 @@
-"""The journal: whole commits, whatever a killed process, a full disk or an editor leaves behind."""
+"""The file of a journal: whole lines, whatever a killed process, a full disk or an editor leaves behind."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.errors import ArchiveUnavailableError, StorageError
-from unified_state.memory.journal.journal import HISTORY, Journal
+from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError
+from unified_state.memory.journal.journal import Journal
 
 HOLD = """
 import sys
@@ -20,100 +20,102 @@ with Journal(sys.argv[1], 1):
     print("held", flush=True)
     sys.stdin.read()
 """
-ONE, TWO, THREE = {"note": {"id": 1}}, {"note": {"id": 2}}, {"note": {"id": 3}}
+ONE, TWO, THREE = {"note": [{"id": 1}]}, {"note": [{"id": 2}]}, {"note": [{"id": 3}]}
 
 
-def journal_of(folder: Path) -> Journal:
-    return Journal(str(folder / "p"), 0.1)
+def read(path: Path) -> list[object]:
+    """All lines behind the header."""
+    header, *lines = Journal(str(path), 0.1).news()
+    assert "journal" in header
+    return list(lines)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A journal with two commits."""
-    with journal_of(tmp_path) as journal:
-        journal.append([ONE, TWO], durable=True)
-        journal.append([THREE], durable=True)
-    return tmp_path / "p" / HISTORY
+    """A journal with a header and two lines."""
+    path = tmp_path / "history.jsonl"
+    with Journal(str(path), 0.1) as journal:
+        journal.write_anew({}, [ONE])
+        journal.append(TWO, durable=True)
+    return path
 
 
-def test_commits_come_back_as_they_were(tmp_path: Path, path: Path) -> None:
-    journal = journal_of(tmp_path)
-    assert list(journal.commits()) == [[ONE, TWO], [THREE]]
-    assert (journal.end, journal.damaged) == (path.stat().st_size, 0)
+def test_lines_come_back_as_they_were(path: Path) -> None:
+    assert read(path) == [ONE, TWO]
     assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_any_text_comes_back_as_it_was(tmp_path: Path) -> None:
-    lines = [{"note": {"text": text}} for text in ("half \ud83d", "\0", "日本\u2028語", '"\\\n\r', "{")]
-    with journal_of(tmp_path) as journal:
-        journal.append(lines, durable=False)
-        assert list(journal.commits()) == [lines]
+def test_any_text_comes_back_as_it_was(path: Path) -> None:
+    lines = [{"note": [{"text": text}]} for text in ("half \ud83d", "\0", "日本\u2028語", '"\\\n\r', "{")]
+    with Journal(str(path), 0.1) as journal:
+        journal.write_anew({}, lines)
+    assert read(path) == lines
 
 
-def test_whatever_a_killed_process_had_written_of_a_commit_is_not_read_and_is_cut(tmp_path: Path, path: Path) -> None:
+def test_whatever_a_killed_process_had_written_of_a_line_is_not_read_and_is_cut(path: Path) -> None:
     whole = path.read_bytes()
-    first = whole.index(b'{"note":{"id":3}}')
+    first = whole.index(b'{"note":[{"id":2}]}')
     for length in range(first, len(whole) - 1):
         path.write_bytes(whole[:length])
-        with journal_of(tmp_path) as journal:
-            assert list(journal.commits()) == [[ONE, TWO]], whole[:length]
-            journal.cut(journal.end)
-        assert path.read_bytes() == whole[:first]
+        with Journal(str(path), 0.1) as journal:
+            assert list(journal.news())[1:] == [ONE], whole[:length]
+            journal.append(THREE, durable=True)
+        assert (read(path), journal.damaged) == ([ONE, THREE], 0)
 
 
-def test_lines_that_an_editor_ended_otherwise_are_the_same(tmp_path: Path, path: Path) -> None:
+def test_lines_that_an_editor_ended_otherwise_are_the_same(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n").removesuffix(b"\r\n"))
-    with journal_of(tmp_path) as journal:
-        assert list(journal.commits()) == [[ONE, TWO], [THREE]]
-        journal.append([ONE], durable=True)
-        assert list(journal.commits()) == [[ONE, TWO], [THREE], [ONE]]
+    with Journal(str(path), 0.1) as journal:
+        assert list(journal.news())[1:] == [ONE, TWO]
+        journal.append(THREE, durable=True)
+    assert read(path) == [ONE, TWO, THREE]
 
 
-@pytest.mark.parametrize("bad", [b'{"note"{"id":2}}', b"\xff\xfe", b"[1]", b"[" * 100_000])
-def test_a_line_that_the_disk_has_changed_is_left_out_and_counted(tmp_path: Path, path: Path, bad: bytes) -> None:
-    path.write_bytes(path.read_bytes().replace(b'{"note":{"id":2}}', bad))
-    journal = journal_of(tmp_path)
-    assert list(journal.commits()) == [[ONE], [THREE]]
+@pytest.mark.parametrize("bad", [b'{"note"[{"id":1}]}', b"\xff\xfe", b"[1]", b"[" * 100_000])
+def test_a_line_that_the_disk_has_changed_is_left_out_and_counted(path: Path, bad: bytes) -> None:
+    path.write_bytes(path.read_bytes().replace(b'{"note":[{"id":1}]}', bad))
+    journal = Journal(str(path), 0.1)
+    assert list(journal.news())[1:] == [TWO]
     assert journal.damaged == 1
 
 
-def test_a_commit_whose_last_line_the_disk_has_changed_counts(tmp_path: Path, path: Path) -> None:
-    path.write_bytes(path.read_bytes().removesuffix(b'{"commit":true}\n') + b'{"commit"\n')
-    journal = journal_of(tmp_path)
-    assert list(journal.commits()) == [[ONE, TWO], [THREE]]
-    assert journal.end == path.stat().st_size
+def test_a_reader_goes_on_where_it_was_and_begins_again_once_the_file_was_written_anew(path: Path) -> None:
+    reader = Journal(str(path), 0.1)
+    assert list(reader.news())[1:] == [ONE, TWO]
+    with Journal(str(path), 0.1) as writer:
+        assert list(writer.news())[1:] == [ONE, TWO]
+        writer.append(THREE, durable=False)
+        assert list(reader.news()) == [THREE]
+        writer.write_anew({}, [TWO])
+    header, *lines = reader.news()
+    assert ("journal" in header, lines) == (True, [TWO])
+    assert list(reader.news()) == []
 
 
-def test_what_does_not_fit_on_the_disk_leaves_the_file_as_it_was(tmp_path: Path, path: Path) -> None:
+def test_what_does_not_fit_on_the_disk_leaves_the_file_as_it_was(path: Path) -> None:
     before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    long = {"note": [{"text": "x" * 500}]}
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 100, limits[1]))  # Python ignores the signal
     try:
-        with journal_of(tmp_path) as journal, pytest.raises(StorageError, match="cannot be written"):
-            journal.append([{"note": {"text": "x" * 500}}], durable=True)
-        with journal_of(tmp_path) as journal, pytest.raises(StorageError, match="cannot be written"):
-            journal.rewrite([{"note": {"text": "x" * 500}}])
+        with Journal(str(path), 0.1) as journal:
+            assert list(journal.news())[1:] == [ONE, TWO]
+            with pytest.raises(ArchiveUnavailableError, match="cannot be used"):
+                journal.append(long, durable=True)
+            with pytest.raises(ArchiveUnavailableError, match="cannot be used"):
+                journal.write_anew({}, [long])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_bytes() == before
-    assert os.listdir(path.parent) == [HISTORY]
+    assert sorted(os.listdir(path.parent)) == ["history.jsonl", "history.jsonl.lock"]
 
 
-def test_a_rewrite_takes_the_place_of_all_that_was_there(tmp_path: Path, path: Path) -> None:
-    with journal_of(tmp_path) as journal:
-        journal.rewrite([TWO] * 2500)
-        assert [line for commit in journal.commits() for line in commit] == [TWO] * 2500
-    assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_who_waits_too_long_for_another_writer_is_told(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", HOLD, str(tmp_path / "p")]
+def test_who_waits_too_long_for_another_writer_is_told(path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdin is not None
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(ArchiveUnavailableError, match="another process"), journal_of(tmp_path):
+        with pytest.raises(ArchiveBusyError, match="another process"), Journal(str(path), 0.1):
             pass
+        assert read(path) == [ONE, TWO]  # a reader does not wait
         holder.stdin.close()
-    with journal_of(tmp_path) as journal, journal:  # whoever holds it may take it again
-        assert list(journal.commits()) == []

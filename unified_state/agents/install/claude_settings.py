@@ -12,7 +12,7 @@ import os
 import sys
 from itertools import pairwise
 
-from unified_state.agents.install.hook_table import MARKS, hook_interpreter, our_handlers, starts
+from unified_state.agents.install.hook_table import MARKS, our_handlers, starts
 from unified_state.errors import StorageError
 from unified_state.lib.files import write_note
 from unified_state.lib.package import PACKAGE_ROOT
@@ -82,7 +82,7 @@ def note_program(folder: str) -> None:
     """
     if not folder:
         return
-    lines = (hook_interpreter(), PACKAGE_ROOT, os.path.abspath(sys.argv[0]), "")
+    lines = (sys.executable, PACKAGE_ROOT, os.path.abspath(sys.argv[0]), "")
     try:
         os.makedirs(folder, exist_ok=True)
         write_note(os.path.join(folder, RECORD), os.fsencode("\n".join(lines)))

@@ -23,7 +23,7 @@ from unified_state.agents.install.hook_table import (
 from unified_state.errors import StorageError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.stdlib import SMALL_FILE, has_sqlite, read_regular
+from unified_state.lib.stdlib import SMALL_FILE, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,10 +95,8 @@ def _program_of_launcher(path: str) -> tuple[str, str] | None:
 
 
 def _path() -> str:
-    """Return where the launcher lies: beside the program `unified-state` of this interpreter, or "". Where this
-    interpreter has no SQLite the hooks run another one.
-    """
-    if os.name != "posix" or not has_sqlite():
+    """Return where the launcher lies: beside the program `unified-state` of this interpreter, or ""."""
+    if os.name != "posix":
         return ""
     folder = os.path.dirname(sys.executable)
     return os.path.join(folder, LAUNCHER) if os.path.isfile(os.path.join(folder, _PROGRAM)) else ""

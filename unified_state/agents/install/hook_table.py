@@ -12,54 +12,16 @@ import os
 import sys
 
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.stdlib import NO_SQLITE, SMALL_FILE, has_sqlite, read_regular
+from unified_state.lib.stdlib import SMALL_FILE, read_regular
 from unified_state.model.constraint import ALL_TOOLS, TOOL_EVENT
 from unified_state.model.hook_event import CHECK_WORD, HOOK_WORDS, PARTS, TIMEOUTS, TOOL_TIMEOUT
-from unified_state.settings import default_data_dir, environment
+from unified_state.settings import default_data_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     HookGroups = dict[str, list[dict[str, Any]]]
-
-_NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "python")
-_FOLDERS = ("/usr/local/bin", "/usr/bin", "/opt/homebrew/bin")  # in addition to the PATH
-_SECONDS = 10
-_ASK = "import _sqlite3, sys; sys.exit(sys.version_info < (3, 11))"
-
-
-def hook_interpreter() -> str:
-    """Return the path of an interpreter with SQLite, or of this interpreter if none is found."""
-    return sys.executable if has_sqlite() else _other() or sys.executable
-
-
-def told_of_interpreter() -> str | None:
-    """Return a note for the user about the hooks' interpreter, or None if this interpreter has SQLite."""
-    if has_sqlite():
-        return None
-    chosen = hook_interpreter()
-    if chosen == sys.executable:
-        return f"{NO_SQLITE}, and no other one was found: hooks note each turn for later"
-    return f"{NO_SQLITE}: the hooks are run by {chosen}; commands need a Python with SQLite too"
-
-
-def _other() -> str | None:
-    import subprocess  # rarely needed
-
-    for folder in (*environment().get("PATH", "").split(os.pathsep), *_FOLDERS):
-        for name in _NAMES:
-            path = os.path.join(folder, name)
-            if not os.path.isabs(path) or not os.access(path, os.X_OK):
-                continue
-            try:
-                command = [path, "-I", "-S", "-c", _ASK]
-                if subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False).returncode == 0:
-                    return path
-            except (OSError, subprocess.SubprocessError):
-                continue  # not a working Python
-    return None
-
 
 HOOK_MODULE = "unified_state.interfaces.hook"
 TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"
@@ -166,7 +128,7 @@ def _hook_words(module: str, launcher: str) -> list[str]:
 
 def command_words(module: str) -> list[str]:
     """Return the command line that calls one of our modules by the interpreter."""
-    return [hook_interpreter(), *_ISOLATED, _code(PACKAGE_ROOT, module)]
+    return [sys.executable, *_ISOLATED, _code(PACKAGE_ROOT, module)]
 
 
 def _code(root: str, module: str) -> str:

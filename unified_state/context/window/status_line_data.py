@@ -18,7 +18,6 @@ from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.health import newest_problem
-from unified_state.memory.repository.place import journal_folder
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.context_usage import OK, Point
 
@@ -46,11 +45,10 @@ def glance_at(
         glance = glance.replace(
             tokens=reading.tokens, window=reading.window, percent=reading.percent, compacts_at=limit.tokens, phase=phase
         )
-    path = _archive_path(place, settings)
-    if path is None or not os.path.exists(path):
-        return glance
+    if settings.tier == "json" or not os.path.exists(place.archive_path):
+        return glance  # a journal would be replayed for each refresh
     try:
-        with Archive(path, seconds=_PATIENCE, read_only=True) as archive:
+        with Archive(place.archive_path, seconds=_PATIENCE, read_only=True) as archive:
             found = _recorded(archive, place.state_path, now)
             if reading is not None:
                 session = session_number(archive, session_id) or 0  # a new session uses the limits of others
@@ -58,15 +56,6 @@ def glance_at(
     except UnifiedStateError:
         return glance  # the archive is locked or damaged; the hooks find and report damage
     return glance.replace(**found)
-
-
-def _archive_path(place: Place, settings: Settings) -> str | None:
-    if settings.tier != "json":
-        return place.archive_path
-    from unified_state.memory.archive.archive import ARCHIVE_VERSION
-    from unified_state.memory.journal.scratch_database import find_scratch  # few users choose it
-
-    return find_scratch(journal_folder(place), ARCHIVE_VERSION)
 
 
 def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, Any]:

@@ -141,7 +141,7 @@ class Context:
         another process that writes.
         """
         from unified_state.memory.workspace.workspace import open_workspace  # hooks run without it
-        from unified_state.upkeep.merge.merge_and_settle import CATCH_UP_AND_SETTLE
+        from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
 
         workspace = open_workspace(
             self._project,
@@ -203,12 +203,10 @@ class Context:
         """Raise UsageError if `deed` would end all rules in force and the caller is not the user."""
         from unified_state.constraints.compile_constraints import check_may_take_away
         from unified_state.memory.workspace.workspace import Workspace
-        from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
+        from unified_state.upkeep.around_use import SETTLE
 
-        # A rule that waits in a journal is in force too.
-        workspace = Workspace(
-            place, settings, report=self.say, origin=origin_of(environment()), around_use=MERGE_AND_SETTLE
-        )
+        # A rule that waits for the archive is in force too.
+        workspace = Workspace(place, settings, report=self.say, origin=origin_of(environment()), around_use=SETTLE)
         check_may_take_away(workspace, deed)
 
     def show(self, value: Any, text: str, *, is_visible: bool = False, style: Style | None = None) -> None:

@@ -20,13 +20,10 @@ def find_health(call: HookCall, archive: Archive) -> str | None:
 
     It also updates the enforcement of constraints and the record of this checkout.
     """
-    if call.workspace.health is None:
-        from unified_state.memory.repository.rejoin import remember  # a turn's end records no checkout
+    from unified_state.memory.repository.rejoin import remember  # a turn's end records no checkout
 
-        remember(call.workspace.place, anew=True)
     place = call.workspace.place
-    if call.workspace.health is not None:
-        return call.workspace.health
+    remember(place, anew=True)
     lines = [_unjoined_line(call, archive)]
     if ever_enforced(archive, place.folder) or has_hook(place):
         from unified_state.constraints.compile_constraints import (

@@ -31,7 +31,7 @@ def note_if_quiet(call: HookCall, archive: Archive) -> None:
     if not place.is_settled or newest_problem(place.folder) is not None or not call.moment.has_time():
         return
     with archive.transaction(durable=False):
-        if not archive.has_journal and _is_quiet(call, archive):
+        if _is_quiet(call, archive):
             note_quiet(place.folder, call.settings.data_dir, event.session_id)
 
 

@@ -15,6 +15,7 @@ from unified_state.lib.text import escape_surrogates
 from unified_state.memory.quiet.generation import end_generation, ends_generation
 
 ARCHIVE_VERSION = 8  # see `archive_schema.newest_version`
+MEMORY = ":memory:"  # the path of an archive that ends with its process
 OWNER = "repository"  # name of the value that identifies the archive's repository
 BODY_SIZE = "length(CAST(step.body AS BLOB))"  # the bytes that the text of a row of `step` takes
 
@@ -44,12 +45,12 @@ class Archive:
     a missing archive is not created and an older one is not migrated.
     """
 
-    has_journal = False  # True where the archive is a replay of a journal
+    has_journal = False  # True where a journal of JSON lines holds the history
 
     def __init__(
         self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str, read_only: bool = False
     ) -> None:
-        self.path = path
+        self.path = self.file = path  # of the database, and of the file that holds the history
         self.folder = os.path.dirname(path)  # folder of the archive's other files
         self._mask = mask
         self._is_read_only = read_only
@@ -60,7 +61,8 @@ class Archive:
             if self._is_read_only:  # these three characters are special in the URI of a file
                 path = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
                 return connect(f"file:{path}?mode=ro", timeout=seconds, isolation_level=None, uri=True)
-            _ensure_file(self.path)
+            if self.path != MEMORY:
+                _ensure_file(self.path)
             return connect_archive(self.path, seconds)
         except UnifiedStateError:
             raise
@@ -142,7 +144,7 @@ class Archive:
 
     def size(self) -> int:
         """Return the size of the history in bytes."""
-        return os.path.getsize(self.path)
+        return os.path.getsize(self.file) if os.path.exists(self.file) else 0
 
     def compact(self) -> None:
         """Rewrite the archive without its free pages. Other processes wait meanwhile."""

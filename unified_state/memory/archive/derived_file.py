@@ -45,7 +45,7 @@ class Made(Record):
 
 def derived_folder(archive: Archive) -> str:
     """Return the folder of an archive's derived files."""
-    return f"{archive.path}.vectors"
+    return f"{archive.file}.vectors"
 
 
 def derived_path(archive: Archive, model: VectorModel) -> str:

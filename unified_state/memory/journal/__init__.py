@@ -1,1 +1,1 @@
-"""The journal: a history as JSON lines, used where no archive can be used and merged into it later."""
+"""The journal: the history of the tier json, a file of JSON lines that SQLite replays in memory."""

@@ -50,7 +50,8 @@ _RULES = (DECISION, CONSTRAINT)  # a decision may contradict a constraint
 class Author(Record):
     """The author of an item, and the commit and branch at that moment.
 
-    `quote` is the passage of the entry `source_uuid` that states the item; by default the item's own text.
+    `quote` is the passage of the entry `source_uuid` that states the item; by default the item's own text. `uuid` is
+    that of an item which waited for the archive.
     """
 
     origin: str
@@ -60,6 +61,7 @@ class Author(Record):
     commit: str | None = None
     branch: str | None = None
     worktree: str | None = None
+    uuid: str | None = None
 
 
 def record_item(
@@ -144,7 +146,7 @@ def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> L
     quote = author.quote or body[MAIN_FIELDS[kind]]
     files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
     return LedgerItem(
-        uuid=new_uuid(now),
+        uuid=author.uuid or new_uuid(now),
         alias="",
         kind=kind,
         body=body,

@@ -8,7 +8,7 @@ captured or that a file brought are no changes.
 
 from __future__ import annotations
 
-from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
+from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.memory.ledger.change_log import ADDS, drop_change, newest_change
@@ -49,7 +49,9 @@ def undo(archive: Archive, author: Author, now: int) -> Undone:
         with archive.transaction():
             change = newest_change(archive, author.origin, author.session_id)
             if change is None:
-                raise _nothing(archive)
+                message = "there is nothing to undo"
+                hint = "it takes back what was recorded, edited, dropped, closed, lifted, accepted or rejected"
+                raise UsageError(message, hint)
             items = {item.uuid: item for one in change.items for item in _items(archive, one)}
             stale = [one for one in change.items if one.uuid not in items or not one.is_still(items[one.uuid])]
             guarded = [item.alias for item in items.values() if _is_guarded(item, change, author)]
@@ -71,13 +73,6 @@ def _is_guarded(item: LedgerItem, change: LoggedChange, author: Author) -> bool:
     """Return whether only the user undoes the change: that of a rule, and for a program that of the user's word."""
     is_users = USER_SAID in (change.origin, item.origin)
     return item.kind == CONSTRAINT or (is_users and author.origin != USER_SAID)
-
-
-def _nothing(archive: Archive) -> UnifiedStateError:
-    if archive.meta("stands in"):  # a journal, while the archive cannot be used
-        return NotFoundError("the last changes are in the archive, which cannot be used now", "try again later")
-    message = "there is nothing to undo"
-    return UsageError(message, "it takes back what was recorded, edited, dropped, closed, lifted, accepted or rejected")
 
 
 def _items(archive: Archive, change: ItemChange) -> list[LedgerItem]:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
-_JSON = "json"  # the folder of journals
+_JOURNAL = "history.jsonl"  # in place of the archive, with the tier json
+EVENTS = "events.jsonl"  # what waits for the archive
 _GIT_SECONDS = 10.0
 KEY_FILE = "mask.key"
 RULES_FILES = "rules-files"  # the paths of the written rules files, one on each line, if the user wants them
@@ -85,7 +86,7 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
     home = home_of(data_dir, identity.id if identity else "unknown")
     key_folder = data_dir
     # Without a writable home the archive is beside the state file. An archive that exists in the home stays in use.
-    is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.isdir(os.path.join(home, _JSON))
+    is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.exists(os.path.join(home, _JOURNAL))
     if not is_there and (not _make_private(home) if create else not os.path.isdir(home)):
         beside = _usable_beside(repository, create=create)
         if beside is not None:
@@ -242,14 +243,9 @@ def _keep_notice(place: Place, notice: str) -> None:
         return  # the folder is read-only; the caller of `locate` shows the notice
 
 
-def journal_folder(place: Place) -> str:
-    """Return the folder of a place's journal (see `memory.journal.journal_places`)."""
-    return os.path.join(place.folder, _JSON, place.id or "unknown")
-
-
-def may_have_journals(place: Place) -> bool:
-    """Return whether journals may exist. They exist only after a failure, or if the tier is or was json."""
-    return os.path.isdir(os.path.join(place.folder, _JSON)) or os.path.isdir(beside_state_file(place))
+def journal_path(place: Place) -> str:
+    """Return the path of a place's journal, which holds the history with the tier json."""
+    return os.path.join(place.folder, _JOURNAL)
 
 
 def has_reminders(place: Place) -> bool:

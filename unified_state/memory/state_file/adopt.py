@@ -27,7 +27,7 @@ from unified_state.memory.ledger.item_table import (
 from unified_state.memory.ledger.rules.from_file import key_from_file
 from unified_state.memory.ledger.rules.short_item import main_text, short_form
 from unified_state.memory.ledger.waiting_notes import propose_notes, take_over
-from unified_state.memory.repository.place import digest_path_of, may_have_journals
+from unified_state.memory.repository.place import digest_path_of
 from unified_state.memory.state_file.read_entries import SETTLED, StateEntry, alias_number, lines_of, read_entries
 from unified_state.memory.state_file.read_notes import read_notes
 from unified_state.memory.state_file.state_file import StateFile, has_entries, written_state_files
@@ -98,22 +98,12 @@ def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only
     This worktree's file is used if it has one. With `only_ours` a file that others changed is ignored. Raises
     UnifiedStateError if the file cannot be read.
     """
-    if _waits(place):
-        return 0  # its entries may come from a journal that is merged later, and are not by others
     content = _newest_content(place)
     if content is None or content.json is None or (only_ours and not content.is_ours):
         return 0
     if not content.is_ours:
         content = content.replace(json=parse_json(masker.json(dump_json(content.json))))
     return adopt(archive, content, now)
-
-
-def _waits(place: Place) -> bool:
-    if not may_have_journals(place):
-        return False
-    from unified_state.memory.journal.journal_places import waiting_journals  # hardly ever
-
-    return bool(waiting_journals(place, is_tier=False))
 
 
 def items_in_file(place: Place) -> list[LedgerItem]:

@@ -19,22 +19,16 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.memory.archive.archive import OWNER, Archive, damaged, read_enforcement
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
-from unified_state.memory.quiet.generation import QUIET_FOLDER, end_generation
-from unified_state.memory.repository.place import (
-    KEY_FILE,
-    digest_path_of,
-    has_reminders,
-    journal_folder,
-    may_have_journals,
-)
+from unified_state.memory.quiet.generation import QUIET_FOLDER
+from unified_state.memory.repository.place import EVENTS, KEY_FILE, beside_state_file, has_reminders, journal_path
 from unified_state.memory.secrets.rules.quick_look import may_need_masking
 from unified_state.model.constraint import INFERRED
 
 JSON_TIER = "json"
 WRITER_SECONDS, READER_SECONDS = 30.0, 3.0  # for which a command waits for another process that writes
 _LEAST_SALVAGE_SECONDS = 3.0
-_PATIENT = 60.0  # seconds for merging that commands have
-# The archive cannot be used now. Only these errors are a reason to record in a journal instead.
+_PATIENT = 60.0  # seconds for repairs that commands have
+# The archive cannot be used now. Only these errors are a reason to let an event wait.
 UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, OlderArchiveError, DamagedArchiveError)
 
 TYPE_CHECKING = False
@@ -54,13 +48,11 @@ if TYPE_CHECKING:
 class AroundUse(Record):
     """What is done before and after each use of an archive. Each step is called only where there is something to do.
 
-    `merge` merges the journals that wait, and returns the problem that remains, or None. `settle` enforces constraints
-    that changed, and compiles the reminders where the user turned them on. `catch_up` archives the running turns whose
-    prompts no hook archived; hooks have none. The entry points choose them, so lower layers do not depend on merging,
-    capture, enforcement or reminders.
+    `settle` enforces constraints that changed, and compiles the reminders where the user turned them on. `catch_up`
+    archives the running turns whose prompts no hook archived; hooks have none. The entry points choose them, so lower
+    layers do not depend on capture, enforcement or reminders.
     """
 
-    merge: Step
     settle: Step
     catch_up: Step | None = None
 
@@ -70,8 +62,7 @@ class Workspace(Record):
 
     `report` is called with one line about a problem (a damaged file was set aside), `advise` with one line of advice.
     `origin` is `user_said` in the user's own terminal and `inferred` for a model. `seconds` limits the wait for another
-    writer, `merge_seconds` the time for merging journals and salvaging a damaged archive. `stands_for` is the place
-    whose archive cannot be used now, `health` the line that reports this to a session.
+    writer, `repair_seconds` the time for salvaging a damaged archive; 0 where a prompt waits.
     """
 
     place: Place
@@ -81,10 +72,8 @@ class Workspace(Record):
     origin: str = INFERRED
     seconds: float = WRITER_SECONDS
     advise: Callable[[str], None] = staticmethod(lambda _line: None)
-    merge_seconds: float = 60.0
+    repair_seconds: float = _PATIENT
     around_use: AroundUse | None = None
-    stands_for: Place | None = None
-    health: str | None = None
 
     @property
     def masker(self) -> Masker:
@@ -103,30 +92,31 @@ class Workspace(Record):
         return self.masker.text(text) if may_need_masking(text) else text
 
     @property
-    def keeps_journal(self) -> bool:
-        """True if the user chose the json tier, which stores the history as lines of JSON."""
-        return self.settings.tier == JSON_TIER
+    def journal(self) -> str | None:
+        """The path of the journal, if the user chose the tier json."""
+        return journal_path(self.place) if self.settings.tier == JSON_TIER else None
 
     @property
-    def journal(self) -> str | None:
-        """The folder of the journal that this workspace records in; None where it records in the archive."""
-        if self.stands_for is not None:
-            return self.place.folder
-        return journal_folder(self.place) if self.keeps_journal else None
+    def not_shown(self) -> str | None:
+        """The file of the other tier, if there is one. It moves as soon as this tier has none."""
+        other = journal_path(self.place) if self.journal is None else self.place.archive_path
+        return other if os.path.exists(other) else None
 
     @property
     def waiting(self) -> list[str]:
-        """The folders of journals that wait to be merged."""
-        if self.stands_for is not None or not may_have_journals(self.place):
+        """The files with events that could not be written into the archive."""
+        own, beside = os.path.join(self.place.folder, EVENTS), beside_state_file(self.place)
+        if not (os.path.exists(own) or os.path.isdir(beside)):
             return []
-        from unified_state.memory.journal.journal_places import waiting_journals  # hardly ever, and every hook asks
+        from unified_state.memory.workspace.waiting_events import waiting_files  # hardly ever, and every hook asks
 
-        return waiting_journals(self.place, is_tier=self.keeps_journal)
+        return waiting_files(self.place)
 
     @property
     def is_empty(self) -> bool:
         """True if this folder has no records."""
-        return not (os.path.exists(self.journal or self.place.archive_path) or self.has_written or self.waiting)
+        files = (self.place.archive_path, journal_path(self.place))
+        return not (any(map(os.path.exists, files)) or self.has_written or self.waiting)
 
     @property
     def has_written(self) -> bool:
@@ -138,7 +128,7 @@ class Workspace(Record):
         in a new one. Raises TierError where this Python has no SQLite.
         """
         if not has_sqlite():
-            raise TierError(NO_SQLITE, "run `install` with a Python that has it: it looks for one")
+            raise TierError(NO_SQLITE, "use a Python that has it")
         try:
             try:
                 return self._use(action)
@@ -152,39 +142,54 @@ class Workspace(Record):
 
     def _use(self, action: Callable[[Archive], T]) -> T:
         is_new = not os.path.exists(self.journal or self.place.archive_path)
+        if is_new and self.not_shown:
+            from unified_state.memory.workspace.move_history import move_history
+
+            is_journal = self.journal is not None
+            move_history(self.place.archive_path, journal_path(self.place), self.seconds, into_journal=is_journal)
+            is_new = False
         with self._open_archive() as archive:
             self._check(archive)
+            if other := self.not_shown:
+                from unified_state.memory.workspace.move_history import remove_moved
+
+                remove_moved(archive, other)
             if is_new and self.has_written:
                 from unified_state.memory.workspace.damaged_archive import refill
 
                 refill(archive, self.place, self.masker, self.report, only_ours=True)
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 self._make_key()
-            return action(archive) if self.around_use is None else self._use_between(self.around_use, archive, action)
+            problem = self._take_waiting(archive) if self.repair_seconds else None
+            result = action(archive) if self.around_use is None else self._use_between(self.around_use, archive, action)
+            if problem is not None:  # a failing action reports itself
+                self.report(problem)
+            return result
+
+    def _take_waiting(self, archive: Archive) -> str | None:
+        """Take the events that wait into the archive, and return the problem that remains, or None."""
+        waiting = self.waiting
+        if not waiting:
+            return None
+        from unified_state.memory.workspace.waiting_events import take_waiting
+
+        return take_waiting(archive, waiting, self.mask, self.seconds)
 
     def _use_between(self, around: AroundUse, archive: Archive, action: Callable[[Archive], T]) -> T:
         has_quiet = os.path.isdir(os.path.join(self.settings.data_dir, QUIET_FOLDER))
-        if around.catch_up and has_quiet and self.journal is None and self.settings.enabled:
+        if around.catch_up and has_quiet and self.settings.enabled:
             around.catch_up(self, archive)
-        problem = around.merge(self, archive) if self.merge_seconds and self.waiting else None
         result = action(archive)
-        if read_enforcement(archive)[1] is None or (self.merge_seconds and has_reminders(self.place)):
+        if read_enforcement(archive)[1] is None or (self.repair_seconds and has_reminders(self.place)):
             around.settle(self, archive)
-        if problem is not None:  # a failing action reports itself
-            self.report(problem)
         return result
 
     def _open_archive(self) -> Archive:
-        """Open the archive, or the journal, which then also shows the items of the archive that it replaces."""
         if self.journal is None:
             return Archive(self.place.archive_path, seconds=self.seconds, mask=self.mask)
-        from unified_state.memory.workspace.carry_items import open_journal  # few need it
+        from unified_state.memory.journal.journalled_archive import JournalledArchive  # few users choose it
 
-        if self.stands_for is not None:
-            trusted = self.stands_for.digest_path
-            return open_journal(self.journal, self.seconds, self.masker, carried=self.place, trusted=trusted)
-        place = self.place if os.path.exists(self.place.archive_path) else None
-        return open_journal(self.journal, self.seconds, self.masker, carried=place)
+        return JournalledArchive(self.journal, seconds=self.seconds, mask=self.mask)
 
     def _check(self, archive: Archive) -> None:
         """Raise ArchiveUnavailableError for another repository's archive, and DamagedArchiveError if an index of items
@@ -194,7 +199,7 @@ class Workspace(Record):
             from unified_state.memory.archive.schema.archive_owner import check_owner
 
             check_owner(archive, self.place.id)
-        if self.merge_seconds and self.journal is None:
+        if self.repair_seconds and self.journal is None:
             from unified_state.memory.archive.schema.ledger_check import ledger_problem
 
             problem = ledger_problem(archive.connection)
@@ -202,48 +207,20 @@ class Workspace(Record):
                 raise damaged(archive.path, problem)
 
     def _make_key(self) -> None:
-        """Create the user's key before the disk is full: it marks a journal beside the state file as ours."""
+        """Create the user's key before the disk is full: it names the events beside the state file."""
         try:
             self.masker.ensure_key()
         except StorageError:
             return  # the first text that needs masking raises it again
 
     def _begin_anew(self, error: DamagedArchiveError) -> None:
-        """Set a damaged archive aside. A damaged replay of a journal is only deleted, and replayed again."""
-        if self.journal is not None:
-            from unified_state.memory.journal.journalled_archive import drop_damaged
-
-            drop_damaged(self.journal)
-            return
+        """Set a damaged archive aside."""
         from unified_state.memory.workspace.damaged_archive import begin_anew
 
         # A command has no time limit, while the client would kill a hook.
-        is_hook = self.merge_seconds < _PATIENT
-        seconds = max(self.merge_seconds, _LEAST_SALVAGE_SECONDS) if is_hook else None
+        is_hook = self.repair_seconds < _PATIENT
+        seconds = max(self.repair_seconds, _LEAST_SALVAGE_SECONDS) if is_hook else None
         begin_anew(self.place, self.masker, error, self.report, seconds)
-
-    def stand_in(self, reason: str) -> Workspace:
-        """Return a workspace that records in a journal while the archive cannot be used; `reason` says why.
-
-        Its constraints are not enforced: the table of enforced constraints is the archive's.
-        """
-        from unified_state.memory.journal.journal_places import writable_journal
-
-        folder = writable_journal(self.place)
-        _end_generation(self.place)  # the journal may have something for other sessions
-
-        return Workspace(
-            self.place.replace(folder=folder, digest_path=digest_path_of(folder, self.place.state_path)),
-            self.settings,
-            self.report,
-            session_id=self.session_id,
-            origin=self.origin,
-            seconds=min(self.seconds, READER_SECONDS),
-            advise=self.advise,
-            merge_seconds=0.0,
-            stands_for=self.place,
-            health=f"all is kept in a journal; its records join the archive once it can be used; now {reason}",
-        )
 
     def author(self) -> Author:
         """Return the author of an item recorded here now: origin, session, worktree, commit and branch of HEAD."""
@@ -280,13 +257,6 @@ def has_foreign_file(place: Place) -> bool:
         return StateFile(place.state_path, place.digest_path, owner=place.repository.owner).is_foreign()
     except StorageError:
         return True
-
-
-def _end_generation(place: Place) -> None:
-    try:
-        end_generation(place.folder)
-    except OSError:
-        return  # where nothing can be written, other sessions are told when the journal is merged
 
 
 def open_workspace(

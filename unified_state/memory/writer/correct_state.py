@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def supersede_decision(workspace: Workspace, ref: str, by: str) -> Entry:
     """Mark a decision as superseded by another one, and return the entry of the other one."""
     author = workspace.author()
-    return short_form(record(workspace, lambda archive, now: supersede(archive, ref, by, author, now=now), ref, by))
+    return short_form(record(workspace, lambda archive, now: supersede(archive, ref, by, author, now=now)))
 
 
 def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
@@ -36,7 +36,7 @@ def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
     def action(archive: Archive, now: int) -> LedgerItem:
         return resolve(archive, ref, resolution, author, mask=workspace.mask, now=now)
 
-    return short_form(record(workspace, action, ref))
+    return short_form(record(workspace, action))
 
 
 def lift_constraint(workspace: Workspace, ref: str) -> Entry:
@@ -50,14 +50,13 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
         try:
             return lift(archive, ref, author, mask=workspace.mask, now=now)
         except NotFoundError:
-            is_in_use = workspace.journal is not None or archive.path == workspace.place.archive_path
             from unified_state.constraints.compile_constraints import end_lost
 
-            if is_in_use and end_lost(workspace, ref):  # a journal that stands in does not know what is lost
+            if end_lost(workspace, ref):
                 workspace.report(f"{ref} is no longer in the ledger; its enforcement was ended")
             raise
 
-    return short_form(record(workspace, action, ref))
+    return short_form(record(workspace, action))
 
 
 def drop_item(workspace: Workspace, ref: str, why: str = "") -> Entry:
@@ -67,7 +66,7 @@ def drop_item(workspace: Workspace, ref: str, why: str = "") -> Entry:
     def action(archive: Archive, now: int) -> LedgerItem:
         return drop(archive, ref, author, mask=workspace.mask, now=now, why=why)
 
-    return short_form(record(workspace, action, ref))
+    return short_form(record(workspace, action))
 
 
 def close_item(workspace: Workspace, ref: str, resolution: str = "") -> Entry:
@@ -79,13 +78,13 @@ def close_item(workspace: Workspace, ref: str, resolution: str = "") -> Entry:
             return resolve(archive, ref, resolution, author, mask=workspace.mask, now=now)
         return close(archive, ref, resolution, author, mask=workspace.mask, now=now)
 
-    return short_form(record(workspace, action, ref))
+    return short_form(record(workspace, action))
 
 
 def reopen_item(workspace: Workspace, ref: str) -> Entry:
     """Reopen an item that was closed, lifted, dropped or rejected, and return its entry."""
     author = workspace.author()
-    return short_form(record(workspace, lambda archive, now: reopen(archive, ref, author, now=now), ref))
+    return short_form(record(workspace, lambda archive, now: reopen(archive, ref, author, now=now)))
 
 
 def undo_newest(workspace: Workspace) -> Undone:
@@ -104,7 +103,7 @@ def decide_proposals(workspace: Workspace, refs: Sequence[str], *, accepted: boo
             return accept(archive, refs, origin, now, session_id)
         return reject(archive, refs, origin, now, why=told, session_id=session_id)
 
-    return [short_form(item) for item in record(workspace, action, *refs)]
+    return [short_form(item) for item in record(workspace, action)]
 
 
 def edit_item(workspace: Workspace, ref: str, changes: dict[str, Any]) -> Entry:
@@ -114,7 +113,7 @@ def edit_item(workspace: Workspace, ref: str, changes: dict[str, Any]) -> Entry:
     def action(archive: Archive, now: int) -> LedgerItem:
         return edit(archive, ref, changes, author, mask=workspace.mask, now=now)
 
-    return short_form(record(workspace, action, ref))
+    return short_form(record(workspace, action))
 
 
 def propose_lifting(workspace: Workspace, ref: str) -> Entry:
@@ -124,7 +123,7 @@ def propose_lifting(workspace: Workspace, ref: str) -> Entry:
     def action(archive: Archive, now: int) -> LedgerItem:
         return propose_end(archive, in_force(archive, ref), author, mask=workspace.mask, now=now)
 
-    return short_form(record(workspace, action, ref))
+    return short_form(record(workspace, action))
 
 
 def propose_accepting(workspace: Workspace, ref: str) -> Entry:
@@ -134,4 +133,4 @@ def propose_accepting(workspace: Workspace, ref: str) -> Entry:
     def action(archive: Archive, now: int) -> LedgerItem:
         return propose_accept(archive, ref, author, mask=workspace.mask, now=now)
 
-    return short_form(record(workspace, action, ref))
+    return short_form(record(workspace, action))

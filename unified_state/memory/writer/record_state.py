@@ -1,16 +1,15 @@
 """Recording: an action changes the ledger, and the state file of the worktree follows.
 
-The result of `record` is durable. While the archive cannot be used, the action runs in a journal instead. The state
-file is read under its lock, what others wrote is proposed, and it is rewritten from the ledger. A crash before that
-leaves an older but complete file, which the next write updates. The rules file, if the user asked for one, is updated
-last.
+The result of `record` is durable. While the archive cannot be used, a new item waits for it. The state file is read
+under its lock, what others wrote is proposed, and it is rewritten from the ledger. A crash before that leaves an older
+but complete file, which the next write updates. The rules file, if the user asked for one, is updated last.
 """
 
 from __future__ import annotations
 
 import os
 
-from unified_state.errors import ArchiveBusyError, DamagedFileError, NotAtGateError, StorageError, UnifiedStateError
+from unified_state.errors import DamagedFileError, NotAtGateError, StorageError, UnifiedStateError
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import current_time, to_text
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.session_work import WorkingSession
     from unified_state.memory.ledger.find_sources import Source
+    from unified_state.memory.ledger.record_item import Author
     from unified_state.memory.repository.place import Place
     from unified_state.memory.state_file.state_file import StateContent
     from unified_state.memory.workspace.workspace import Workspace
@@ -62,27 +62,33 @@ _HIGHLIGHTS, _PENDING = 5, 20
 _CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k; for items without a count
 
 
-def record(workspace: Workspace, action: Callable[[Archive, int], T], *refs: str | None) -> T:
-    """Return action(archive, now), and update the state file. `refs` name the items that the action changes.
+def record(workspace: Workspace, action: Callable[[Archive, int], T]) -> T:
+    """Return action(archive, now), and update the state file.
 
     A failure to write the state file is reported, not raised, because the ledger already has the change.
     """
     done: list[T] = []
 
-    def use(here: Workspace, archive: Archive) -> T:
+    def use(archive: Archive) -> T:
         now = current_time()
-        check_version(here.place)
-        if os.path.lexists(here.place.state_path) and not archive.row("SELECT 1 FROM item LIMIT 1"):
-            show_state(here, archive, now)  # a new archive continues the numbers of an older state file
+        check_version(workspace.place)
+        if os.path.lexists(workspace.place.state_path) and not archive.row("SELECT 1 FROM item LIMIT 1"):
+            show_state(workspace, archive, now)  # a new archive continues the numbers of an older state file
         try:
             done.append(action(archive, now))
         except NotAtGateError:
-            show_state(here, archive, now)  # a refused lift has recorded a proposal
+            show_state(workspace, archive, now)  # a refused lift has recorded a proposal
             raise
-        show_state(here, archive, now)
+        show_state(workspace, archive, now)
         return done[-1]
 
-    return use_archive(workspace, use, refs, done)
+    try:
+        return workspace.use(use)
+    except UNAVAILABLE as error:
+        if not done:
+            raise
+        workspace.report(f"recorded, but {error}")
+        return done[-1]
 
 
 def add_item(
@@ -95,7 +101,8 @@ def add_item(
 ) -> Entry:
     """Record an item, which may supersede another one, and return its entry.
 
-    `source` is the archived passage that states it.
+    `source` is the archived passage that states it. While the archive cannot be used, an item that supersedes none
+    waits for it. Its id is its UUID until then.
     """
     from unified_state.memory.ledger.record_item import hints, record_item
 
@@ -109,57 +116,33 @@ def add_item(
             workspace.advise(line)
         return item
 
-    return short_form(record(workspace, action, supersedes))
-
-
-def use_archive(
-    workspace: Workspace,
-    action: Callable[[Workspace, Archive], T],
-    refs: Sequence[str | None] = (),
-    done: Sequence[T] = (),
-    *,
-    records: bool = True,
-) -> T:
-    """Return action(workspace, archive).
-
-    If the archive fails after the action was done, return the last of `done`. If the archive cannot be used, run the
-    action in a journal and report that. An action that only reads is not run in a journal because of a busy archive.
-    """
     try:
-        return workspace.use(lambda archive: action(workspace, archive))
+        return short_form(record(workspace, action))
     except UNAVAILABLE as error:
-        if workspace.journal is not None or (isinstance(error, ArchiveBusyError) and not records):
+        if supersedes is not None:
             raise
-        if not done:
-            return _use_journal(workspace, action, refs, error)
-        workspace.report(f"recorded, but {error}")
-        return done[-1]
+        return short_form(_let_wait(workspace, kind, body, author, error))
 
 
-def _use_journal(
-    workspace: Workspace,
-    action: Callable[[Workspace, Archive], T],
-    refs: Sequence[str | None],
-    error: UnifiedStateError,
-) -> T:
-    """Run the action in a journal. If no journal can be written either, raise the archive's own error."""
-    from unified_state.memory.workspace.carry_items import check_not_carried
+def _let_wait(
+    workspace: Workspace, kind: str, body: dict[str, Any], author: Author, error: UnifiedStateError
+) -> LedgerItem:
+    """Keep a new item for the archive, and return it. If it cannot be kept anywhere, raise the archive's own error."""
+    from unified_state.memory.ledger.record_item import checked, unnamed_item
+    from unified_state.memory.workspace.waiting_events import keep_waiting
 
-    beside = workspace.stand_in(error.message)
-
-    def use(archive: Archive) -> T:
-        check_not_carried(archive, refs, error.message)
-        return action(beside, archive)
-
-    try:
-        result = beside.use(use)
-    except StorageError:
-        raise error from None
-    why = "; ".join(filter(None, error.args))  # without the hint about an earlier journal
-    workspace.report(f"{why}; it is kept in {beside.journal}, and joins the archive once that can be used")
-    if "scope" in getattr(result, "body", ()):
+    now = current_time()
+    body = {name: checked(name, value, workspace.mask) for name, value in body.items()}
+    item = unnamed_item(kind, body, author, now)
+    told = author.replace(uuid=item.uuid).as_dict()
+    path = keep_waiting(workspace.place, {"at": now, "item": kind, "body": body, "author": told})
+    if path is None:
+        raise error
+    why = "; ".join(filter(None, error.args))  # without the hint about what waited before
+    workspace.report(f"{why}; it is kept in {path}, and joins the archive once that can be used")
+    if "scope" in body:
         workspace.advise("it is enforced once the archive can be used")
-    return result
+    return item.replace(alias=item.uuid)
 
 
 def show_state(workspace: Workspace, archive: Archive, now: int, fields: Mapping[str, Any] | None = None) -> None:
@@ -199,7 +182,7 @@ def refresh_state(
             workspace.report(f"the state file {content.trouble}; it was set aside as {content.set_aside}")
         usable = _usable(workspace, content, leaves)
         if usable and not (content.is_ours and has_entries(archive, usable)):
-            _adopt(archive, workspace, content.replace(json=usable), now)
+            _adopt(archive, content.replace(json=usable), now)
         present = _merged(usable if content.is_ours else {}, fields or {})
         state = _state(archive, workspace, now, present, count_tokens)
         as_before = state.replace(updated_at=_text(present.get("updatedAt")))
@@ -223,14 +206,13 @@ def propose_file(archive: Archive, workspace: Workspace, now: int) -> None:
     """
     content = _file(workspace.place).load()
     if content.json and not content.is_ours:
-        _adopt(archive, workspace, content.replace(json=_usable(workspace, content, None)), now)
+        _adopt(archive, content.replace(json=_usable(workspace, content, None)), now)
 
 
-def _adopt(archive: Archive, workspace: Workspace, content: StateContent, now: int) -> None:
-    if not (archive.meta("stands in") or workspace.waiting):  # a journal's records are not by others
-        from unified_state.memory.state_file.adopt import adopt
+def _adopt(archive: Archive, content: StateContent, now: int) -> None:
+    from unified_state.memory.state_file.adopt import adopt  # hardly any file has something unknown
 
-        adopt(archive, content, now)
+    adopt(archive, content, now)
 
 
 def _merged(present: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.session_work import add_notes, change_work, close_notes, read_work
 from unified_state.memory.state_file.state_file import written_state_files
 from unified_state.memory.workspace.workspace import open_workspace
-from unified_state.memory.writer.record_state import check_version, record, refresh_state, use_archive
+from unified_state.memory.writer.record_state import check_version, record, refresh_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,21 +55,21 @@ def save(
 
     git = read_git(workspace.place.repository.worktree, environment(), start=GitPythonProcesses)
     now = current_time()
-    used: list[Workspace] = []  # a second attempt, in a new archive or a journal, must not repeat the notes
+    noted: list[int] = []  # a second attempt, in a new archive, must not repeat the notes
 
-    def use(here: Workspace, archive: Archive) -> State:
-        check_version(here.place)
+    def use(archive: Archive) -> State:
+        check_version(workspace.place)
         with archive.transaction():
-            session = here.session_number(archive, now)
-            if not used:
-                _note(here, archive, session, to_text(now), highlights, actions)
+            session = workspace.session_number(archive, now)
+            if not noted:
+                _note(workspace, archive, session, to_text(now), highlights, actions)
             change_work(archive, session, {"branch": git.branch, "commit": git.commit})
-        used.append(here)
+        noted.append(session)
         calibrate(archive, now)
-        return save_state(archive, here, now, trigger, git, count_tokens)
+        return save_state(archive, workspace, now, trigger, git, count_tokens)
 
-    saved = use_archive(workspace, use)
-    note_about(used[-1].place)
+    saved = workspace.use(use)
+    note_about(workspace.place)
     return saved
 
 
@@ -92,11 +92,7 @@ def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -
     """Update the state file from the ledger, and return the state. Texts of others that `leaves` selects are
     removed.
     """
-
-    def use(here: Workspace, archive: Archive) -> State:
-        return refresh_state(archive, here, current_time(), leaves, count_tokens)
-
-    return use_archive(workspace, use, records=False)
+    return workspace.use(lambda archive: refresh_state(archive, workspace, current_time(), leaves, count_tokens))
 
 
 def existing_state_files(workspace: Workspace) -> list[str]:

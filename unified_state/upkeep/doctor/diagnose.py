@@ -20,12 +20,12 @@ from unified_state.memory.archive.archive import Archive, damaged, read_enforcem
 from unified_state.memory.archive.schema.archive_check import problem_in
 from unified_state.memory.archive.schema.archive_owner import check_owner
 from unified_state.memory.archive.steps import damaged_steps
-from unified_state.memory.journal.journal_places import waiting_journals
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.memory.ledger.item_table import ACTIVE, list_items
 from unified_state.memory.repository.git_command import find_git
 from unified_state.memory.repository.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
-from unified_state.memory.repository.place import journal_folder
+from unified_state.memory.repository.place import journal_path
+from unified_state.memory.workspace.waiting_events import waiting_files
 from unified_state.memory.workspace.workspace import JSON_TIER
 from unified_state.model.check import Check, bad, good
 from unified_state.model.item import CONSTRAINT
@@ -57,7 +57,7 @@ _PATIENCE = 1.0  # seconds for which each check waits for another process that w
 
 
 class _Subject(Record):
-    """The place to diagnose. `archive_path` is that of the archive, or in the tier json of the journal's replay.
+    """The place to diagnose. `history` is the path of the archive, or in the tier json of the journal.
 
     `reads_all` says that every byte of a large archive is checked too.
     """
@@ -66,32 +66,31 @@ class _Subject(Record):
     settings: Settings
     environ: Mapping[str, str]
     now: int
-    archive_path: str
+    history: str
     reads_all: bool
 
     def read(self, action: Callable[[Archive], T]) -> T | None:
         """Return action(archive), or None if the archive is missing or unusable, which its own check reports."""
-        if not os.path.exists(self.archive_path):
+        if not os.path.exists(self.history):
             return None
         try:
-            with Archive(self.archive_path, seconds=_PATIENCE) as archive:
+            with self.open() as archive:
                 return action(archive)
         except UnifiedStateError:
             return None
+
+    def open(self) -> Archive:
+        """Open the archive, or the replay of the journal."""
+        opened = JournalledArchive if self.settings.tier == JSON_TIER else Archive
+        return opened(self.history, seconds=_PATIENCE)
 
 
 def diagnose(
     place: Place, settings: Settings, environ: Mapping[str, str], now: int, *, reads_all: bool = False
 ) -> list[Check]:
     """Return all checks, the most important first. `reads_all` asks for a check of every byte of a large archive."""
-    path = place.archive_path
-    if settings.tier == JSON_TIER and has_sqlite() and os.path.isdir(journal_folder(place)):
-        try:
-            with JournalledArchive(journal_folder(place)) as archive:
-                path = archive.path
-        except UnifiedStateError:
-            pass  # reported by the check of the tier
-    subject = _Subject(place=place, settings=settings, environ=environ, now=now, archive_path=path, reads_all=reads_all)
+    history = journal_path(place) if settings.tier == JSON_TIER else place.archive_path
+    subject = _Subject(place=place, settings=settings, environ=environ, now=now, history=history, reads_all=reads_all)
     return [check for checks in _CHECKS for check in checks(subject)]
 
 
@@ -124,33 +123,31 @@ def _problems(subject: _Subject) -> Iterator[Check]:
 
 
 def _tier(subject: _Subject) -> Iterator[Check]:
-    """Check the journals: those that wait for the archive, and that of the tier json."""
-    is_chosen = subject.settings.tier == JSON_TIER
-    waiting = waiting_journals(subject.place, is_tier=is_chosen)
+    """Check the events that wait for the archive, and the journal of the tier json."""
+    place, journal = subject.place, journal_path(subject.place)
     if not has_sqlite():
-        told = f"{NO_SQLITE}: hooks note each turn for later, and commands do not work"
-        yield bad("tier", told, "run `install` with a Python that has it: it looks for one")
-    elif is_chosen:
-        yield _journal(subject.place)
-    if waiting:
-        told = f"what was recorded while the archive could not be used waits in {', '.join(waiting)}"
+        yield bad("tier", f"{NO_SQLITE}: hooks and commands do not work", "use a Python that has it")
+    elif subject.settings.tier == JSON_TIER:
+        yield _journal(subject)
+    elif os.path.exists(journal):
+        yield good("tier", f"sqlite; the journal {journal} is not shown")
+    for path in waiting_files(place):
+        told = f"what was recorded while the archive could not be used waits in {path}"
         yield bad("tier", told, "it joins the archive with the next command that can use that")
 
 
-def _journal(place: Place) -> Check:
-    folder = journal_folder(place)
-    hidden = f"; the archive {place.archive_path} is not shown" if os.path.exists(place.archive_path) else ""
-    lines = 0
-    if os.path.isdir(folder):
-        try:
-            with JournalledArchive(folder) as archive:
-                lines = archive.damaged
-        except UnifiedStateError as error:
-            return bad("tier", error.message, error.hint)
+def _journal(subject: _Subject) -> Check:
+    path, archive_path = subject.history, subject.place.archive_path
+    hidden = f"; the archive {archive_path} is not shown" if os.path.exists(archive_path) else ""
+    try:
+        with JournalledArchive(path) as archive:
+            lines = archive.journal.damaged + archive.unusable
+    except UnifiedStateError as error:
+        return bad("tier", error.message, error.hint)
     if lines:
-        told = f"{lines} lines of the history in {folder} cannot be read, and are left out"
+        told = f"{lines} lines of the history in {path} cannot be read, and are left out"
         return bad("tier", told, "check the disk; a copy of the file may have them")
-    return good("tier", f"json: a journal in {folder}{hidden}")
+    return good("tier", f"json: a journal in {path}{hidden}")
 
 
 def _archive(subject: _Subject) -> Iterator[Check]:
@@ -267,13 +264,13 @@ def _enforcement(subject: _Subject) -> Iterator[Check]:
 def _meaning(subject: _Subject) -> Iterator[Check]:
     """Check that a search by meaning has a model and vectors, if it is enabled."""
     name, model = "search by meaning", subject.settings.search_vectors
-    if model == OFF or not os.path.exists(subject.archive_path):
+    if model == OFF or not os.path.exists(subject.history):
         return
     try:
         from unified_state.search.query_meaning import open_reader
 
         reader = open_reader(subject.settings.minilm_folder)
-        with Archive(subject.archive_path, seconds=_PATIENCE) as archive:
+        with subject.open() as archive:
             has_vectors = reader.knows(archive)
     except UnifiedStateError as error:
         yield bad(name, error.message, error.hint)

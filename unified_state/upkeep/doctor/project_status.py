@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD, is_past, to_milliseconds
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import STAND_IN, count_sessions
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
-from unified_state.memory.journal.journal import HISTORY
 from unified_state.memory.repository.find_repository import read_head
 from unified_state.memory.repository.health import health_line
 from unified_state.model.item import CONSTRAINT
@@ -50,9 +47,8 @@ SELECT EXISTS (SELECT 1 FROM item WHERE status = 'active' AND kind != ? AND comm
 class Status(Record):
     """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970.
 
-    `server_problem` is the reason why the configured server cannot be synced. `archive_not_shown` is an archive that is
-    not used while the tier is json. `later` are the active items that were recorded at later commits than this
-    checkout.
+    `server_problem` is the reason why the configured server cannot be synced. `later` are the active items that were
+    recorded at later commits than this checkout.
     """
 
     repository: str
@@ -75,7 +71,6 @@ class Status(Record):
     copied_from: str | None = None
     servers: tuple[ServerState, ...] = ()
     server_problem: str | None = None
-    archive_not_shown: str | None = None
     later: tuple[str, ...] = ()
 
 
@@ -87,15 +82,13 @@ def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> S
 def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
     """Return the status that an archive and its place tell."""
     place = workspace.place
-    hidden = place.archive_path if workspace.journal is not None and os.path.exists(place.archive_path) else None
-
     (has_empty,) = archive.row(_HAS_EMPTY_ROWS, STAND_IN)
     steps, turns = archive.row(_STEPS_AND_TURNS if has_empty else _ALL_STEPS_AND_TURNS)
     return Status(
         repository=place.id or "",
         worktree=place.repository.worktree,
         tier=workspace.settings.tier,
-        archive_path=_path(workspace),
+        archive_path=archive.file,
         state_path=place.state_path,
         archive_bytes=archive.size(),
         sessions=count_sessions(archive),
@@ -112,7 +105,6 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         copied_from=place.copied_from,
         servers=tuple(server_states(archive)),
         server_problem=_server_problem(workspace, environ),
-        archive_not_shown=hidden,
         later=_later_items(archive, place.repository),
     )
 
@@ -168,7 +160,3 @@ def _item_counts(archive: Archive) -> dict[str, dict[str, int]]:
     ):
         counts.setdefault(kind, {})[status] = count
     return counts
-
-
-def _path(workspace: Workspace) -> str:
-    return workspace.place.archive_path if workspace.journal is None else os.path.join(workspace.journal, HISTORY)

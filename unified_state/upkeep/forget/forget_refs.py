@@ -101,9 +101,8 @@ def forget(
     `confirm` is called with what it takes, and may raise. It is not asked about rules: the user confirms those at the
     gate, whatever it says. `progress` shows how far the rewrite of the index is.
     """
-    hidden = workspace.place.archive_path
-    if workspace.journal is not None and os.path.exists(hidden):
-        workspace.report(f"the archive {hidden} was not searched: tier is json")
+    if hidden := workspace.not_shown:
+        workspace.report(f"{hidden} was not searched: tier is {workspace.settings.tier}")
 
     def action(archive: Archive) -> tuple[Forgotten, set[str]]:
         before = _work_texts(archive)

@@ -9,13 +9,13 @@ from unified_state.agents.install.install_claude_code import put_tool_hook
 from unified_state.constraints.constraint_table import settings_path
 from unified_state.constraints.told_once import worktrees_on
 from unified_state.lib.files import remove_if_empty
-from unified_state.memory.journal.journal_places import remove_journals
 from unified_state.memory.quiet.generation import QUIET_FOLDER
 from unified_state.memory.repository.checkouts import forget_checkouts
 from unified_state.memory.repository.find_repository import CHECKOUTS, ID_FILE
 from unified_state.memory.repository.health import BUG_REPORT, LOG
 from unified_state.memory.repository.place import KEY_FILE, home_of
 from unified_state.memory.workspace.session_project import SESSIONS_FOLDER
+from unified_state.memory.workspace.waiting_events import waiting_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 
 def purge(place: Place, settings: Settings) -> str:
-    """Delete archive, journals, state file, identity and the hooks before tool calls. Return one line that names the
-    deleted files.
+    """Delete archive, events that wait, state file, identity and the hooks before tool calls. Return one line that
+    names the deleted files.
     """
     for worktree in {place.repository.worktree, *worktrees_on(place.folder)}:
         put_tool_hook(settings_path(worktree), settings.data_dir, None)
-    remove_journals(place)
+    for path in waiting_files(place):
+        os.unlink(path)
     shutil.rmtree(place.folder, ignore_errors=True)
     for name in (QUIET_FOLDER, SESSIONS_FOLDER):  # other sessions write theirs again
         shutil.rmtree(os.path.join(settings.data_dir, name), ignore_errors=True)

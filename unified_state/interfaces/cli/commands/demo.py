@@ -28,7 +28,7 @@ from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import PARTS
 from unified_state.settings import Settings
-from unified_state.upkeep.merge.merge_and_settle import MERGE_AND_SETTLE
+from unified_state.upkeep.around_use import SETTLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ class _Demo:
         settings = Settings()
         settings.data_dir = os.path.join(folder, "data")
         place = locate(self._project, settings.data_dir, create=True)
-        self._workspace = Workspace(
-            place, settings, report=lambda _line: None, session_id=_SESSION, around_use=MERGE_AND_SETTLE
-        )
+        self._workspace = Workspace(place, settings, report=lambda _line: None, session_id=_SESSION, around_use=SETTLE)
         self._groups = hook_groups(settings.data_dir)
 
     def run(self) -> Demonstration:

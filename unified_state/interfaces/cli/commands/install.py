@@ -11,7 +11,6 @@ from unified_state.agents.install.agents_file import add_pointer, remove_pointer
 from unified_state.agents.install.claude_settings import is_enabled
 from unified_state.agents.install.commit_trailer import add_trailer, remove_trailer
 from unified_state.agents.install.hook_launcher import planned_launcher
-from unified_state.agents.install.hook_table import told_of_interpreter
 from unified_state.agents.install.install_claude_code import (
     COMMAND_FILE,
     LEAN_OFF,
@@ -39,6 +38,7 @@ from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
+from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.lib.times import current_time
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import locate
@@ -166,7 +166,7 @@ def _advice(done: Installed, scope: str, place: Place, settings: Settings) -> li
         "the plugin is enabled too; it leaves the work to these hooks": is_enabled(
             place.repository.worktree, environment()
         ),
-        told_of_interpreter() or "": True,
+        f"{NO_SQLITE}, so nothing is recorded; install with a Python that has it": not has_sqlite(),
         done.told: not done.skill_path,
         "`install --status-line` shows in the client how full its context is": not done.status_line,
         f"`install --allow-reading` lets the client run {len(READ_ONLY_RULES)} commands of ours that only read without "

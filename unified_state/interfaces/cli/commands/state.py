@@ -121,10 +121,6 @@ def _status_lines(status: Status, now: int) -> list[str]:
     ]
     if status.later:
         lines.append(f"later      {later_line(status.later)}")
-    if status.archive_not_shown:
-        lines.append(
-            f"not shown  the archive {status.archive_not_shown}, which takes this in once tier is sqlite again"
-        )
     if status.lean.outputs:
         lines.append(f"lean       {savings_line(status.lean)}")
     lines += [
@@ -210,7 +206,7 @@ def _load(context: Context, arguments: Namespace) -> None:
 
 
 def _check_archive(workspace: Workspace) -> None:
-    """Raise the error of an unusable archive, before anything is recorded in a journal instead."""
+    """Raise the error of an unusable archive."""
     if not workspace.is_empty:
         workspace.use(lambda _archive: None)
 

@@ -1,7 +1,7 @@
-"""The steps around each use of an archive: waiting journals are merged before it, changed constraints are enforced
-after it, and reminders compiled where the user turned them on.
+"""The steps around each use of an archive: changed constraints are enforced after it, and reminders compiled where the
+user turned them on.
 
-Hooks pass `MERGE_AND_SETTLE` to their workspaces, commands, servers and programs `CATCH_UP_AND_SETTLE`.
+Hooks pass `SETTLE` to their workspaces, commands, servers and programs `CATCH_UP_AND_SETTLE`.
 """
 
 from __future__ import annotations
@@ -54,16 +54,6 @@ def _size(path: str) -> int:
         return 0
 
 
-def _merge(workspace: Workspace, archive: Archive) -> str | None:
-    """Merge the journals that wait, and return the problem that remains, or None."""
-    from unified_state.upkeep.merge.merge_back import merge_back
-
-    archive.run(f"PRAGMA busy_timeout = {_PATIENCE}")
-    problem = merge_back(workspace, archive, workspace.merge_seconds)
-    archive.run(f"PRAGMA busy_timeout = {round(workspace.seconds * 1000)}")
-    return problem
-
-
 def _settle(workspace: Workspace, archive: Archive) -> None:
     """Compile what is enforced and told before tool calls, where it may have changed."""
     from unified_state.constraints.compile_constraints import settle
@@ -71,5 +61,5 @@ def _settle(workspace: Workspace, archive: Archive) -> None:
     settle(archive, workspace)
 
 
-MERGE_AND_SETTLE = AroundUse(merge=_merge, settle=_settle)
-CATCH_UP_AND_SETTLE = AroundUse(merge=_merge, settle=_settle, catch_up=_catch_up)
+SETTLE = AroundUse(settle=_settle)
+CATCH_UP_AND_SETTLE = AroundUse(settle=_settle, catch_up=_catch_up)
