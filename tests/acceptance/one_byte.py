@@ -204,7 +204,7 @@ class Victim:
         files = [path for root in self._roots for path in sorted(root.rglob("*")) if path.is_file()]
         for path in files:
             size = path.stat().st_size
-            kind = "pending" if path.parent.name == "pending" else "run" if path.parent.name == "runs" else path.name
+            kind = "run" if path.parent.name == "runs" else path.name
             if size and not path.name.startswith("archive.db") and path.parent.name != "commands":
                 places.setdefault(kind, []).append((str(path), range(size)))
         return places

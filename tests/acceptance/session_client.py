@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -49,9 +51,9 @@ class Client:
     @property
     def kept(self) -> list[str]:
         """The messages of the session that wait for the transcript."""
-        taken = self.project.data.glob(f"repositories/*/pending/{self.session_id}.json")
-        found = [message for path in taken for message in json.loads(path.read_text(encoding="utf-8"))]
-        return [text for _, text, _ in found]
+        query = "SELECT text FROM note JOIN session ON session.id = session WHERE session_id = ? AND kind GLOB 'wait*'"
+        with closing(sqlite3.connect(self.project.archive)) as archive:
+            return [text for (text,) in archive.execute(query, (self.session_id,))]
 
     @property
     def archived(self) -> list[str]:

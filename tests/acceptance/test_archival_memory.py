@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -89,7 +91,8 @@ def test_the_last_message_is_kept_once_though_the_transcript_lags_behind_at_stop
     written, path = _stopped(project, tmp_path, os.getpid())
     written.text("All done.", timestamp=datetime.now(UTC).isoformat())
     project.keep(written, path, "UserPromptSubmit")
-    assert list(project.data.glob("repositories/*/pending/*")) == []
+    with closing(sqlite3.connect(project.archive)) as archive:
+        assert archive.execute("SELECT count(*) FROM note").fetchone() == (0,)
     _start_another_session(project)
     assert kept(project.export("s")) == said(written.content)
 

@@ -188,8 +188,9 @@ def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_repor
     project = Project(project.folder, tmp_path / token)  # the message names the file
     project.home.mkdir()
     project.decide("so that there is an archive")
-    damaged = project.archive.parent / "pending" / "s.json"
-    damaged.mkdir(parents=True)  # a folder in the place of a file is a problem, damage would be set aside
+    path = project.archive
+    path.unlink()
+    path.mkdir()  # a folder in the place of a file is a problem, damage would be set aside
     assert project.hook("Stop", last_assistant_message="done").code == 0
     restored = project.hook("SessionStart", "brief", source="startup").out
     bug = "import sys\nfrom unified_state.interfaces.cli import argument_parser, main as cli\n"

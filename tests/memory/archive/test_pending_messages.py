@@ -16,56 +16,21 @@ from unified_state.memory.archive.pending_messages import (
     forget_messages,
     keep_message,
     read_pending,
-    sessions_with_pending,
-    write_pending,
 )
 from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
-from unified_state.memory.repository.health import set_aside_files
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.hook_event import Moment
 from unified_state.model.step import PROMPT, TEXT
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
-MESSAGES = [Pending(PROMPT, "fix it", 1), Pending(TEXT, 'done "ü" \ud83d', 2)]
+MESSAGES = [Pending(PROMPT, "fix it", 1), Pending(TEXT, 'done "ü"', 2)]
 
 
-def test_pending_messages_come_back_as_they_were(archive: Archive) -> None:
-    write_pending(archive, "s", MESSAGES)
+def test_pending_messages_come_back_in_their_order(archive: Archive) -> None:
+    for message in reversed(MESSAGES):
+        keep_message(archive, "s", message)
     assert read_pending(archive, "s") == MESSAGES
     assert read_pending(archive, "another") == []
-
-
-def test_without_messages_there_is_no_file(archive: Archive) -> None:
-    write_pending(archive, "s", MESSAGES)
-    write_pending(archive, "s", [])
-    write_pending(archive, "s", [])
-    assert (read_pending(archive, "s"), sessions_with_pending(archive)) == ([], [])
-
-
-def test_sessions_with_pending_messages_are_listed_by_a_name_that_reads_them(archive: Archive) -> None:
-    write_pending(archive, "../s", MESSAGES)
-    (name,) = sessions_with_pending(archive)
-    assert read_pending(archive, name) == MESSAGES
-    assert len(list((Path(archive.path).parent / "pending").iterdir())) == 1
-
-
-def test_the_file_is_private(archive: Archive) -> None:
-    write_pending(archive, "s", MESSAGES)
-    folder = Path(archive.path).parent / "pending"
-    assert (folder.stat().st_mode & 0o777, (folder / "s.json").stat().st_mode & 0o777) == (0o700, 0o600)
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b'[["prompt"]]', b"7", b"\xff", b'[["prompt",7,8]]', b'[["x","y",8]]'])
-def test_a_damaged_file_is_set_aside_whole_and_the_next_messages_are_kept(archive: Archive, content: bytes) -> None:
-    write_pending(archive, "s", MESSAGES)
-    folder = Path(archive.path).parent
-    (folder / "pending" / "s.json").write_bytes(content)
-    assert read_pending(archive, "s") == []
-    (aside,) = set_aside_files(str(folder))
-    assert (folder / aside).read_bytes() == content
-    write_pending(archive, "s", MESSAGES)
-    assert read_pending(archive, "s") == MESSAGES
-    assert sessions_with_pending(archive) == ["s"]
 
 
 LATER = NOW + 60_000
@@ -93,6 +58,15 @@ def test_a_prompt_that_the_transcript_has_is_not_kept_twice(
     capture(LATER)
     assert texts(archive) == ["first", "sure", "and this"]
     assert read_pending(archive, SESSION) == []
+
+
+def test_a_prompt_with_half_an_emoji_is_known_too(
+    archive: Archive, transcript: Path, capture: Callable[[int], object]
+) -> None:
+    keep_message(archive, SESSION, Pending(PROMPT, "and \ud83d", NOW + 5_000))
+    append(transcript, prompt(5, "and \ud83d"))
+    capture(LATER)
+    assert texts(archive) == ["first", "sure", "and \ud83d"]
 
 
 def test_a_prompt_that_the_transcript_lost_is_archived_in_a_turn_of_its_own(
@@ -201,5 +175,5 @@ def test_what_is_forgotten_does_not_come_back_as_a_pending_message(
 def test_other_pending_messages_stay_when_one_is_forgotten(archive: Archive) -> None:
     for text in ("a", "b"):
         keep_message(archive, SESSION, Pending(PROMPT, text, NOW))
-    forget_messages(archive, lambda message: message.text == "a")
+    forget_messages(archive, lambda text: text == "a")
     assert [message.text for message in read_pending(archive, SESSION)] == ["b"]

@@ -35,7 +35,7 @@ def keep_event(call: HookCall, error: UnifiedStateError) -> str:
     path = keep_waiting(call.workspace.place, told)
     if event.hook_event_name == "SessionStart" and call.part in ("", BRIEF):
         kept = f"all is kept in {path}" if path else "nothing can be kept"
-        return _brief(call, f"{kept} until the archive can be used; now {error.message}")
+        return _brief(call, call.workspace.mask(f"{kept} until the archive can be used; now {error.message}"))
     if path is None:
         raise error
     return ""

@@ -1,35 +1,21 @@
-"""Pending messages: reported by a hook, and archived only if the transcript turns out to lack them."""
+"""Messages that a hook was told and the session's transcript may not have yet: a prompt, or the last answer.
+
+Each is a note of its session until its entry is archived. If the transcript lacks it, the message itself is archived.
+"""
 
 from __future__ import annotations
 
-import os
-
-from unified_state.errors import StorageError
-from unified_state.lib.files import FileLock, write_note
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json, read_regular
-from unified_state.memory.repository.health import PENDING_FOLDER
+from unified_state.lib.text import escape_surrogates
+from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.memory.archive.sessions import is_running, session_number, touch_session
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Protocol
 
     from unified_state.memory.archive.archive import Archive
-
-    class InFolder(Protocol):
-        """An archive, or its place. The messages are in its folder, so they can be kept without opening it."""
-
-        @property
-        def folder(self) -> str:
-            """The folder of the archive."""
-
-
-_ENDING = ".json"
-_LONGEST_NAME = 100  # characters
-_LARGEST = 1 << 28  # bytes; a message is rarely longer than a prompt
-_LOCK_SECONDS = 4.0  # a holder archives one message at most, which may wait for another writer of the archive
 
 
 class Pending(Record):
@@ -40,69 +26,20 @@ class Pending(Record):
     at: int
 
 
-def pending_lock(archive: InFolder) -> FileLock:
-    """Return the lock for reading and rewriting pending messages."""
-    return FileLock(_folder(archive) + ".lock", _LOCK_SECONDS)
+_WAITS = "waiting "  # the start of the kind of such a note; no other reader of notes asks for it
+_LIST = "SELECT kind, text, at FROM note WHERE session = ? AND kind GLOB ? ORDER BY at, id"
+_DROP = "DELETE FROM note WHERE session = ? AND kind = ? AND text = ? AND at = ?"
 
 
-def sessions_with_pending(archive: InFolder) -> list[str]:
-    """Return the sessions that have pending messages, by the names that `read_pending` takes."""
-    try:
-        names = [name for name in os.listdir(_folder(archive)) if name.endswith(_ENDING)]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return sorted(name.removesuffix(_ENDING) for name in names)
+def read_pending(archive: Archive, session_id: str) -> list[Pending]:
+    """Return the pending messages of a session, in order."""
+    session = session_number(archive, session_id)
+    return [] if session is None else _read(archive, session)
 
 
-def read_pending(archive: InFolder, session_id: str) -> list[Pending]:
-    """Return the pending messages of a session, in order.
-
-    A damaged file is set aside, because the transcript nearly always has its messages. Raises StorageError if a file
-    cannot be read.
-    """
-    messages = _read(_path(archive, session_id))
-    return sorted(messages, key=lambda message: message.at)
-
-
-def _read(path: str) -> list[Pending]:
-    try:
-        content = parse_json(read_regular(path, _LARGEST).decode("utf-8", "surrogatepass"))
-        return [_checked(*fields) for fields in content]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except (ValueError, TypeError):
-        os.rename(path, f"{path}.damaged-{os.urandom(4).hex()}")
-        return []
-    except OSError as error:
-        message = f"the pending messages {path} cannot be read: {error.strerror}"
-        raise StorageError(message, "make the file readable") from error
-
-
-def _checked(kind: Any, text: Any, at: Any) -> Pending:
-    if kind not in {PROMPT, TEXT} or not isinstance(text, str) or not isinstance(at, int):
-        raise TypeError(kind)
-    return Pending(kind, text, at)
-
-
-def write_pending(archive: InFolder, session_id: str, messages: list[Pending]) -> None:
-    """Write the pending messages of a session. Without messages the file is deleted."""
-    path = _path(archive, session_id)
-    if messages:
-        if not os.path.isdir(_folder(archive)):
-            os.makedirs(_folder(archive), mode=0o700, exist_ok=True)
-        content = dump_json([[message.kind, message.text, message.at] for message in messages])
-        write_note(path, content.encode("utf-8", "surrogatepass"))
-    elif os.path.exists(path):
-        os.unlink(path)
-
-
-def _folder(archive: InFolder) -> str:
-    return os.path.join(archive.folder, PENDING_FOLDER)
-
-
-def _path(archive: InFolder, session_id: str) -> str:
-    plain = "".join(one if one.isalnum() or one == "-" else "_" for one in session_id)[:_LONGEST_NAME]
-    return os.path.join(_folder(archive), plain + _ENDING)
+def _read(archive: Archive, session: int) -> list[Pending]:
+    rows = archive.rows(_LIST, session, f"{_WAITS}*")
+    return [Pending(kind.removeprefix(_WAITS), text, to_milliseconds(at) or 0) for kind, text, at in rows]
 
 
 WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an entry
@@ -112,11 +49,13 @@ _REWORDED = "/<"  # the start of a prompt that the client rewrites in the transc
 ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT,)}  # the kinds of transcript entries of a message
 
 
-def keep_message(archive: InFolder, session_id: str, message: Pending) -> None:
+def keep_message(archive: Archive, session_id: str, message: Pending) -> None:
     """Store a message until it is settled."""
     if message.text.strip():
-        with pending_lock(archive):
-            write_pending(archive, session_id, [*read_pending(archive, session_id), message])
+        with archive.transaction(durable=False):
+            session = touch_session(archive, session_id, message.at)
+            insert = "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)"
+            archive.run(insert, session, f"{_WAITS}{message.kind}", message.text, to_text(message.at))
 
 
 def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool = True) -> None:
@@ -127,45 +66,23 @@ def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool 
     """
     if not read_pending(archive, session_id):
         return
-    from unified_state.memory.archive.sessions import session_number
-
-    session = session_number(archive, session_id)
-    if session is not None:
-        with pending_lock(archive):
-            _settle(archive, session, session_id, now, waits=waits)
-
-
-def _settle(archive: Archive, session: int, session_id: str, now: int, *, waits: bool) -> None:
-    from unified_state.memory.archive.sessions import is_running
-
-    messages = read_pending(archive, session_id)
-    (pid,) = archive.row("SELECT pid FROM session WHERE id = ?", session)
-    written_by_then = now - WRITTEN_BY_THEN if waits and is_running(pid) else now
-    waiting = [message for message in messages if message.at > written_by_then]
-    for message in messages:
-        known = _is_archived(archive, session, message)
-        if known and message in waiting:
-            waiting.remove(message)
-        elif not known and message not in waiting:
-            _archive(archive, session, session_id, message)
-    if waiting != messages:
-        write_pending(archive, session_id, waiting)
+    with archive.transaction():
+        session, pid = archive.row("SELECT id, pid FROM session WHERE session_id = ?", session_id)
+        written_by_then = now - WRITTEN_BY_THEN if waits and is_running(pid) else now
+        for message in _read(archive, session):
+            known = _is_archived(archive, session, message)
+            if not known and message.at > written_by_then:
+                continue
+            if not known:
+                _archive(archive, session, session_id, message)
+            archive.run(_DROP, session, f"{_WAITS}{message.kind}", message.text, to_text(message.at))
 
 
-def forget_messages(archive: Archive, is_meant: Callable[[Pending], bool]) -> None:
-    """Delete pending messages of all sessions that `is_meant` selects."""
-    for session_id in sessions_with_pending(archive):
-        with pending_lock(archive):
-            messages = read_pending(archive, session_id)
-            kept = [message for message in messages if not is_meant(message)]
-            if kept != messages:
-                write_pending(archive, session_id, kept)
-
-
-def drop_messages(archive: Archive, session_id: str) -> None:
-    """Delete the pending messages of a session."""
-    with pending_lock(archive):
-        write_pending(archive, session_id, [])
+def forget_messages(archive: Archive, is_meant: Callable[[str], bool]) -> None:
+    """Delete pending messages of all sessions whose texts `is_meant` selects."""
+    for number, text in archive.rows("SELECT id, text FROM note WHERE kind GLOB ?", f"{_WAITS}*"):
+        if is_meant(text):
+            archive.run("DELETE FROM note WHERE id = ?", number)
 
 
 def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
@@ -177,7 +94,7 @@ def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
     from unified_state.memory.archive.steps import texts_since
 
     entries = texts_since(archive, session, ENTRIES[message.kind], message.at - _LONGEST_ANSWER)
-    return any(is_said_by(message, at, text.strip()) for at, text in entries)
+    return any(is_said_by(message, at, escape_surrogates(text.strip())) for at, text in entries)
 
 
 def is_said_by(message: Pending, at: int, block: str) -> bool:
@@ -202,6 +119,5 @@ def _archive(archive: Archive, session: int, session_id: str, message: Pending) 
         text=message.text,
         starts_turn=message.kind == PROMPT,
     )
-    with archive.transaction():
-        newest = last_turns(archive, session, 1)
-        StepWriter(archive, session, newest[0] if newest else None).add(step, pack(message.text))
+    newest = last_turns(archive, session, 1)
+    StepWriter(archive, session, newest[0] if newest else None).add(step, pack(message.text))

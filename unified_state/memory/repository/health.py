@@ -12,7 +12,6 @@ from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_js
 from unified_state.lib.times import age_text, is_past, to_text
 
 RUNS_FOLDER = "runs"  # beside the archive: a trace for each event
-PENDING_FOLDER = "pending"  # likewise: messages that wait for the transcript
 LOG, BUG_REPORT = "hook.log", "bug-report.txt"
 SYNC_RUN = "sync"  # a sync with the team's server leaves the same trace as a hook
 IDENTITY, ARCHIVE = "identity", "archive"  # repairs leave the same trace as hooks
@@ -96,12 +95,8 @@ def health_line(folder: str, now: int) -> str | None:
 
 def set_aside_files(folder: str, since: int = 0) -> list[str]:
     """Return the names of the damaged files that were set aside beside the archive since then and still exist."""
-    names = []
-    for below in ("", PENDING_FOLDER):
-        path = os.path.join(folder, below)
-        found = sorted(os.listdir(path)) if os.path.isdir(path) else []
-        names += [os.path.join(below, name) for name in found if _is_set_aside(os.path.join(path, name), since)]
-    return names
+    found = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    return [name for name in found if _is_set_aside(os.path.join(folder, name), since)]
 
 
 def _is_set_aside(path: str, since: int) -> bool:

@@ -17,7 +17,7 @@ from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_reg
 from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import find_compaction
-from unified_state.memory.archive.pending_messages import drop_messages, forget_messages
+from unified_state.memory.archive.pending_messages import forget_messages
 from unified_state.memory.archive.session_work import change_work, forget_todos
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.small_steps import in_small_steps
@@ -158,15 +158,13 @@ def forget_wanted(
     if confirm is not None and not rules:
         confirm(found)
     if wanted.text is not None:
-        holds = _holds(wanted.text)
-        forget_messages(archive, lambda message: holds(message.text))
+        forget_messages(archive, _holds(wanted.text))
     elif wanted.session_id is not None:
-        drop_messages(archive, wanted.session_id)
         with archive.transaction():
             forget_session_texts(archive, session_number(archive, wanted.session_id) or 0, now)
     else:
         texts = {step.text.strip() for number in found.steps if (step := find_step(archive, number)) is not None}
-        forget_messages(archive, lambda message: message.text.strip() in texts)
+        forget_messages(archive, lambda text: text.strip() in texts)
     return _forget_found(archive, found, now, progress)
 
 
@@ -238,7 +236,6 @@ def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
         elif told.what == SESSION and (session := session_number(archive, told.key)) is not None:
             known = "SELECT 1 FROM tombstone WHERE what = ? AND key = ? AND at >= ?"
             if archive.row(known, told.what, told.key, told.at) is None:  # otherwise later texts would be deleted too
-                drop_messages(archive, told.key)
                 with archive.transaction():
                     forget_session_texts(archive, session, told.at)
             until = "SELECT 1 FROM step WHERE id = ? AND at <= ?"

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.pending_messages import (
-    pending_lock,
-    read_pending,
-    sessions_with_pending,
-    write_pending,
-)
 from unified_state.memory.archive.small_steps import note_rewrite
 from unified_state.memory.archive.steps import find_step
 from unified_state.memory.archive.text_columns import free_texts, replace_free_text, replace_text
@@ -61,7 +54,6 @@ def scan(
         looked_at, refs = _steps(archive, workspace.masker, report, fix_at)
         refs += _items(archive, workspace.masker, fix_at)
         refs += _free_texts(archive, workspace.masker, fix_at)
-        refs += _pending(archive, workspace.masker, fix=fix)
         if fix and finish(archive) and not archive.has_journal:
             archive.compact()  # of a secret, no byte may stay in an unused part of a page
         return Scanned(looked_at, tuple(refs))
@@ -131,19 +123,6 @@ def _free_texts(archive: Archive, masker: Masker, fix_at: int | None) -> list[st
                     note_masked(archive, *found.record, fix_at)
                 if found.is_summary:
                     requote_summary(archive, found.key, masked, masker)
-    return refs
-
-
-def _pending(archive: Archive, masker: Masker, *, fix: bool) -> list[str]:
-    refs = []
-    with pending_lock(archive) if fix else nullcontext():  # only `fix` needs a folder that can be written
-        for session_id in sessions_with_pending(archive):
-            messages = read_pending(archive, session_id)
-            masked = [message.replace(text=masker.text(message.text)) for message in messages]
-            if masked != messages:
-                refs.append(f"session {session_id}")
-                if fix:
-                    write_pending(archive, session_id, masked)
     return refs
 
 
