@@ -14,15 +14,7 @@ from unified_state.memory.archive.session_work import add_notes
 from unified_state.memory.archive.sessions import Cursor, move_cursor, touch_session
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.ledger.item_table import insert_item, link_items, next_alias
-from unified_state.model.item import (
-    ATTEMPT,
-    CONSTRAINT,
-    DECISION,
-    EVIDENCE,
-    QUESTION,
-    STANDING_RULE,
-    LedgerItem,
-)
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
 
 BEGIN = NOW - 400 * 24 * 60 * MINUTE
@@ -75,25 +67,25 @@ def _write_steps(archive: Archive, session: int, at: int) -> None:
 
 
 def _item(archive: Archive, number: int, session_id: str, before: list[LedgerItem]) -> LedgerItem:
-    """One item. Each third has ended; of those each second one waits as a rule that was only said."""
+    """One item. Each third has ended; of those each second one waits as a rule that a summary reported."""
     kind, tenth = _KINDS[number % 10], number // 10
     has_ended, is_captured = number % 3 == 2, kind in (ATTEMPT, EVIDENCE)
-    is_said = has_ended and kind == CONSTRAINT and tenth % 2 == 0
+    is_waiting = has_ended and kind == CONSTRAINT and tenth % 2 == 0
     subject = f"{_SUBJECTS[tenth % 10]} {number}"
     body = {name: f"{value} {subject}" if isinstance(value, str) else value for name, value in BODIES[kind].items()}
     body |= {"type": "error"} if kind == EVIDENCE else {}
     body |= {"priority": ("low", "medium", "high")[tenth % 3]} if kind == QUESTION else {}
-    if kind == CONSTRAINT and not is_said and tenth % 4 == 0:
+    if kind == CONSTRAINT and not is_waiting and tenth % 4 == 0:
         body |= {"scope": {"commands": [f"deploy {number}*"]}, "mode": "deny"}
     at = to_text(BEGIN + number * MINUTE)
-    status = "proposed" if is_said else ("superseded" if before and has_ended else "active")
+    status = "proposed" if is_waiting else ("superseded" if before and has_ended else "active")
     return LedgerItem(
         uuid=str(uuid.UUID(int=number + (1 << 100))),
         alias=next_alias(archive, kind),
         kind=kind,
         body=body,
         status=status,
-        origin="user_said" if is_said or tenth % 2 else "inferred",
+        origin="user_said" if is_waiting or tenth % 2 else "inferred",
         created_at=at,
         changed_at=at if status == "superseded" else None,
         superseded_by=before[-1].uuid if status == "superseded" else None,
@@ -103,6 +95,6 @@ def _item(archive: Archive, number: int, session_id: str, before: list[LedgerIte
         files=(f"src/m{number % 40}.py",) if number % 2 else (),
         file_hashes={f"src/m{number % 40}.py": "0 0 0"} if number % 4 == 1 else {},
         paged_out_at=at if is_captured or number % 5 else None,
-        rule="error" if is_captured else STANDING_RULE if is_said else None,
-        capture_key=f"key {number}" if is_captured or is_said else None,
+        rule="error" if is_captured else "summary" if is_waiting else None,
+        capture_key=f"key {number}" if is_captured or is_waiting else None,
     )

@@ -26,8 +26,9 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
 def path(project: Project) -> Path:
     """A session with one of each."""
     written = Transcript(SESSION, cwd=str(project.folder))
-    written.prompt("Cache the prices. From now on, ask before you push.")
+    written.prompt("Cache the prices.")
     written.call("AskUserQuestion", {"questions": QUESTIONS}, ANSWER)
+    written.selects("Which port?", "8001")
     written.call("ExitPlanMode", {"plan": PLAN}, APPROVED)
     written.call("TodoWrite", {"todos": TODOS}, "Todos have been modified successfully.")
     written.call("Edit", {"file_path": f"{project.folder}/price.go", "new_string": "3"}, "updated")
@@ -53,33 +54,33 @@ def test_the_state_file_has_what_was_captured(project: Project, path: Path) -> N
     assert project.run("validate").code == 0
 
 
-def test_a_restore_tells_it_and_marks_what_was_only_said(project: Project, path: Path) -> None:
+def test_a_restore_tells_it(project: Project, path: Path) -> None:
     brief = restored(project, path, source="compact")["brief"]
     told = ["Which store? SQLite", "not taken: Files", "[in progress] Fill the cache", "[FAILED ATTEMPTS]", "TestPrice"]
     told += ["the user refused: not yet", "1a2b3c4 Cache the prices", "[WORK] Cache the prices"]
     assert [words for words in told if words not in brief] == []
-    assert "  C1 (not confirmed): From now on, ask before you push." in brief
-    assert "the user drops one with `unified-state inbox reject C1`" in brief
 
 
 def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path: Path) -> None:
     (proposal,) = project.ask("inbox", "list")
-    assert (proposal["id"], proposal["quote"]) == ("C1", "From now on, ask before you push.")
-    assert "From now on, ask before you push." in project.run("inbox").out
-    assert project.at_terminal("inbox", "accept", "C1").code == 0
+    ref = proposal["id"]
+    assert (proposal["decision"], proposal["quote"]) == ("Which port? 8001", '"Which port?"="8001"')
+    assert "Which port? 8001" in project.run("inbox").out
+    assert "8001" not in restored(project, path, source="compact")["brief"]
+    assert project.at_terminal("inbox", "accept", ref).code == 0
     assert project.ask("inbox", "list") == []
     brief = restored(project, path, source="compact")["brief"]
-    assert "C1 (the user said): From now on, ask before you push." in brief
-    assert "not confirmed" not in brief
-    assert project.run("inbox", "reject", "C1").code == 2
+    assert f"{ref} (the user said): Which port? 8001" in brief
+    assert project.run("inbox", "reject", ref).code == 2
 
 
 def test_a_dismissed_proposal_does_not_come_back(project: Project, path: Path) -> None:
-    assert project.at_terminal("inbox", "reject", "C1").code == 0
+    (proposal,) = project.ask("inbox", "list")
+    assert project.at_terminal("inbox", "reject", proposal["id"]).code == 0
     assert project.run("import", str(path)).code == 0
     assert project.ask("inbox", "list") == []
-    assert "ask before you push" not in project.state_path.read_text(encoding="utf-8")
-    assert "ask before you push" not in restored(project, path, source="compact")["brief"]
+    assert "8001" not in project.state_path.read_text(encoding="utf-8")
+    assert "8001" not in restored(project, path, source="compact")["brief"]
 
 
 def test_an_attempt_can_be_recorded_by_hand(project: Project) -> None:

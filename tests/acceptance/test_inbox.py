@@ -17,17 +17,26 @@ from .test_status_line import StatusLine
 from .transcripts import Transcript
 
 AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}
-PROMPT = "Always run make lint. Never touch migrations/. From now on use tabs in Makefiles."
+SUMMARY = """The tests pass.
+```unified-state
+constraint: Always run make lint
+constraint: Never touch migrations/
+```"""
+
+
+def session() -> Transcript:
+    written = Transcript("s")
+    written.prompt("Go on.")
+    written.selects("Which store?", "Files")
+    written.compaction(SUMMARY)
+    return written
 
 
 def fill_waiting(project: Project, folder: Path) -> None:
-    """A prompt with rules, and proposals of a program to change and to lift a rule and to drop a decision."""
-    written = Transcript("s")
-    written.prompt(PROMPT)
-    written.text("I will.")
-    project.keep(written, folder / "s.jsonl")
+    """Rules that a summary reports, an answer that was not sent, and proposals to change, to lift and to drop."""
     assert project.run("constraint", "add", "Never push", "--source", "me").code == 0
     project.decide("Use SQLite")
+    project.keep(session(), folder / "s.jsonl")
     program = (
         "from unified_state import UnifiedStateManager as M; m = M();"
         "m.edit(RULE, constraint='Push to branches only'); m.propose_lift(RULE)"
@@ -56,12 +65,12 @@ def statuses(project: Project) -> dict[str, str]:
 def test_the_inbox_lists_what_waits_with_its_quote_and_where_it_came_from(waiting: Project) -> None:
     shown = waiting.run("inbox").out
     assert "Never touch migrations/" in shown
-    assert "(T1, standing rule, " in shown
+    assert 'from ""Which store?"="Files"" (T1, answer, ' in shown
     assert "    recorded just now\n" in shown  # a program's proposal, of no turn
     assert "from (just now)" not in shown
-    (item,) = [item for item in waiting.ask("inbox") if "migrations" in item.get("constraint", "")]
-    assert (item["turn"], item["session_id"], item["rule"]) == ("T1", "s", "standing rule")
-    assert "Never touch migrations/" in item["quote"]
+    (item,) = [item for item in waiting.ask("inbox") if "Which store?" in item.get("decision", "")]
+    assert (item["turn"], item["session_id"], item["rule"]) == ("T1", "s", "answer")
+    assert item["quote"] == '"Which store?"="Files"'
 
 
 def test_the_inbox_tells_what_a_proposal_would_change_lift_or_drop(waiting: Project) -> None:
@@ -113,10 +122,7 @@ def test_reject_keeps_the_reason_and_it_is_not_proposed_again(waiting: Project, 
     assert waiting.at_terminal("inbox", "reject", ref, "--why", "they move").code == 0
     found = waiting.ask("show", ref)
     assert (found["status"], found["body"]["resolution"]) == ("dismissed", "they move")
-    again = Transcript("s")
-    again.prompt(PROMPT)
-    again.text("I will.")
-    waiting.keep(again, tmp_path / "again.jsonl")
+    waiting.keep(session(), tmp_path / "again.jsonl")
     assert statuses(waiting)[ref] == "dismissed"
     assert waiting.at_terminal("reopen", ref).code == 0
     assert statuses(waiting)[ref] == "proposed"
@@ -142,9 +148,7 @@ def started(project: Project, session_id: str, source: str = "startup") -> str:
 def test_the_user_learns_once_ever_that_something_waits(waiting: Project) -> None:
     told = started(waiting, "new")
     assert told.count("\n") == 0
-    assert "of yours" in told
-    assert "wait for confirmation" in told
-    assert told.endswith("(unified-state inbox)")
+    assert told == "6 recorded items wait for confirmation (unified-state inbox)"
     for session in ("new", "another", "a third"):
         for source in ("startup", "compact", "resume", "clear"):
             assert "inbox" not in started(waiting, session, source)
@@ -154,16 +158,6 @@ def test_the_user_learns_once_ever_that_something_waits(waiting: Project) -> Non
     assert started(waiting, "a fourth") == ""
 
 
-def test_a_correction_is_listed_and_not_told(project: Project, tmp_path: Path) -> None:
-    written = Transcript("s")
-    written.prompt("Write the parser.")
-    written.text("I used regular expressions.")
-    written.prompt("No, use the tokenizer instead.")
-    project.keep(written, tmp_path / "s.jsonl")
-    assert [item["rule"] for item in project.ask("inbox")] == ["correction"]
-    assert started(project, "new") == ""
-
-
 def test_what_was_told_is_told_no_more_after_it_was_decided_and_waits_again(waiting: Project) -> None:
     assert "inbox" in started(waiting, "new")
     ref = ids(waiting, '"Drop D1: Use SQLite"')
@@ -171,20 +165,6 @@ def test_what_was_told_is_told_no_more_after_it_was_decided_and_waits_again(wait
     assert waiting.run("undo").code == 0
     assert ref in [item["id"] for item in waiting.ask("inbox")]
     assert started(waiting, "another") == ""
-
-
-def test_one_rule_is_quoted_and_nothing_is_told_where_nothing_waits(project: Project, tmp_path: Path) -> None:
-    assert started(project, "empty") == ""
-    written = Transcript("s")
-    written.prompt(
-        "Never touch migrations/, fixtures/, vendored/ or anything else that the other team owns and reviews."
-    )
-    project.keep(written, tmp_path / "s.jsonl")
-    told = started(project, "new")
-    assert told.startswith('1 rule of yours waits for confirmation: "Never touch migrations/'), told
-    assert len(told) < 150
-    assert project.at_terminal("inbox", "reject", "--all").code == 0
-    assert started(project, "third") == ""
 
 
 def test_the_line_stands_below_that_of_the_restore(waiting: Project, tmp_path: Path) -> None:

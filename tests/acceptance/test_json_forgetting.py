@@ -89,12 +89,13 @@ def test_what_was_forgotten_without_sqlite_never_enters_the_archive(
     chosen: Project, tmp_path: Path, write_settings: Callable[[str], None]
 ) -> None:
     written, path = Transcript("s"), tmp_path / "s.jsonl"
-    written.prompt("From now on never mention the swordfish.")
+    written.prompt("go")
+    written.selects("Which fish?", "the swordfish")
     written.text("The quokka is beside it")
     chosen.keep(written, path)
     assert chosen.at_terminal("forget", "--match", "swordfish").code == 0
     write_settings("")
-    assert [line["text"] for line in chosen.export()] == ["The quokka is beside it"]
+    assert [line["text"] for line in chosen.export()] == ["go", "The quokka is beside it"]
     assert chosen.ask("inbox", "list") == []
     path.unlink()
     assert b"swordfish" not in all_bytes([chosen.home, chosen.folder])
@@ -104,8 +105,8 @@ def test_what_an_archive_had_is_forgotten_in_it_with_the_facts_that_were_capture
     project: Project, tmp_path: Path, write_settings: Callable[[str], None]
 ) -> None:
     written, path = Transcript("s"), tmp_path / "s.jsonl"
-    written.prompt("From now on never mention the swordfish.")
-    written.text("ok")
+    written.prompt("go")
+    written.selects("Which fish?", "the swordfish")
     written.prompt("go on")
     project.keep(written, path)
     assert any("swordfish" in str(item) for item in project.ask("inbox", "list"))

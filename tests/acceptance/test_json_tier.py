@@ -131,8 +131,8 @@ def test_what_was_said_is_found_recalled_and_forgotten(chosen: Project, tmp_path
 def test_what_needed_an_archive_before_works(chosen: Project, tmp_path: Path) -> None:
     """Facts that are captured, proposals, why, scan, restore, context, survival, the working set, ingest."""
     written = Transcript("s")
-    written.prompt("From now on never push to main.")
-    written.text("ok")
+    written.prompt("go")
+    written.selects("Which branch?", "never push to main")
     written.call("Edit", {"file_path": "/home/dev/proj/app.py", "old_string": "a", "new_string": "b"}, "done")
     written.prompt("go on")
     path = written.write(tmp_path / "s.jsonl")

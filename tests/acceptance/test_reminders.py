@@ -151,18 +151,6 @@ class TestWhatIsTold:
         assert told.endswith("Also about it: D1; `unified-state show REF` prints one.")
         assert edit(reminding) == ""
 
-    def test_what_was_only_said_is_marked_and_comes_after_what_is_recorded(
-        self, reminding: Project, tmp_path: Path
-    ) -> None:
-        written = Transcript("s", cwd=str(reminding.folder))
-        written.prompt("Never edit src/pool.py by hand.")
-        written.text("Understood.")
-        reminding.keep(written, tmp_path / "s.jsonl", "Stop")
-        ended(reminding)
-        assert "Said about this file: C1 (not confirmed): Never edit src/pool.py by hand" in edit(reminding)
-        reminding.decide("Keep the lock in src/pool.py")
-        assert "Also about it: C1" in edit(reminding, session="another")
-
     @pytest.mark.parametrize("path", ["源码/连接池.py", "src/Ünïcödé.py"])
     def test_a_path_of_any_script_is_found(self, reminding: Project, path: str) -> None:
         reminding.run("attempt", "add", f"A pool in {path}", "--outcome", "slower")

@@ -90,6 +90,12 @@ class Transcript:
         self.entry("user", message={"role": "user", "content": [block]}, toolUseResult={"stdout": result, "stderr": ""})
         return use
 
+    def selects(self, question: str, option: str) -> None:
+        """A question that the user left with an option selected and not sent: the answer is only proposed."""
+        asked = {"questions": [{"question": question, "options": [{"label": option}]}]}
+        unsent = f'No answer in time.\nBefore going idle the user had selected: "{question}"="{option}".'
+        self.call("AskUserQuestion", asked, unsent)
+
     def turn(self, number: int, size: int = 200) -> None:
         """A whole turn of made-up work, with a tool result of about so many characters."""
         self.prompt(f"Turn {number}: {self.prose(60)}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import NOW, SESSION, append, prompt
+from tests.builders import NOW, SESSION, append, boundary, prompt, summary
 from unified_state import Attempt, Constraint, Decision, Evidence, OpenQuestion, UnifiedStateManager
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError, UsageError
@@ -71,9 +71,10 @@ def test_items_are_listed_by_status(manager: UnifiedStateManager) -> None:
         manager.list_questions("open")  # type: ignore[arg-type]  # what is tested
 
 
-def test_rules_that_the_user_said_in_a_prompt_are_listed_as_proposals(repository: Path, tmp_path: Path) -> None:
+def test_rules_that_a_summary_reports_are_listed_as_proposals(repository: Path, tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
-    append(path, prompt(1, "Never push to the main branch."))
+    told = "Done.\n```unified-state\nconstraint: Never push to the main branch.\n```"
+    append(path, prompt(0, "go"), boundary(1), summary(2, told))
     workspace = open_workspace(str(repository), SESSION, report=print)
     workspace.use(lambda archive: Capture(archive, workspace.masker, Moment(NOW)).transcript(str(path), SESSION))
     (proposal,) = UnifiedStateManager(repository).list_proposals()

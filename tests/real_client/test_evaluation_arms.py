@@ -28,7 +28,7 @@ STANDS = {
     "unified-state": ["[CONTEXT RESTORED]", "[ARCHIVE]", "[LAST TURNS]"],
 }
 LEFT_OUT = {
-    "no-rules": "[SAID]",
+    "no-rules": "[CONSTRAINTS]",
     "no-working-set": "[LAST TURNS]",
     "no-found": "[FOUND]",
     "no-at-the-prompt": "[RELEVANT]",

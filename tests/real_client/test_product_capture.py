@@ -101,7 +101,7 @@ def test_a_command_refused_at_the_screen_is_a_failed_attempt(scenario: Scenario)
     assert (attempt["attempt"], attempt["origin"]) == ("Bash: touch made", "user_said")
 
 
-def test_a_failure_its_pass_a_commit_and_a_rule_are_captured(scenario: Scenario) -> None:
+def test_a_failure_its_pass_and_a_commit_are_captured(scenario: Scenario) -> None:
     product = installed(scenario)
     scenario.script(
         reply(bash("cat made")),
@@ -110,9 +110,7 @@ def test_a_failure_its_pass_a_commit_and_a_rule_are_captured(scenario: Scenario)
         reply(bash("git -c user.name=a -c user.email=a@b.example commit --allow-empty -m 'Cache the prices'")),
         "done",
     )
-    scenario.prompt("Begin. From now on, ask before you push.", *ALLOW_BASH)
+    scenario.prompt("Begin.", *ALLOW_BASH)
     error, commit = items(product, "evidence")
     assert (error["type"], error["status"]) == ("error", "resolved")
     assert (commit["type"], commit["content"].split(" ", 1)[1]) == ("commit", "Cache the prices")
-    (proposal,) = json.loads(product.run("inbox", "list", "--json"))
-    assert proposal["constraint"] == "From now on, ask before you push."

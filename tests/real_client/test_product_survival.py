@@ -8,9 +8,6 @@ import json
 
 import pytest
 
-from benchmarks.said_rules import labelled
-from tests.amount import amount
-
 from .conversation import Conversation
 from .installed import assert_healthy, installed_with_items, restores, rows
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario
@@ -36,7 +33,6 @@ constraint: No network in tests
 next: write the changelog
 ```
 </summary>"""
-SAID = [said.text for said in labelled() if said.source == "the list of phrasings that capture missed"]
 LINE = "summary kept 1 of 3 items; restored C1, Q1; distorted C1"
 WAITS = "1 recorded item waits for confirmation (unified-state inbox)"
 
@@ -90,20 +86,4 @@ def test_a_hostile_summary_loses_nothing(scenario: Scenario, summary: str) -> No
     given = "\n".join(restores(scenario.api.of("main")[-1]))
     assert all(text in given for text in ("Use SQLite for the archive", "API v1 stays", "Which port?"))
     assert rows(scenario, "SELECT count(*) FROM item") == [(3,)]
-    assert_healthy(product)
-
-
-def test_rules_of_the_first_prompt_come_back_after_1_5_and_20_compactions(scenario: Scenario) -> None:
-    product = installed_with_items(scenario)
-    scenario.api.script("compact", *["<summary>1. Work: the export is half done.</summary>"] * 20)
-    first = "Add the export of invoices.\n\n" + "\n".join(f"- {text}" for text in SAID)
-    with Conversation(scenario) as client:
-        client.ask(first)
-        for number in range(1, amount(20, 5) + 1):
-            for prompt in ("/compact", f"go on with part {number}"):
-                client.ask(prompt)
-            if number in {1, 5, 20}:
-                briefs = [text for text in restores(scenario.api.of("main")[-1]) if "[CONTEXT RESTORED]" in text]
-                assert [text for text in ("API v1 stays", *SAID) if text not in briefs[-1]] == []
-                assert f"[SAID] {len(SAID)} in the user's prompts, not confirmed" in briefs[-1]
     assert_healthy(product)

@@ -29,8 +29,6 @@ from unified_state.capture.rules.failed_calls import (
     refusal,
     refused_call,
 )
-from unified_state.capture.rules.user_rules import rules_said
-from unified_state.capture.settle_said import take_back
 from unified_state.errors import StorageError
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.stdlib import DatabaseError
@@ -130,25 +128,12 @@ class FactKeeper:
                 self._failed(step, made)
             elif call is not None and not still_runs_as(step.text):
                 self._succeeded(step, call)
-        elif step.kind == PROMPT and step.agent is None:
-            self._prompted(step)
-
-    def note_said(self, step: Step) -> None:
-        """Take in the user's own words alone: the rules that they give or take back."""
-        take_back(self._archive, step)
-        self._record(rules_said(step.text), step)
+        elif step.kind == PROMPT and step.agent is None and (plan := plan_to_implement(step.text)) is not None:
+            self._plan(plan, step)
 
     def flush(self) -> None:
         """Bring what was captured to an end."""
         self._recorder.flush()
-
-    def _prompted(self, step: Step) -> None:
-        """What the user said: a plan to implement, or words with a rule in them."""
-        plan = plan_to_implement(step.text)
-        if plan is None:
-            self.note_said(step)
-        else:
-            self._plan(plan, step)
 
     def _succeeded(self, step: Step, call: Call) -> None:
         if step.agent is None and call.tool in _ANSWERED:
@@ -186,8 +171,6 @@ class FactKeeper:
         if plan is None:
             for item in self._record(found, step):
                 self._recorder.fails(item, call.tool, call_key(call), step)
-        if reason:
-            self._record(rules_said(reason), step)
 
     def _tried(self, step: Step, call: Call) -> Iterable[Fact]:
         """The edits since a check ran last, where it fails now."""

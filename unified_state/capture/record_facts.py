@@ -9,14 +9,12 @@ from __future__ import annotations
 from unified_state.capture.rules.client_tools import ANSWER, APPROVED_PLAN
 from unified_state.capture.rules.commits import COMMIT, PULL_REQUEST
 from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT, REFUSED_CALL
-from unified_state.capture.settle_said import is_captured, replace_earlier
 from unified_state.lib.identifiers import mentioned_files, relative_path
 from unified_state.lib.text import escape_surrogates, text_hash
 from unified_state.lib.times import latest_time, to_text
 from unified_state.lib.uuids import new_uuid
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
-    PROPOSED,
     RESOLVED,
     SUPERSEDED,
     find_item,
@@ -26,7 +24,7 @@ from unified_state.memory.ledger.item_table import (
     next_alias,
     update_item,
 )
-from unified_state.model.item import CONSTRAINT, CORRECTION, DECISION, EVIDENCE, MAIN_FIELDS, SAID_RULES, LedgerItem
+from unified_state.model.item import DECISION, EVIDENCE, LedgerItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,22 +58,16 @@ class FactRecorder:
         """The new item; None where this fact of this step was captured before. `number` tells the facts of one rule in
         one step apart.
         """
-        is_said = fact.rule in (*SAID_RULES, CORRECTION)
-        place = step.text.find(fact.quote) if is_said else number  # a later version may find more in the same prompt
-        key = f"{'said' if is_said else fact.rule}:{step.uuid}:{step.block}:{place}"
-        if was_captured(self._archive, key) or (fact.status == PROPOSED and self._is_stated(fact)):
-            return None
-        if is_said and is_captured(self._archive, fact, step):
+        key = f"{fact.rule}:{step.uuid}:{step.block}:{number}"
+        if was_captured(self._archive, key):
             return None
         item = self._new_item(fact, step, key)
         older = self._superseded(fact)
         insert_item(self._archive, item)
-        if item.kind in {DECISION, CONSTRAINT}:
+        if item.kind == DECISION:
             from unified_state.memory.ledger.record_item import relate  # few steps hold one
 
             relate(self._archive, item)
-        if is_said:
-            replace_earlier(self._archive, item)
         self._grown[fact.rule] = step.at
         for one in older:
             change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": item.created_at}
@@ -142,12 +134,6 @@ class FactRecorder:
             if rule in _IN_FILE:
                 keep_newest_in_file(self._archive, rule, _IN_FILE[rule], to_text(at), self._moment.now)
         self._grown.clear()
-
-    def _is_stated(self, fact: Fact) -> bool:
-        """Whether what would be proposed is recorded already."""
-        from unified_state.memory.ledger.record_item import is_stated  # few steps propose anything
-
-        return is_stated(self._archive, fact.kind, fact.body[MAIN_FIELDS[fact.kind]])
 
     def _superseded(self, fact: Fact) -> list[LedgerItem]:
         """What the fact takes the place of: an earlier answer to the same question, an earlier form of the plan."""

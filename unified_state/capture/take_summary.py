@@ -28,7 +28,7 @@ from unified_state.memory.ledger.item_table import (
 )
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.constraint import INFERRED
-from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, SAID_RULES, LedgerItem
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def take_in(archive: Archive, compaction: Compaction, summary: str, now: int) ->
 
 
 def is_judged(item: LedgerItem) -> bool:
-    """Return whether a summary is compared with an item: with one that holds, held, or was said by the user."""
-    return item.status in {ACTIVE, SUPERSEDED} or (item.status == PROPOSED and item.rule in SAID_RULES)
+    """Return whether a summary is compared with an item: with one that holds or held."""
+    return item.status in {ACTIVE, SUPERSEDED}
 
 
 def _record(

@@ -109,7 +109,7 @@ def _catch_up(archive: Archive, workspace: Workspace, now: int, until: float) ->
         archive,
         workspace.masker,
         Moment(now, has_time=lambda: time.monotonic() < until),
-        postpones=True,  # else the sentence itself would be proposed as a rule before it is recorded as one
+        postpones=True,
     )
     paths = transcripts_of(archive, workspace.session_id)
     return sum(capture.transcript(path, workspace.session_id).added for path in paths)

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import os
 
-from unified_state.lib.text import cut
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.ledger.item_table import ACTIVE, said_items, selected_items
-from unified_state.memory.ledger.rules.item_lines import harmless, item_line
-from unified_state.memory.ledger.rules.short_item import main_text, scope_in
+from unified_state.memory.ledger.item_table import ACTIVE, selected_items
+from unified_state.memory.ledger.rules.item_lines import item_line
+from unified_state.memory.ledger.rules.short_item import scope_in
 from unified_state.model.constraint import SHELL_TOOL, TELL, Enforced
-from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, TASK_RULE
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,10 +55,6 @@ class ToldCompiler:
             for item in selected_items(self._archive, where, kind, ACTIVE, _MOST):
                 if scope_in(item.body) is None:  # an enforced constraint speaks for itself
                     yield self._about_files(item, f"Recorded about this file: {item_line(item, _CHARACTERS)}")
-        for item in said_items(self._archive)[: -_MOST - 1 : -1]:
-            if item.files and item.rule != TASK_RULE:
-                said = cut(harmless(main_text(item)), _CHARACTERS)
-                yield self._about_files(item, f"Said about this file: {item.alias} (not confirmed): {said}")
 
     def _about_files(self, item: LedgerItem, text: str) -> Enforced:
         return self._row(item, text).replace(paths=tuple(map(self._pattern, item.files)))

@@ -38,9 +38,6 @@ DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question",
 ATTEMPT = "attempt"
 STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 PRIORITIES = ("high", "medium", "low")
-# What the rules of capture call sentences of the user: those of SAID_RULES come back although nobody confirmed them.
-STANDING_RULE, TASK_RULE, DECISION_SAID, CORRECTION = "standing rule", "rule for a task", "decision said", "correction"
-SAID_RULES = (STANDING_RULE, TASK_RULE, DECISION_SAID)
 EVIDENCE_TYPES = ("error", "command", "output", "observation", "commit", "pull_request")
 
 

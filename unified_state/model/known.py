@@ -162,8 +162,6 @@ class Known(Record):
     git: GitState | None = None
     work_item: WorkItem | None = None
     items: tuple[LedgerItem, ...] = ()
-    said: tuple[LedgerItem, ...] = ()  # rules that the user only said
-    waiting: int = 0  # further ones, which wait for the user's decision
     elsewhere: int = 0  # number of active items that are not in the state file
     paged_out: tuple[str, ...] = ()  # the refs of those among them that were not captured
     highlights: tuple[str, ...] = ()

@@ -24,7 +24,6 @@ from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work, uncommitted
 from unified_state.restore.rules.working_set_lines import is_own, outline
-from unified_state.restore.said_rules import said_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def gather_in_stages(
     is_compacted = reason in {"compact", "prompt"}
     known = known.replace(
         **_worked(archive, place, source, now),
-        **_recorded(archive, place, source, reason, since, active),
+        **({} if goes_on else _beside(archive, active)),
         **(_last_compaction(archive, source) if is_compacted else {}),
     )
     yield known
@@ -112,19 +111,9 @@ def _worked(archive: Archive, place: Place, source: int | None, now: int) -> dic
     }
 
 
-def _recorded(
-    archive: Archive, place: Place, source: int | None, reason: Reason, since: int | None, active: list[LedgerItem]
-) -> dict[str, Any]:
-    """Return the rules that a session gets, and what is recorded besides. One that goes on knows its own."""
-    said, waiting = said_rules(archive, place.repository, source, has_task=reason != "clear")
-    if reason in {"resume", "fork"}:
-        return {"said": tuple(_by_others(archive, source, since, said))}
-    return {
-        "said": tuple(said),
-        "waiting": waiting,
-        "elsewhere": count_items(archive, ACTIVE) - len(active),
-        "paged_out": _paged_out(archive, active),
-    }
+def _beside(archive: Archive, active: list[LedgerItem]) -> dict[str, Any]:
+    """Return what is recorded besides the items of the state file."""
+    return {"elsewhere": count_items(archive, ACTIVE) - len(active), "paged_out": _paged_out(archive, active)}
 
 
 def _looked_up(

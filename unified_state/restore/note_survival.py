@@ -26,7 +26,7 @@ def note_restored(archive: Archive, known: Known, brief: str) -> str:
     if known.survival is None or known.compaction is None:
         return ""
     with archive.transaction(durable=False):
-        restored = told_refs(brief.splitlines(), [item.alias for item in (*known.items, *known.said)])
+        restored = told_refs(brief.splitlines(), [item.alias for item in known.items])
         keep_restored(archive, known.compaction, restored, estimate_tokens(brief))
         return survival_line(known.survival, restored) if tell_once(archive, known.compaction, known.now) else ""
 

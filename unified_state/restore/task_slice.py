@@ -13,7 +13,6 @@ from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION
 from unified_state.model.known import Known, WorkingSet
 from unified_state.restore.rules.compose import compose
-from unified_state.restore.said_rules import said_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,14 +103,12 @@ def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], 
     fitting = fitting_items(asked, others, _counts(others, telling_words(archive, text)))
     files = fitting_files(asked, in_work, fitting)
     items = (*constraints, *fitting)
-    said, _ = said_rules(archive, place.repository, session, has_task=True)
-    if not (items or files or said):
+    if not (items or files):
         return ""
     known = Known(
         reason="subagent",
         now=now,
         items=items,
-        said=tuple(said),
         working_set=WorkingSet(files=files) if files else None,
     )
     composed = compose(with_validities(archive, place.repository, known, items), tokens)

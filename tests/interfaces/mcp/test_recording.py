@@ -76,8 +76,7 @@ def test_what_the_user_said_is_theirs_and_binds(repository: Path, keep: Keep) ->
     keep(prompt(1, f"Go on. {RULE}!"))
     added = answer(repository, "add_constraint", constraint=RULE, source="the user", blocking=True, quote=RULE)
     assert added["origin"] == "user_said"
-    assert added["notes"] == ["C2 repeats C1; both are kept"]  # C1 was proposed when the prompt was archived
-    assert answer(repository, "why", ref="C2")["quote"] == RULE
+    assert answer(repository, "why", ref="C1")["quote"] == RULE
 
 
 def test_what_the_user_did_not_say_is_the_models_and_does_not_bind(repository: Path, keep: Keep) -> None:

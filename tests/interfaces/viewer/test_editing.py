@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.builders import SESSION, prompt, write_transcript
+from tests.builders import SESSION, boundary, prompt, summary, write_transcript
 
 from .conftest import Open
 from .viewing import Viewer, fetch, hook, run, viewing
@@ -64,8 +64,8 @@ def test_a_rule_is_lifted_only_after_a_yes_at_the_terminal(told: Path, opened: O
 def test_what_waits_is_accepted_or_rejected_and_reopened_by_a_click_and_a_yes_at_the_terminal(
     repository: Path, tmp_path: Path, opened: Open
 ) -> None:
-    said = [prompt(1, "Never push to main."), prompt(2, "Never touch the folder legacy/.")]
-    path = write_transcript(tmp_path / "t" / f"{SESSION}.jsonl", *said)
+    told = "Done.\n```unified-state\nconstraint: Never push to main.\nconstraint: Never touch the folder legacy/.\n```"
+    path = write_transcript(tmp_path / "t" / f"{SESSION}.jsonl", prompt(0, "go"), boundary(1), summary(2, told))
     hook(repository, path, "Stop")
     waiting = {one["constraint"]: name for name, one in items(repository, "constraint").items()}
     pushes, touches = waiting["Never push to main."], waiting["Never touch the folder legacy/."]

@@ -61,7 +61,7 @@ def test_what_a_sentence_of_the_users_says_is_the_users(agent: Agent) -> None:
     agent.keep(prompt(1, f"Fix it. {RULE}!"))
     agent.record(CONSTRAINT, RULE, blocking=True)
     agent.keep(adds(2, f"unified-state constraint add '{RULE}' --source user --blocking"))
-    item = agent.item("C2")  # C1 is proposed: the same rule, captured from the prompt
+    item = agent.item("C1")
     assert (item.origin, item.source_uuid, item.quote, item.status) == (USER_SAID, uuid_of(1), RULE, "active")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import BODIES, NOW, SESSION, item, prompt
+from tests.builders import BODIES, NOW, SESSION, item
 from tests.terminal import call_at_terminal
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.uuids import new_uuid
@@ -200,13 +200,10 @@ def test_text_that_is_no_utf_8_is_recorded(archive: Archive, record: Recorder, t
     assert find_item(archive, "D1").body["decision"] == text
 
 
-Keep = Callable[..., None]
-
-
 @pytest.fixture
-def proposal(keep: Keep) -> str:
-    """The ref of a rule that the user said and that was captured."""
-    keep(prompt(1, "Always run the linter."))
+def proposal(archive: Archive) -> str:
+    """The ref of a rule that waits for the user."""
+    insert_item(archive, item(1, CONSTRAINT, status="proposed"))
     return "C1"
 
 

@@ -90,7 +90,7 @@ def test_what_is_taken_is_proposed_compared_and_printed_as_data(
 ) -> None:
     say(sender, "handover", "create", str(tmp_path / "work.jsonl"))
     told = say(receiver, "handover", "take", str(tmp_path / "work.jsonl"))
-    assert "3 proposed" in told
+    assert "2 proposed" in told
     assert "handed over by Claude Code" in told
     assert "which is here" in told
     assert "not committed there: a.py (different here)" in told
@@ -186,7 +186,7 @@ def test_other_files_are_refused_with_what_to_do(sender: Path, receiver: Path, t
 
 def test_import_takes_a_hand_over_like_a_history(sender: Path, receiver: Path, tmp_path: Path, say: Say) -> None:
     say(sender, "handover", "create", str(tmp_path / "work.jsonl"))
-    assert "3 proposed" in say(receiver, "import", str(tmp_path / "work.jsonl"))
+    assert "2 proposed" in say(receiver, "import", str(tmp_path / "work.jsonl"))
 
 
 def test_a_page_for_people_forms_nothing_of_recorded_text_and_has_its_hash(
@@ -239,7 +239,7 @@ def test_a_hostile_hand_over_is_fenced_and_names_no_file_outside(
     assert "/etc/passwd (not compared)" in told
     assert "C7 (observed, meant as blocking, not confirmed by the user): Push all" in say(receiver, "inbox")
     rules = say(receiver, "constraint", "list").splitlines()
-    assert len(rules) == 2
+    assert len(rules) == 1
     assert all(rule.endswith("[proposed]") for rule in rules)  # none binds
 
 

@@ -38,15 +38,12 @@ def read_validities(
     repository: Repository,
     items: Sequence[LedgerItem],
     view: TreeView | None = None,
-    *,
-    asks_git: bool = True,
 ) -> dict[str, Validity]:
     """Return the validity of the items that have a problem, by UUID.
 
     With a `view` of the working tree the identifiers, commands and versions that active items name are looked up too.
-    Whether an item is `behind` only git can tell.
     """
-    present = _Present(archive, repository, items if asks_git else (), view)
+    present = _Present(archive, repository, items, view)
     # the newest first, since the number of files is limited
     validities = {item.uuid: present.validity(item) for item in reversed(items)}
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}

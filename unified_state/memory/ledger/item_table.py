@@ -15,7 +15,6 @@ from unified_state.model.item import (
     ALIAS_LETTERS,
     MAIN_FIELDS,
     OTHER_FIELDS,
-    SAID_RULES,
     STATUSES,
     LedgerItem,
 )
@@ -186,12 +185,6 @@ def items_to_restore(archive: Archive) -> list[LedgerItem]:
         "UNION SELECT id FROM item WHERE kind = 'constraint' AND status = ?1) ORDER BY id"
     )
     return selected_items(archive, where, ACTIVE)
-
-
-def said_items(archive: Archive) -> list[LedgerItem]:
-    """Return the rules and decisions that the user said in prompts and did not confirm yet, the oldest first."""
-    where = f"WHERE rule IN ({', '.join('?' * len(SAID_RULES))}) AND status = ? AND origin = 'user_said' ORDER BY id"
-    return selected_items(archive, where, *SAID_RULES, PROPOSED)
 
 
 def captured_items(archive: Archive) -> list[LedgerItem]:

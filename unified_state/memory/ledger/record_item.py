@@ -109,16 +109,6 @@ def relate(archive: Archive, item: LedgerItem) -> None:
             link_items(archive, item, relation, find_item(archive, uuid), item.created_at)
 
 
-def is_stated(archive: Archive, kind: str, said: str) -> bool:
-    """Return whether an active item of the kind says the same."""
-    statement = read_statement(said)
-    return any(
-        find_item(archive, uuid).status == ACTIVE
-        for uuid, _, other in texts_with_a_word(archive, (kind,), statement.content, _MOST)
-        if statement_relation(statement, read_statement(other)) == DUPLICATES
-    )
-
-
 def hints(archive: Archive, item: LedgerItem) -> list[str]:
     """Return a line for each earlier item that the item repeats or contradicts."""
     return [_hint(item.alias, link) for link in links_of(archive, item) if link.is_from and link.relation in _HINTS]

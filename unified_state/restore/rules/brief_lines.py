@@ -5,7 +5,7 @@ from __future__ import annotations
 from unified_state.lib.text import cut
 from unified_state.lib.times import to_text
 from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
-from unified_state.memory.ledger.rules.short_item import is_binding, is_captured, main_text
+from unified_state.memory.ledger.rules.short_item import is_binding, is_captured
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
 from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
 from unified_state.restore.rules.hand_over_lines import now_lines
@@ -84,7 +84,7 @@ def _listed(refs: Sequence[str]) -> str:
 
 _ESSENTIAL_CHARACTERS, _USUAL_CHARACTERS, _LESSER_CHARACTERS = 240, 320, 200
 # The worth of a line, on the scale of the working set, where the most important identifier has about 10.
-_ESSENTIAL, _BINDING, _ONLY_SAID = 1e6, 1e5, 1e4  # so that rules come back in every restore
+_ESSENTIAL, _BINDING = 1e6, 1e5  # so that constraints come back in every restore
 _DECIDED, _ASKED, _GIT, _SEEN, _CAPTURED = 200.0, 150.0, 60.0, 40.0, 5.0
 
 
@@ -102,7 +102,6 @@ def sections_after_clear(known: Known) -> Iterator[Section]:
     yield from _last_session(known)
     constraints = [item for item in known.items if item.kind == CONSTRAINT]
     yield from _section("CONSTRAINTS", "recorded", _ESSENTIAL, constraints, known)
-    yield from _said(known)
 
 
 def brief_sections(known: Known) -> Iterator[Section]:
@@ -234,20 +233,6 @@ def _section(name: str, which: str, worth: float, items: list[LedgerItem], known
         yield f"[{name}] {len(items)} {which}", lines, worth
 
 
-def _said(known: Known) -> Iterator[Section]:
-    """Yield what the user only said. It is marked, and stands below what they confirmed."""
-    if not known.said:
-        return
-    distorted = set(known.survival.refs(DISTORTED)) if known.survival else set()
-    lines = []
-    for item in known.said:
-        other = "; the summary says otherwise" if item.alias in distorted else ""
-        lines.append(f"  {item.alias} (not confirmed{other}): {cut(harmless(main_text(item)), _ESSENTIAL_CHARACTERS)}")
-    more = f", {known.waiting} more wait in `unified-state inbox`" if known.waiting else ""
-    drop = f"the user drops one with `unified-state inbox reject {known.said[0].alias}`"
-    yield f"[SAID] {len(lines)} in the user's prompts, not confirmed{more}; {drop}", lines, _ONLY_SAID
-
-
 def _any(_item: LedgerItem) -> bool:
     return True
 
@@ -269,7 +254,6 @@ _SECTIONS: tuple[Row | Callable[[Known], Iterator[Section]], ...] = (
     _git,
     ("DECISIONS", "reversible", _DECIDED, DECISION, _any),
     ("CONSTRAINTS", "not blocking", _BINDING, CONSTRAINT, _any),
-    _said,
     ("QUESTIONS", "open", _ASKED, QUESTION, _any),
     ("FAILED ATTEMPTS", "that did not work", _CAPTURED, ATTEMPT, _any),
     ("EVIDENCE", "recorded", _SEEN, EVIDENCE, lambda item: item.rule is None),

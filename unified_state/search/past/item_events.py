@@ -12,7 +12,7 @@ from unified_state.lib.times import to_milliseconds
 from unified_state.memory.ledger.change_log import ACCEPTS, DROPS, REJECTS, REOPENS, read_log
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, SAID_RULES, STATUSES
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def _begin(item: LedgerItem, accepted: str | None, logged: Logged) -> Event:
     is_waiting = item.status == PROPOSED or (item.status == DISMISSED and not item.body.get("dropped"))
     verb = "proposed" if accepted or is_waiting else "decided" if item.kind == DECISION else "recorded"
     before = next((one.before for change, one in logged if change.at == accepted and one.before), {})
-    is_own = not accepted or item.rule in SAID_RULES
-    origin = before.get("origin") or (item.origin if is_own else None)
+    origin = before.get("origin") or (None if accepted else item.origin)
     place = f"at {item.commit[:8]} on {item.branch or 'a detached HEAD'}" if item.commit else ""
     return Event(item.created_at, verb, item, place, origin, item.session_id)
 
@@ -103,7 +102,7 @@ def _accepted(item: LedgerItem, logged: Logged) -> str | None:
     user's now tells.
     """
     times = [change.at for change, one in logged if change.verb == ACCEPTS and one.after.get("status") == ACTIVE]
-    was_proposed = item.rule in SAID_RULES or (item.rule is None and item.session_id is not None)
+    was_proposed = item.rule is None and item.session_id is not None
     is_users = item.status == ACTIVE and item.origin == USER_SAID and "formerResolvedAt" not in item.body
     return times[-1] if times else item.changed_at if is_users and was_proposed else None
 
