@@ -18,11 +18,18 @@ from unified_state.memory.archive.compactions import (
 )
 from unified_state.memory.archive.session_work import add_notes, open_notes
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, find_item, list_items, update_item
+from unified_state.memory.ledger.item_table import (
+    DISMISSED,
+    PROPOSED,
+    contradictions,
+    find_item,
+    list_items,
+    update_item,
+)
 from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
-from unified_state.model.known import DISTORTED, KEPT, MISSING, Survival
+from unified_state.model.known import KEPT, MISSING, Survival
 from unified_state.model.step import Boundary
 
 Keep = Callable[..., None]
@@ -101,15 +108,16 @@ def test_what_is_superseded_does_not_come_back(
     assert [status for _, _, status in recorded(archive)] == ["superseded", "active"]
 
 
-def test_what_speaks_against_an_item_is_only_proposed(
+def test_what_speaks_against_an_item_is_recorded_and_linked_with_it(
     archive: Archive, compaction: Compaction, record: Callable[..., LedgerItem]
 ) -> None:
     record("Use SQLite for the archive")
     take_in(archive, compaction, block("decision: Use DuckDB for the archive"), NOW)
     assert recorded(archive) == [
         ("D1", "Use SQLite for the archive", "active"),
-        ("D2", "Use DuckDB for the archive", PROPOSED),
+        ("D2", "Use DuckDB for the archive", "active"),
     ]
+    assert contradictions(archive)[find_item(archive, "D1").uuid] == ("D2",)
 
 
 def test_of_two_summaries_of_one_compaction_the_last_one_counts(archive: Archive, compaction: Compaction) -> None:
@@ -150,9 +158,10 @@ def test_the_items_are_judged_by_the_summary(
 ) -> None:
     for text in ("Use SQLite for the archive", "Retry uploads 3 times", "Store timestamps in UTC"):
         record(text)
-    take_in(archive, compaction, "D1: Use SQLite for the archive\nD2: Retry uploads 5 times\n", NOW)
+    record("Store timestamps in the zone of the office", supersedes="D3")
+    take_in(archive, compaction, "- the archive is SQLite, as agreed\n- Uploads: retry 3 times (agreed)\n", NOW)
     found = survival(archive, compaction)
-    assert (found.refs(KEPT), found.refs(DISTORTED), found.refs(MISSING)) == (("D1",), ("D2",), ("D3",))
+    assert (found.refs(KEPT), found.refs(MISSING)) == (("D1", "D2"), ("D4",))
 
 
 def test_a_summary_that_only_the_transcript_has_is_read_from_there(archive: Archive, keep: Keep) -> None:

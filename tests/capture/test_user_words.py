@@ -63,9 +63,28 @@ def test_what_the_model_said_makes_nothing_the_users(workspace: Workspace, keep:
     assert check_quote(workspace, RULE, RULE, NOW).problem == NOT_FOUND
 
 
-def test_words_of_the_user_that_say_something_else_make_nothing_theirs(workspace: Workspace, keep: Keep) -> None:
-    keep(prompt(1, "Yes, please do it now."))
-    assert check_quote(workspace, "please do it now", "Deploying to production is allowed", NOW).problem == SAYS_ELSE
+@pytest.mark.parametrize(
+    ("words", "claim"),
+    {
+        "something else": ("please do it now", "Deploying to production is allowed"),
+        "the contrary": ("never push to main", "Push to main freely"),
+        "the other of two": ("use tabs, not spaces", "Use spaces"),
+        "another name": ("we use SQLite for the archive", "Use Postgres for the archive"),
+        "another number": ("use port 9090 for the server", "Use port 8080 for the server"),
+        "less than the item": ("never delete the database", "Never delete the database and never run tests"),
+    }.values(),
+)
+def test_words_of_the_user_that_say_something_else_make_nothing_theirs(
+    workspace: Workspace, keep: Keep, words: str, claim: str
+) -> None:
+    keep(prompt(1, f"{words}."))
+    assert check_quote(workspace, words, claim, NOW).problem == SAYS_ELSE
+
+
+@pytest.mark.parametrize("claim", [f"{RULE}.", "never push  to the main branch", "Do not push to the main branch"])
+def test_an_item_may_say_it_in_nearly_the_same_words(workspace: Workspace, keep: Keep, claim: str) -> None:
+    keep(prompt(1, f"{RULE}."))
+    assert check_quote(workspace, RULE, claim, NOW).source is not None
 
 
 def test_a_prompt_that_is_not_archived_yet_is_found_in_the_transcript(

@@ -12,10 +12,8 @@ from unified_state.lib.fence import TAG, fenced, nonces_in
 from unified_state.lib.text import estimate_tokens, utf16_units
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.known import (
-    DISTORTED,
     KEPT,
     MISSING,
-    STALE,
     Judged,
     Known,
     RanCommand,
@@ -459,29 +457,21 @@ def test_after_a_compaction_every_item_is_named_in_full_or_by_its_ref() -> None:
     assert estimate_tokens(texts.brief) <= 900
 
 
-SURVIVED = Survival((Judged("D1", KEPT), Judged("D2", MISSING), Judged("C1", DISTORTED, 3, 9), Judged("D3", STALE)))
+SURVIVED = Survival((Judged("D1", KEPT), Judged("D2", MISSING)))
 
 
 def test_of_what_the_summary_kept_only_the_refs_are_told() -> None:
     state = known(reason="compact", compaction=1, items=(item(1), item(2)), survival=SURVIVED)
     brief = compose(state, 4000).brief
-    assert "[IN THE SUMMARY] as recorded: D1\n" in brief
+    assert "[IN THE SUMMARY] D1\n" in brief
     assert "  D1 (" not in brief
     assert "  D2 (inferred): Use SQLite." in brief
-
-
-def test_what_the_summary_tells_otherwise_is_told_first() -> None:
-    state = known(reason="compact", compaction=1, items=(item(1), item(1, CONSTRAINT)), survival=SURVIVED)
-    lines = compose(state, 4000).brief.split("\n")
-    place = lines.index("[CORRECTIONS] 1 told otherwise in the summary, recorded so")
-    assert place == 2
-    assert lines[place + 1].startswith("  C1 (inferred): API v1 stays.")
 
 
 def test_what_a_summary_reported_itself_is_not_told_again() -> None:
     reported = item(9, decision="Use pytest").replace(compaction=1)
     brief = compose(known(reason="compact", compaction=1, items=(reported,), survival=Survival()), 4000).brief
-    assert "[IN THE SUMMARY] as recorded: D9" in brief
+    assert "[IN THE SUMMARY] D9" in brief
     assert "Use pytest" not in brief
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW, item, recorded_in_another_order
-from unified_state.capture.rules.judge_summary import judge
+from unified_state.capture.rules.presence import judge
 from unified_state.capture.rules.summary_block import FORM, read_block
 from unified_state.lib.fence import nonces_in
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.model.known import Judged, Named, Survival
+from unified_state.model.known import Judged, Survival
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ class Survived(Record):
 
 def keep_survival(archive: Archive, compaction: int, survival: Survival) -> None:
     """Store the verdicts on a summary. A later summary of the same compaction replaces them."""
-    judged = {
-        "items": [list(item.as_dict().values()) for item in survival.items],
-        "workingSet": [list(named.as_dict().values()) for named in survival.working_set],
-    }
+    judged = [list(item.as_dict().values()) for item in survival.items]
     archive.run(
         "INSERT INTO survival (compaction, judged) VALUES (?1, ?2) "
         "ON CONFLICT (compaction) DO UPDATE SET judged = ?2, restored = NULL, tokens = NULL",
@@ -61,11 +58,6 @@ def find_survival(archive: Archive, compaction: int) -> Survived | None:
     return None if row is None else _survived(row)
 
 
-def newest_survivals(archive: Archive, limit: int) -> list[Survived]:
-    """Return the rows of the newest compactions, the newest first."""
-    return [_survived(row) for row in archive.rows(_SELECT + "ORDER BY compaction DESC LIMIT ?", limit)]
-
-
 def all_survivals(archive: Archive) -> list[Survived]:
     """Return the rows of all compactions, in order."""
     return [_survived(row) for row in archive.rows(_SELECT + "ORDER BY compaction")]
@@ -77,10 +69,7 @@ _SELECT = "SELECT compaction, judged, restored, tokens FROM survival "
 def _survived(row: Any) -> Survived:
     number, judged, restored, tokens = row
     try:
-        found = parse_json(judged)
-        survival = Survival(
-            tuple(Judged(*item) for item in found["items"]), tuple(Named(*named) for named in found["workingSet"])
-        )
-    except (ValueError, TypeError, KeyError):
+        survival = Survival(tuple(Judged(*item) for item in parse_json(judged)))
+    except (ValueError, TypeError):
         survival = Survival()  # a damaged row counts as empty
     return Survived(number, survival, tuple(parse_json(restored)) if restored else (), tokens or 0)

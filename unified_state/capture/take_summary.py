@@ -1,14 +1,14 @@
-"""Process a summary: judge how well it kept the state, and record the items that its block reports as new.
+"""Process a summary: find what it kept of the state, and record the items that its block reports as new.
 
 A summary can arrive three times: from two hooks and from the transcript. Repeated arrivals change nothing. A model
-wrote the block. So its decisions and questions are *inferred*. Its constraints, and items that contradict a recorded
-item, are only *proposed*. A block never supersedes, resolves or closes an item.
+wrote the block. So its decisions and questions are *inferred*, and its constraints only *proposed*. A block never
+supersedes, resolves or closes an item.
 """
 
 from __future__ import annotations
 
-from unified_state.capture.rules.judge_summary import KNOWN, NEW, judge, named_in, told_before
-from unified_state.capture.rules.summary_block import NEXT, read_block
+from unified_state.capture.rules.presence import claim_of, judge
+from unified_state.capture.rules.summary_block import NEXT, alias_in_front, read_block
 from unified_state.capture.survival_table import keep_survival
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.text import text_hash
@@ -19,16 +19,15 @@ from unified_state.memory.ledger.item_table import (
     ACTIVE,
     DISMISSED,
     PROPOSED,
-    RESOLVED,
-    SUPERSEDED,
     insert_item,
     next_alias,
     stated_items,
     update_item,
 )
-from unified_state.memory.working_set.working_set_table import read_working_set
+from unified_state.memory.ledger.record_item import relate
+from unified_state.memory.ledger.rules.contradictions import repeats
 from unified_state.model.constraint import INFERRED
-from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES, LedgerItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,17 +47,10 @@ def take_in(archive: Archive, compaction: Compaction, summary: str, now: int) ->
 
     Call it in the transaction that writes the summary.
     """
-    items = stated_items(archive, (ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED))
-    before = [item for item in items if item.compaction != compaction.id]
-    survival = judge([item for item in before if is_judged(item)], summary)
-    working_set = read_working_set(archive, compaction.session)
-    keep_survival(archive, compaction.id, survival.replace(working_set=named_in(working_set, summary)))
+    items = stated_items(archive, STATUSES)
+    before = [item for item in items if item.status == ACTIVE and item.compaction != compaction.id]
+    keep_survival(archive, compaction.id, judge(before, summary))
     return _record(archive, compaction, items, read_block(summary), now)
-
-
-def is_judged(item: LedgerItem) -> bool:
-    """Return whether a summary is compared with an item: with one that holds or held."""
-    return item.status in {ACTIVE, SUPERSEDED}
 
 
 def _record(
@@ -77,27 +69,25 @@ def _record(
     known = [item for item in items if item.capture_key not in own]
     added = 0
     for line in reported:
-        if line.kind != NEXT and _key(compaction, line) not in own:
-            repeats = told_before(line.text, known)
-            if repeats != KNOWN:
-                status = _status(line.kind) if repeats == NEW else PROPOSED
-                known.append(_insert(archive, compaction, line, status, now))
-                added += 1
+        if line.kind != NEXT and _key(compaction, line) not in own and not _is_known(line.text, known):
+            known.append(_insert(archive, compaction, line, now))
+            added += 1
     steps = [line.text for line in reported if line.kind == NEXT]
     replace_next_steps(archive, compaction.session, compaction.id, steps, to_text(now))
     return added
 
 
-def _status(kind: str) -> str:
-    """Return the status of a new item. A constraint stays proposed until the user accepts it."""
-    return PROPOSED if kind == CONSTRAINT else ACTIVE
+def _is_known(text: str, items: list[LedgerItem]) -> bool:
+    """Return whether a reported text names an item in any status by its ref, or repeats one."""
+    alias = alias_in_front(text)
+    return any(item.alias == alias or repeats(text, claim_of(item)) for item in items)
 
 
 def _key(compaction: Compaction, line: Reported) -> str:
     return f"{RULE} K{compaction.id} {line.kind} {line.text.casefold()}"
 
 
-def _insert(archive: Archive, compaction: Compaction, line: Reported, status: str, now: int) -> LedgerItem:
+def _insert(archive: Archive, compaction: Compaction, line: Reported, now: int) -> LedgerItem:
     from unified_state.memory.repository.file_versions import file_versions  # only if a summary reports something
 
     session_id, worktree = archive.row("SELECT session_id, worktree FROM session WHERE id = ?", compaction.session)
@@ -107,7 +97,7 @@ def _insert(archive: Archive, compaction: Compaction, line: Reported, status: st
         alias=next_alias(archive, line.kind),
         kind=line.kind,
         body=_body(line, compaction),
-        status=status,
+        status=PROPOSED if line.kind == CONSTRAINT else ACTIVE,
         origin=INFERRED,
         created_at=to_text(now),
         session_id=session_id,
@@ -122,6 +112,7 @@ def _insert(archive: Archive, compaction: Compaction, line: Reported, status: st
         compaction=compaction.id,
     )
     insert_item(archive, item)
+    relate(archive, item)
     return item
 
 

@@ -10,7 +10,6 @@ import time
 
 from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.rules.judge_summary import says
 from unified_state.lib.query import query_words
 from unified_state.lib.record import Record
 from unified_state.lib.times import current_time
@@ -19,6 +18,7 @@ from unified_state.memory.archive.pending_messages import read_pending
 from unified_state.memory.archive.sessions import session_number, transcripts_of
 from unified_state.memory.archive.steps import find_step, newest_steps
 from unified_state.memory.ledger.find_sources import Source
+from unified_state.memory.ledger.rules.contradictions import repeats
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import MAIN_FIELDS
@@ -69,7 +69,7 @@ def check_quote(workspace: Workspace, quote: str, claim: str, now: int) -> Quote
                 break
         if source is None:
             return Quoted(problem=NOT_FOUND)
-        return Quoted(source) if says(source.quote, claim) else Quoted(problem=SAYS_ELSE)
+        return Quoted(source) if repeats(source.quote, claim) else Quoted(problem=SAYS_ELSE)
 
     return workspace.use(action)
 

@@ -57,13 +57,11 @@ class WorkingSet(Record):
     errors: tuple[Scored, ...] = ()
 
 
-KEPT, MISSING, DISTORTED = "kept", "missing", "distorted"
-BARE = "bare"  # kept without its reason
-STALE = "stale"  # of a superseded item that the summary presents as valid
+KEPT, MISSING = "kept", "missing"
 
 
 class Judged(Record):
-    """The verdict on one item in a summary, and the position (`begin` to `end`) where the summary mentions it."""
+    """The verdict on one item in a summary, and the paragraph (`begin` to `end`) that has it."""
 
     ref: str
     verdict: str
@@ -71,23 +69,14 @@ class Judged(Record):
     end: int = 0
 
 
-class Named(Record):
-    """The number of entries of one kind in the working set, and how many of them a summary names."""
-
-    kind: str
-    total: int
-    named: int
-
-
 class Survival(Record):
-    """The items and the entries of the working set that one summary kept."""
+    """What one summary kept of the items."""
 
     items: tuple[Judged, ...] = ()
-    working_set: tuple[Named, ...] = ()
 
-    def refs(self, *verdicts: str) -> tuple[str, ...]:
-        """Return the refs of the items with one of these verdicts, in order."""
-        return tuple(judged.ref for judged in self.items if judged.verdict in verdicts)
+    def refs(self, verdict: str) -> tuple[str, ...]:
+        """Return the refs of the items with a verdict, in order."""
+        return tuple(judged.ref for judged in self.items if judged.verdict == verdict)
 
 
 RELEVANT = "relevant"  # context for a prompt after a compaction

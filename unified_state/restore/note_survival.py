@@ -7,7 +7,7 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.text import estimate_tokens
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.compactions import find_compaction
-from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
+from unified_state.model.known import KEPT, MISSING
 from unified_state.model.refs import COMPACTION, parse_ref
 from unified_state.restore.rules.brief_lines import survival_line, told_refs
 
@@ -65,14 +65,10 @@ def _numbers(compaction: Compaction, found: Survived) -> dict[str, Any]:
     return {
         "ref": f"K{compaction.id}",
         "timestamp": to_text(compaction.boundary_at or compaction.started_at),
-        "total": len(survival.refs(KEPT, BARE, MISSING, DISTORTED)),
+        "total": len(survival.items),
         "kept": list(survival.refs(KEPT)),
-        "bare": list(survival.refs(BARE)),
         "missing": list(survival.refs(MISSING)),
-        "distorted": list(survival.refs(DISTORTED)),
-        "stale": list(survival.refs(STALE)),
         "restored": list(found.restored),
         "restored_tokens": found.tokens,
-        "working_set": {named.kind: {"named": named.named, "total": named.total} for named in survival.working_set},
         "line": survival_line(survival, found.restored),
     }

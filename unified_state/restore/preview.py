@@ -7,8 +7,7 @@ import tempfile
 
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.ingest import read_head
-from unified_state.capture.rules.judge_summary import judge
-from unified_state.capture.take_summary import is_judged
+from unified_state.capture.rules.presence import judge
 from unified_state.errors import NotFoundError
 from unified_state.lib.fence import fenced
 from unified_state.lib.record import Record
@@ -16,9 +15,8 @@ from unified_state.lib.text import estimate_tokens
 from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import newest_session, session_number
-from unified_state.memory.ledger.item_table import stated_items
+from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.model.hook_event import BRIEF, PARTS, Moment
-from unified_state.model.item import STATUSES
 from unified_state.model.known import RELEVANT, Composition
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
@@ -99,8 +97,7 @@ def _preview(
 ) -> Preview:
     known = gather(archive, workspace.place, session, "compact", now)
     if summary is not None:
-        survival = judge([item for item in stated_items(archive, STATUSES) if is_judged(item)], summary)
-        known = known.replace(summary=summary, survival=survival)
+        known = known.replace(summary=summary, survival=judge(stated_items(archive, [ACTIVE]), summary))
     relevant = _relevant(archive, known, workspace.settings, prompt) if prompt else ""
     texts = {**_within(known, workspace.settings, relevant).as_dict(), RELEVANT: relevant}
     parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts[part]]

@@ -366,7 +366,7 @@ class Texts:
         return json_text(state_page(self._project, 0))
 
     def survival(self) -> str:
-        """Return, for each compaction, which items its summary kept, lost or changed, and which were restored.
+        """Return, for each compaction, which items its summary kept and lost, and which were restored.
 
         The newest comes first.
         """

@@ -15,7 +15,7 @@ from unified_state.memory.ledger.item_table import find_item, list_items
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.memory.timeline.timeline_table import find_session
 from unified_state.model.item import ITEM_KINDS
-from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
+from unified_state.model.known import KEPT, MISSING
 from unified_state.restore.rules.brief_lines import told_refs
 
 TYPE_CHECKING = False
@@ -34,9 +34,6 @@ UNJUDGED = "not compared"
 # How each verdict reads, and its sign, so that the colour is not the only mark.
 VERDICTS = {
     KEPT: ("✓", "kept"),
-    BARE: ("≈", "kept without its reason"),
-    DISTORTED: ("≠", "said otherwise"),
-    STALE: ("↶", "said as it was before"),
     MISSING: ("✕", "missing"),
     UNJUDGED: ("·", "not compared"),
 }
@@ -120,7 +117,6 @@ def compaction_values(archive: Archive, number: int) -> dict[str, Any]:
         "counts": {verdict: sum(fate.verdict == verdict for fate in judged) for verdict in VERDICTS},
         "verdicts": VERDICTS,
         "headline": headline(judged),
-        "working_set": survived.survival.working_set if survived else (),
         "tokens": survived.tokens if survived else 0,
         "pieces": list(_pieces(cut.summary or "", survived)),
         "restores": restores,
@@ -137,8 +133,7 @@ def headline(judged: list[Fate]) -> tuple[str, str]:
     if not lost:
         return f"The summary kept {'all ' if total > 1 else ''}{_items(total)}." if judged else "", ""
     back = sum(fate.outcome == BACK for fate in lost)
-    verb = "lost" if all(fate.verdict == MISSING for fate in lost) else "lost or changed"
-    said = f"The summary {verb} {len(lost)} of {_items(total)}."
+    said = f"The summary lost {len(lost)} of {_items(total)}."
     if not back:
         return said, "Nothing was given back."
     given = "it" if total == 1 else f"all {back}" if back == len(lost) > 1 else str(back)

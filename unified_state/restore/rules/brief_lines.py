@@ -7,7 +7,7 @@ from unified_state.lib.times import to_text
 from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
 from unified_state.memory.ledger.rules.short_item import is_binding, is_captured
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
-from unified_state.model.known import BARE, DISTORTED, KEPT, MISSING, STALE
+from unified_state.model.known import KEPT
 from unified_state.restore.rules.hand_over_lines import now_lines
 from unified_state.restore.rules.session_before import last_session
 
@@ -30,20 +30,13 @@ _MOST_UNTOLD = 400  # takes about as many tokens
 def survival_line(survival: Survival, restored: Sequence[str]) -> str:
     """Return the survival line, or "" if there was nothing to keep.
 
-    Example: `summary kept 9 of 14 items; restored D3, C1, Q2; distorted C4`.
+    Example: `summary kept 9 of 14 items; restored D3, C1, Q2`.
     """
-    total = len(survival.refs(KEPT, BARE, MISSING, DISTORTED))
-    if not total:
+    if not survival.items:
         return ""
-    parts = [f"summary kept {len(survival.refs(KEPT, BARE))} of {total} items"]
-    for what, refs in (
-        ("restored", [ref for ref in restored if ref not in survival.refs(KEPT)]),
-        ("distorted", survival.refs(DISTORTED)),
-        ("superseded but told as current", survival.refs(STALE)),
-    ):
-        if refs:
-            parts.append(f"{what} {_listed(refs)}")
-    return "; ".join(parts)
+    kept = survival.refs(KEPT)
+    back = [ref for ref in restored if ref not in kept]
+    return f"summary kept {len(kept)} of {len(survival.items)} items" + (f"; restored {_listed(back)}" if back else "")
 
 
 def told_refs(lines: Iterable[str], refs: Iterable[str]) -> tuple[str, ...]:
@@ -53,9 +46,7 @@ def told_refs(lines: Iterable[str], refs: Iterable[str]) -> tuple[str, ...]:
 
 
 def kept_refs(known: Known) -> set[str]:
-    """Return the refs of items that the client's summary states correctly, including the items that it reported
-    itself.
-    """
+    """Return the refs of items that the client's summary has, including the items that it reported itself."""
     if known.survival is None:
         return set()
     reported = {item.alias for item in known.items if item.compaction == known.compaction}
@@ -107,7 +98,7 @@ def sections_after_clear(known: Known) -> Iterator[Section]:
 def brief_sections(known: Known) -> Iterator[Section]:
     """Yield the sections of all recorded items.
 
-    An item that the client's summary kept appears only as its ref. Items that the summary distorts are first.
+    An item that the client's summary kept appears only as its ref.
     """
     yield from _work(known)
     if known.reason == "startup" and not known.handed_over:
@@ -156,17 +147,15 @@ def _todo(known: Known) -> Iterator[Section]:
 
 
 def _beside_the_summary(known: Known) -> Generator[Section, None, Known]:
-    """Yield the corrections of a summary and the refs that it states correctly. Return the rest of the known facts."""
+    """Yield the refs that a summary has. Return the rest of the known facts."""
     if known.survival is None:
         return known
-    kept, distorted = kept_refs(known), set(known.survival.refs(DISTORTED))
-    items = [item for item in known.items if item.alias in distorted]
-    yield from _section("CORRECTIONS", "told otherwise in the summary, recorded so", _ESSENTIAL, items, known)
+    kept = kept_refs(known)
     stated = (item.alias for item in known.items if not is_captured(item))
     told = [ref for ref in (*stated, *known.paged_out) if ref in kept]
     if told:
-        yield "", [f"[IN THE SUMMARY] as recorded: {' '.join(told)}"], _ESSENTIAL
-    return known.replace(items=tuple(item for item in known.items if item.alias not in distorted | kept))
+        yield "", [f"[IN THE SUMMARY] {' '.join(told)}"], _ESSENTIAL
+    return known.replace(items=tuple(item for item in known.items if item.alias not in kept))
 
 
 _HOW_TO = "`unified-state show REF` prints an item or turn, `unified-state search WORDS` finds more."

@@ -27,11 +27,8 @@ _KNOWN_FROM = {
     FROM_DEFAULT: "by its documentation",
 }
 _SESSION = option("--session ID", "default: the session that runs this command, else the newest", dest="session_id")
-_COLUMNS = (
-    "kept: the summary says it; bare: without its reason; missing: not at all; distorted: otherwise than recorded; "
-    "stale: as it was before; restored: told again; tokens: what that took"
-)
-_COUNTED = ("kept", "bare", "missing", "distorted", "stale", "restored")
+_COLUMNS = "kept: the summary has it; missing: it does not; restored: told again; tokens: what that took"
+_COUNTED = ("kept", "missing", "restored")
 
 
 def _context(context: Context, _arguments: Namespace) -> None:
@@ -148,13 +145,9 @@ def _compactions(context: Context, arguments: Namespace) -> None:
 
 
 def _of_one(found: dict[str, Any]) -> str:
-    lines = [f"{found['ref']}  {found['timestamp']}  {found['line'] or 'there were no items'}"]
-    for item in found["items"]:
-        lines.append(f"  {item['ref']:<5} {item['verdict']}{', told again' if item['restored'] else ''}")
-        if item["verdict"] in {"distorted", "stale"} and item["summary_says"]:
-            lines.append(f"        the summary: {' '.join(item['summary_says'].split())}")
-    named = [f"{numbers['named']} of {numbers['total']} {kind}" for kind, numbers in found["working_set"].items()]
-    return "\n".join([*lines, f"  working set named: {', '.join(named)}"] if named else lines)
+    head = f"{found['ref']}  {found['timestamp']}  {found['line'] or 'there were no items'}"
+    told = (f"  {item['ref']:<5} {item['verdict']}{', told again' * item['restored']}" for item in found["items"])
+    return "\n".join([head, *told])
 
 
 def _table(table: list[dict[str, Any]]) -> str:

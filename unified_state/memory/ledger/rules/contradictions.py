@@ -65,6 +65,15 @@ def relation(new: str, old: str) -> str | None:
     return statement_relation(read_statement(new), read_statement(old))
 
 
+def repeats(new: str, old: str) -> bool:
+    """Return whether a statement says the same as another, in the same words or nearly so."""
+    return _folded(new) == _folded(old) or relation(new, old) == DUPLICATES
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".。!?;")
+
+
 def read_statement(text: str) -> Statement:
     """Return the comparable parts of a text.
 
