@@ -6,6 +6,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
 from unified_state.model.item import LedgerItem, Validity
 from unified_state.model.session_state import GitState, WorkItem
+from unified_state.model.step import Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,16 +85,29 @@ TRIED = "tried"  # earlier attempts on the files that a prompt names
 ELSEWHERE = "elsewhere"  # decisions of other sessions since the last prompt
 
 
-class TurnOutline(Record):
-    """A turn in short: its prompt, its actions, its last answer, and the number of tool results with errors."""
+class Prompt(Record):
+    """What the user typed in a turn."""
+
+    turn: int
+    at: int
+    text: str
+
+
+class Said(Record):
+    """A text of the agent. `age` counts the tool calls that followed."""
+
+    turn: int
+    at: int
+    text: str
+    age: int = 0
+
+
+class Turn(Record):
+    """A turn of a session: its steps in order, and how often they were asked for by a search or `show`."""
 
     number: int
-    at: int
-    prompt: str
-    actions: tuple[str, ...] = ()
-    tool_calls: int = 0
-    errors: int = 0
-    answer: str = ""
+    steps: tuple[Step, ...]
+    uses: int = 0
 
 
 class Run(Record):
@@ -101,13 +115,13 @@ class Run(Record):
 
     `age` counts the tool calls that followed. `failing` are the lines that report failures. `checks` tells whether it
     runs tests, a linter or a compiler, `shows` whether it only prints content. `lines` counts those of its output,
-    `times` its runs, `alike` the commands that differ only in their numbers and ended in the same way. It is `gone` if
-    the working tree has its script or target no more.
+    `times` its runs. It `goes_on` if it was put in the background and no end was seen.
     """
 
     command: str
     age: int
     failed: bool = False
+    goes_on: bool = False
     last: str = ""
     failing: tuple[str, ...] = ()
     parts: frozenset[str] = frozenset()
@@ -115,23 +129,21 @@ class Run(Record):
     shows: bool = False
     lines: int = 0
     times: int = 1
-    alike: int = 0
-    gone: bool = False
 
 
 class Recent(Record):
-    """The recent part of a session, the newest first: texts, runs, edited files, each with its age in tool calls,
-    commits, and the age of the last push. `gone` are the files and the definitions that were removed,
-    and `missing` the edited files that are not in the working tree now.
+    """The recent part of a session, the newest first: texts, runs, edited files, and commits, the last two with their
+    ages in tool calls. `pushed` is the age of the last push, `clean` that of the last word of git that no change waits
+    for a commit. `in_flight` are the commands that have no result.
     """
 
-    texts: tuple[tuple[str, int], ...] = ()
+    texts: tuple[Said, ...] = ()
     runs: tuple[Run, ...] = ()
     edits: tuple[tuple[str, int], ...] = ()
     commits: tuple[tuple[str, int], ...] = ()
     pushed: int | None = None
-    gone: tuple[tuple[str, int], ...] = ()
-    missing: tuple[str, ...] = ()
+    clean: int | None = None
+    in_flight: tuple[str, ...] = ()
 
 
 class Known(Record):
@@ -149,13 +161,15 @@ class Known(Record):
     compaction: int | None = None
     summary: str | None = None
     git: GitState | None = None
+    git_is_current: bool = False  # read now, not when the state was saved
     work_item: WorkItem | None = None
     items: tuple[LedgerItem, ...] = ()
     elsewhere: int = 0  # number of active items that are not in the state file
     paged_out: tuple[str, ...] = ()  # the refs of those among them that were not captured
     highlights: tuple[str, ...] = ()
     pending_actions: tuple[str, ...] = ()
-    turns: tuple[TurnOutline, ...] = ()
+    prompts: tuple[Prompt, ...] = ()  # what the user typed, the oldest first
+    turns: tuple[Turn, ...] = ()  # the newest, in order
     recent: Recent = Recent()
     working_set: WorkingSet | None = None
     turn_count: int = 0

@@ -8,10 +8,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.working_tree.tree_view import TreeView
-    from unified_state.model.known import Known, Recent, WorkingFile, WorkingSet
+    from unified_state.model.known import Known, WorkingFile, WorkingSet
 
 _FILES, _READ, _WORDS = 60, 24, 80  # looked at, read, and compared identifiers of one file
-_EDITS, _RUNS = 8, 20
 
 
 def as_in_tree(known: Known, view: TreeView, root: str) -> Known:
@@ -23,10 +22,7 @@ def as_in_tree(known: Known, view: TreeView, root: str) -> Known:
     if not view.is_at(root):
         return known
     working_set = known.working_set
-    return known.replace(
-        working_set=None if working_set is None else _files_in(working_set, view),
-        recent=_recent_in(known.recent, view),
-    )
+    return known.replace(working_set=None if working_set is None else _files_in(working_set, view))
 
 
 def _files_in(working_set: WorkingSet, view: TreeView) -> WorkingSet:
@@ -47,12 +43,3 @@ def _file_in(file: WorkingFile, view: TreeView, *, is_read: bool) -> WorkingFile
         return file
     absent = tuple(scored for scored in file.words[:_WORDS] if view.lacks(file.path, scored[0]))
     return file.replace(words=tuple(scored for scored in file.words if scored not in absent), absent=absent)
-
-
-def _recent_in(recent: Recent, view: TreeView) -> Recent:
-    missing = tuple(path for path, _ in recent.edits[:_EDITS] if view.is_gone(path))
-    runs = tuple(
-        run.replace(gone=True) if "cd " not in run.command and any(map(view.missing_command, run.parts)) else run
-        for run in recent.runs[:_RUNS]
-    )
-    return recent.replace(missing=missing, runs=(*runs, *recent.runs[_RUNS:]))

@@ -12,18 +12,18 @@ from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.session_work import open_notes, pending_actions, read_work
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_id_of, session_number
-from unified_state.memory.archive.steps import find_step, last_turns, newest_prompts, recent_steps, steps_of_turn
+from unified_state.memory.archive.steps import recent_steps, typed_steps, uses_of_turns
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.memory.ledger.rules.short_item import oldest_first, unenforced
 from unified_state.memory.working_set.working_set_table import read_working_set
-from unified_state.memory.working_tree.tree_view import timed_view
-from unified_state.model.known import Composition, Known, TurnOutline
+from unified_state.memory.working_tree.tree_view import TreeView, timed_view
+from unified_state.model.known import Composition, Known, Prompt, Turn
 from unified_state.model.session_state import GitState, WorkItem
+from unified_state.model.step import NOTICE, PROMPT
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work, uncommitted
-from unified_state.restore.rules.working_set_lines import is_own, outline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,13 +32,16 @@ if TYPE_CHECKING:
 
     from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
-    from unified_state.memory.working_tree.tree_view import TreeView
     from unified_state.model.item import LedgerItem
     from unified_state.model.known import Reason
+    from unified_state.model.step import Step
     from unified_state.settings import Settings
 
-_TURNS, _PENDING, _STEPS = 8, 20, 300
-_LAST_STEPS = 60
+_PENDING, _STEPS, _PROMPTS = 20, 1_000, 1_000
+_LAST_STEPS, _LAST_PROMPTS = 60, 8
+_TYPED = ("<command-", "<teammate-message")  # notices with words of the user or of a team's lead in them
+_OWN_COMMAND = "/context-compact"
+_GIT_SECONDS = 1.0
 
 
 def gather(
@@ -85,12 +88,16 @@ def gather_in_stages(
     is_compacted = reason in {"compact", "prompt"}
     known = known.replace(
         **_worked(archive, place, source, now),
-        **({} if goes_on else _beside(archive, active)),
+        **_recorded(archive, reason, active),
         **(_last_compaction(archive, source) if is_compacted else {}),
     )
     yield known
     known = known.replace(
-        **(_conversation(archive, source) if is_compacted or with_turns else _end_of(archive, source, reason))
+        **(
+            _conversation(archive, source, place, _kept_at(archive, source) if reason == "prompt" else None)
+            if is_compacted or with_turns
+            else _end_of(archive, source, reason)
+        )
     )
     yield known
     yield _looked_up(archive, place, source, known, active, view)
@@ -111,9 +118,14 @@ def _worked(archive: Archive, place: Place, source: int | None, now: int) -> dic
     }
 
 
-def _beside(archive: Archive, active: list[LedgerItem]) -> dict[str, Any]:
-    """Return what is recorded besides the items of the state file."""
-    return {"elsewhere": count_items(archive, ACTIVE) - len(active), "paged_out": _paged_out(archive, active)}
+def _recorded(archive: Archive, reason: Reason, active: list[LedgerItem]) -> dict[str, Any]:
+    """Return what is recorded besides the items that are given back. A session that goes on knows its own."""
+    if reason in {"resume", "fork"}:
+        return {}
+    return {
+        "elsewhere": count_items(archive, ACTIVE) - len(active),
+        "paged_out": _paged_out(archive, active),
+    }
 
 
 def _looked_up(
@@ -187,28 +199,65 @@ def _last_compaction(archive: Archive, session: int | None) -> dict[str, Any]:
     return {"compaction": found.id, "summary": found.summary, "survival": survived.survival if survived else None}
 
 
-def _conversation(archive: Archive, session: int | None) -> dict[str, Any]:
-    """Return the last turns of a session and its working set."""
+def _kept_at(archive: Archive, session: int | None) -> int | None:
+    """Return the time of the first entry that the newest compaction left in the conversation."""
+    found = latest_compaction(archive, session) if session is not None else None
+    return found.kept_at if found is not None else None
+
+
+def _conversation(archive: Archive, session: int | None, place: Place, kept_at: int | None) -> dict[str, Any]:
+    """Return what was typed and done in a session, its working set, and git as it is now.
+
+    What the client kept in the conversation, from `kept_at` on, is not told again.
+    """
     if session is None:
         return {}
-    turns = [
-        outline(number, steps[0].at, steps)
-        for number in last_turns(archive, session, _TURNS)
-        if (steps := [step for _, step in steps_of_turn(archive, number)])
-    ]
+    steps = [found for found in recent_steps(archive, session, _STEPS) if kept_at is None or found[1].at < kept_at]
     root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
-    recent = recent_work(recent_steps(archive, session, _STEPS), root)
-    return {"turns": tuple(turns), "working_set": read_working_set(archive, session), "recent": recent}
+    uses = uses_of_turns(archive, session)
+    by_turn: dict[int, list[Step]] = {}
+    for turn, step in steps:
+        by_turn.setdefault(turn, []).append(step)
+    return {
+        "prompts": tuple(_typed(archive, session, kept_at)),
+        "turns": tuple(Turn(number, tuple(found), uses.get(number, 0)) for number, found in by_turn.items()),
+        "working_set": read_working_set(archive, session),
+        "recent": recent_work(steps, root),
+        **_git_now(place, root),
+    }
+
+
+def _typed(archive: Archive, session: int, kept_at: int | None = None, limit: int = _PROMPTS) -> Iterator[Prompt]:
+    """Yield what the user typed, the oldest first."""
+    for turn, step in typed_steps(archive, session, limit):
+        is_typed = step.kind == PROMPT or (step.kind == NOTICE and step.text.startswith(_TYPED))
+        if is_typed and (kept_at is None or step.at < kept_at):
+            yield Prompt(turn=turn, at=step.at, text=step.text)
+
+
+def _git_now(place: Place, root: str) -> dict[str, Any]:
+    """Return the state of git, if the session ran in this working tree."""
+    worktree = place.repository.worktree
+    if not (root and place.repository.git_dir and TreeView(worktree).is_at(root)):
+        return {}
+    from unified_state.memory.repository.git_state import read_git  # only after a compaction
+    from unified_state.settings import environment
+
+    git = read_git(worktree, environment(), _GIT_SECONDS)
+    return {} if git.error else {"git": git, "git_is_current": True}
 
 
 def _end_of(archive: Archive, session: int | None, reason: Reason) -> dict[str, Any]:
     """Return the last prompt of the session before and its newest steps, for a session that begins anew."""
     if session is None or reason not in {"startup", "clear"}:
         return {}
-    found = (find_step(archive, number) for number in newest_prompts(archive, session, _TURNS))
-    prompt = next((step for step in found if step is not None and not is_own(step.text)), None)
-    if prompt is None:
+    prompts = [prompt for prompt in _typed(archive, session, limit=_LAST_PROMPTS) if not _is_own(prompt.text)]
+    if not prompts:
         return {}
-    turn = TurnOutline(number=0, at=prompt.at, prompt=prompt.text)
     root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
-    return {"turns": (turn,), "recent": uncommitted(recent_steps(archive, session, _LAST_STEPS), root)}
+    return {"prompts": (prompts[-1],), "recent": uncommitted(recent_steps(archive, session, _LAST_STEPS), root)}
+
+
+def _is_own(prompt: str) -> bool:
+    """Return whether a prompt is our slash command."""
+    return prompt.startswith("<command-") and _OWN_COMMAND in prompt

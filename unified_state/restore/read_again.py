@@ -14,7 +14,7 @@ from unified_state.memory.archive.compactions import compactions_of
 from unified_state.memory.archive.sessions import session_id_of
 from unified_state.memory.archive.steps import tool_calls_between
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
-from unified_state.restore.rules.passages import chosen, passages
+from unified_state.restore.rules.passages import passages
 from unified_state.restore.rules.repeated_reads import repeated_reads
 
 TYPE_CHECKING = False
@@ -59,10 +59,10 @@ def _lines(files: Sequence[str], known: Known) -> Iterator[str]:
     yield ", ".join(harmless(path) for path in files)
     names = {path.rsplit("/", 1)[-1] for path in files}
     about = [item for item in known.items if not names.isdisjoint(path.rsplit("/", 1)[-1] for path in item.files)]
-    texts = [(text, number) for number, (text, _) in enumerate(known.recent.texts[:_TEXTS])]
-    found = [passage for passage in passages(texts) if any(stands_in(name, passage.text) for name in names)]
+    texts = (said.text for said in known.recent.texts[:_TEXTS])
+    found = [passage for text in texts for passage in passages(text) if any(stands_in(name, passage) for name in names)]
     learnt = [item_line(item, _CHARACTERS) for item in about[: -_ITEMS - 1 : -1]]
-    learnt += [cut(harmless(passage.text), _CHARACTERS) for passage, _ in chosen(found, "")[:_PASSAGES]]
+    learnt += [cut(harmless(passage), _CHARACTERS) for passage in found[:_PASSAGES]]
     yield from learnt
     if not learnt:
         yield "nothing about them is recorded: record what you find, for example with `unified-state evidence add`"

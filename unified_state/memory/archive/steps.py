@@ -13,7 +13,7 @@ from unified_state.lib.text import (
     unpack,
     without_line_numbers,
 )
-from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
+from unified_state.model.step import KINDS, NOTICE, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,21 +99,49 @@ def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
     return [_numbered_step(row) for row in rows]
 
 
-def recent_steps(archive: Archive, session: int, limit: int) -> list[Step]:
-    """Return the newest texts, tool calls and results of a session itself, in order, including those shared with the
-    session it was forked from.
+def recent_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, Step]]:
+    """Return the newest prompts, texts, tool calls and results of a session itself, in order, each with its turn,
+    including those shared with the session it was forked from.
     """
     rows = archive.rows(
-        _SELECT_STEPS + "step.id IN (SELECT id FROM (SELECT id FROM step WHERE turn IN (SELECT id FROM turn "
-        "WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2 / 4) AND kind IN (?3, ?4, ?5) "
+        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind NOT NULL AND step.id IN "
+        "(SELECT id FROM (SELECT id FROM step WHERE turn IN (SELECT id FROM turn "
+        "WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2 / 4) AND kind IN (?3, ?4, ?5, ?6) "
         "ORDER BY id DESC LIMIT ?2) "
         "UNION SELECT id FROM (SELECT step AS id FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT ?2) "
         "ORDER BY 1 DESC LIMIT ?2) ORDER BY step.id",
         session,
         limit,
-        *(KIND_NUMBERS[kind] for kind in (TEXT, TOOL_CALL, TOOL_RESULT)),
+        *(KIND_NUMBERS[kind] for kind in (PROMPT, TEXT, TOOL_CALL, TOOL_RESULT)),
     )
-    return [_numbered_step(row)[1] for row in rows]
+    return [(row[0], _numbered_step(row[1:])[1]) for row in rows]
+
+
+def typed_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, Step]]:
+    """Return the newest prompts and notices of a session itself, in order, each with its turn, also those shared with
+    the session it was forked from.
+    """
+    rows = archive.rows(
+        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind IN (?2, ?3) AND step.id IN "
+        "(SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL) "
+        "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY step.id DESC LIMIT ?4",
+        session,
+        KIND_NUMBERS[PROMPT],
+        KIND_NUMBERS[NOTICE],
+        limit,
+    )
+    return [(row[0], _numbered_step(row[1:])[1]) for row in reversed(rows)]
+
+
+def uses_of_turns(archive: Archive, session: int) -> dict[int, int]:
+    """Return how many steps of each turn of a session were asked for by a search or `show`."""
+    return dict(
+        archive.rows(
+            "SELECT turn, count(*) FROM access JOIN step ON step.id = access.step WHERE turn IN "
+            "(SELECT id FROM turn WHERE session = ?) GROUP BY turn",
+            session,
+        )
+    )
 
 
 def find_step(archive: Archive, number: int) -> Step | None:
@@ -136,17 +164,6 @@ def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[
         session,
         KIND_NUMBERS[kind],
         limit,
-    )
-
-
-def newest_prompts(archive: Archive, session: int, turns: int) -> list[int]:
-    """Return the numbers of the prompts in a session's newest turns, the newest first."""
-    return archive.column(
-        "SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ? AND agent IS NULL "
-        "ORDER BY id DESC LIMIT ?) AND kind = ? ORDER BY id DESC",
-        session,
-        turns,
-        KIND_NUMBERS[PROMPT],
     )
 
 

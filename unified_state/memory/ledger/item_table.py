@@ -178,13 +178,17 @@ def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerIte
     return selected_items(archive, where, value)
 
 
+_MOST_RESTORED = 500
+
+
 def items_to_restore(archive: Archive) -> list[LedgerItem]:
-    """Return the active items of the state file and all active constraints."""
+    """Return the newest active items, in order, and of what was captured as evidence only what the state file has."""
     where = (
-        "WHERE id IN (SELECT id FROM item WHERE paged_out_at IS NULL AND status = ?1 "
-        "UNION SELECT id FROM item WHERE kind = 'constraint' AND status = ?1) ORDER BY id"
+        "WHERE id IN (SELECT id FROM item WHERE status = ?1 AND (paged_out_at IS NULL OR rule IS NULL "
+        "OR kind IN ('decision', 'constraint', 'question')) ORDER BY kind = 'constraint' DESC, id DESC LIMIT ?2) "
+        "ORDER BY id"
     )
-    return selected_items(archive, where, ACTIVE)
+    return selected_items(archive, where, ACTIVE, _MOST_RESTORED)
 
 
 def captured_items(archive: Archive) -> list[LedgerItem]:

@@ -1,16 +1,16 @@
-"""Compose a restore: choose the lines of the brief and of the working set under one token budget.
+"""Compose a restore: the state, and after a compaction all that the summary may have lost, within one token budget.
 
-State, turns and working set compete by worth for each token. No part has a fixed share. The client limits each part to
-10,000 UTF-16 units, because a separate hook prints each part.
+The sections have an order, and what one leaves goes to the next. The client limits each hook's output to 10,000 UTF-16
+units, so two hooks print the text: the first as much as fits, the second the rest.
 """
 
 from __future__ import annotations
 
 from unified_state.lib.text import estimate_tokens, utf16_units
 from unified_state.memory.ledger.rules.item_lines import harmless
-from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import Composition, Known
 from unified_state.restore.rules.brief_lines import (
+    AFTER_COMPACTION,
     brief_sections,
     closing,
     head,
@@ -20,63 +20,116 @@ from unified_state.restore.rules.brief_lines import (
     told_refs,
     untold_line,
 )
-from unified_state.restore.rules.hand_over_lines import FOUND_TITLE, RAN_TITLE, found_lines, run_lines
-from unified_state.restore.rules.knapsack import Group, Room, choose
-from unified_state.restore.rules.working_set_lines import STORY_HEAD, WorkingLines, story
+from unified_state.restore.rules.file_lines import file_lines
+from unified_state.restore.rules.passages import passages
+from unified_state.restore.rules.turn_texts import important_turns, last_steps
+from unified_state.restore.rules.users_words import unquoted_lines
+from unified_state.restore.rules.value import Piece, Told, choose
+from unified_state.restore.rules.work_lines import now_lines, run_pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.restore.rules.knapsack import Offer
+    from collections.abc import Iterable, Iterator, Sequence
 
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
-_RULE = "=" * 60
-_WORKING_SET_HEAD = "[WORKING SET] files: names in them"
+_RULE, _HEADING = "=" * 60, 2  # lines of the heading
 _HANDED_OVER = 2_000.0  # tokens of the work of another host's session
 _LONGEST_TITLE = 200
-_LEAST = 0.1  # worth of a token after a compaction; below it a shorter restore is the better one
-_LATER = 0.97  # factor on the worth from each line of a section to the next
+_WHOLE, _SHORT = 1_000, 240  # characters of an item, if all fit so, and if not
+# Tokens of the user's words, and the shares of what is left after the state and these words.
+_WORDS, _ITEMS_LEAVE = 1_200.0, 1 / 3
+_TITLES = 60  # tokens of the titles
+_LAST_STEPS, _FILES, _TURNS = 0.22, 0.38, 0.09
+WORDS_TITLE = "[USER] typed in this session, and not in the summary"
+NOW_TITLE = "[NOW]"
+RAN_TITLE = "[RAN] the newest first"
+SAID_TITLE = "[SAID] by the agent, the newest first; what came later may say otherwise"
+FILES_TITLE = "[FILES] with names in them"
+LAST_TITLE = "[LAST STEPS] verbatim"
+TURNS_TITLE = "[TURNS] by importance"
 
 
 def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition:
-    """Return the texts of both parts, within `tokens` together and within `units` each."""
-    sections = list(sections_after_clear(known) if known.reason == "clear" else brief_sections(known))
-    last = list(pointer(known) if known.reason == "clear" else closing(known))
-    if not (sections or last):
+    """Return the texts of both outputs, within `tokens` together and within `units` each."""
+    has_work = known.reason in {*AFTER_COMPACTION, "subagent"}
+    page = _Page(tokens, units, is_long=has_work)
+    page.end_with(pointer(known) if known.reason == "clear" else closing(known))
+    if not page.add("", [head(known), _RULE]):
         return Composition()
-    room = Room(tokens, {BRIEF: units, WORKING_SET: units})
-    first = [head(known), _RULE]
-    if not all(room.take_line(BRIEF, line) for line in first):
-        return Composition()
-    last = [line for line in last if room.take_line(BRIEF, line)]
+    _add_state(page, known)
+    if has_work:
+        _add_work(page, known)
+    return page.outputs()
+
+
+def _add_state(page: _Page, known: Known) -> None:
+    """Add what is recorded: whole if all fits, else the most important items, and the refs of the others."""
+    if known.reason == "clear":
+        for title, lines in sections_after_clear(known):
+            page.add(title, lines)
+        return
     refs = refs_to_tell(known)
-    has_refs = bool(refs) and room.take_line(BRIEF, untold_line(refs))
-    brief = [_Section(BRIEF, title, _fading(lines, worth)) for title, lines, worth in sections]
-    ran, turns = _Section(WORKING_SET, RAN_TITLE, []), _Section(WORKING_SET, STORY_HEAD, [])
-    working_lines, absent = None, ""
-    if known.reason in {"compact", "prompt", "subagent"}:
-        summary = known.summary or ""
-        brief.append(_Section(BRIEF, FOUND_TITLE, found_lines(known.recent, summary), least=_LEAST))
-        ran = _Section(WORKING_SET, RAN_TITLE, run_lines(known.recent, summary), least=_LEAST)
-        turns = _Section(WORKING_SET, STORY_HEAD, list(story(known)), least=_LEAST)
-        if known.working_set is not None and room.take_line(WORKING_SET, _WORKING_SET_HEAD):
-            gone, least = (name for name, _ in known.recent.gone), 0 if known.reason == "subagent" else _LEAST
-            working_lines = WorkingLines(known.working_set, summary, gone, least=least)
-            line = working_lines.absent_line()
-            absent = line if line and room.take_line(WORKING_SET, line) else ""
-    named = {f"section {number}": section for number, section in enumerate([*brief, ran, turns])}
-    offers = [offer for name, section in named.items() for offer in section.offers(name)]
-    offers += working_lines.offers() if working_lines else []
-    groups = {name: section.group for name, section in named.items()}
-    choose(offers, {**groups, **(working_lines.groups if working_lines else {})}, room)
-    work = [*(working_lines.lines() if working_lines else []), *([absent] if absent else [])]
-    told = [line for section in brief for line in section.lines()]
-    in_full = set(told_refs(told, refs))
-    left = [ref for ref in refs if ref not in in_full]
-    told += [untold_line(left)] if has_refs and left else []
-    return Composition(
-        brief="\n".join([*first, *told, *last]) if told or last else "",
-        working_set="\n".join([*ran.lines(), *([_WORKING_SET_HEAD] if work else []), *work, *turns.lines()]),
+    left_for_work = page.tokens * _ITEMS_LEAVE if known.reason in AFTER_COMPACTION else 0.0
+    sections = list(brief_sections(known, _WHOLE))
+    if sum(_size((title, *lines)) for title, lines in sections) > page.tokens - left_for_work:
+        sections = list(brief_sections(known, _SHORT))
+        left_for_work += _size([untold_line(refs)]) if refs else 0
+    page.keep_back(left_for_work)
+    for title, lines in sections:
+        page.add(title, lines)
+    page.keep_back(0.0)
+    told = set(told_refs(page.lines(), refs))
+    page.add("", [untold_line(left)] if (left := [ref for ref in refs if ref not in told]) else [])
+
+
+def _add_work(page: _Page, known: Known) -> None:
+    """Add the user's words and the work, each section within its share."""
+    summary = known.summary or ""
+    page.add(WORDS_TITLE, unquoted_lines(known.prompts, summary, min(_WORDS, page.tokens)))
+    if known.reason in AFTER_COMPACTION:
+        page.add(NOW_TITLE, now_lines(known))
+    room = page.tokens - _TITLES
+    steps = last_steps(known.turns, room * _LAST_STEPS)
+    files = list(file_lines(known.working_set.files if known.working_set else (), room * _FILES))
+    told = Told("\n".join([summary, *page.lines()]))
+    for line in (*steps, *files):
+        told.add(line)
+    runs, said = run_pieces(known.recent), list(_said(known))
+    chosen = choose([*runs, *said], told, room * (1 - _TURNS) - _size(steps) - _size(files))
+    page.add(RAN_TITLE, [runs[number].text for number in chosen if number < len(runs)])
+    page.add(SAID_TITLE, _by_turn(known, [said[number - len(runs)] for number in chosen if number >= len(runs)]))
+    page.add(FILES_TITLE, files)
+    page.add(LAST_TITLE, steps)
+    left = len(said) + len(runs) - len(chosen)
+    out = (
+        f"[LEFT OUT] {left} commands and passages of the agent; `unified-state search WORDS` finds them" if left else ""
     )
+    shown = {line.split(None, 1)[0] for line in steps}
+    others = [turn for turn in known.turns if f"T{turn.number}" not in shown]
+    page.add(TURNS_TITLE, important_turns(others, known.now, page.tokens - _size([TURNS_TITLE, out])))
+    page.add("", [out] if out else [])
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(estimate_tokens(f"{line}\n") for line in lines)
+
+
+def _said(known: Known) -> Iterator[Piece]:
+    """Yield the passages of the agent's texts, each with its text."""
+    for said in known.recent.texts:
+        for passage in passages(said.text):
+            yield Piece(text=harmless(passage), age=said.age, of=said)
+
+
+def _by_turn(known: Known, chosen: Sequence[Piece]) -> list[str]:
+    """Return the passages, the newest first, each turn named once."""
+    lines, turn = list[str](), None
+    for piece in chosen:
+        of = piece.of
+        assert of is not None  # noqa: S101  # `_said` gives it
+        lines.append(f"    {piece.text}" if of.turn == turn else f"  T{of.turn} ({known.age(of.at)}): {piece.text}")
+        turn = of.turn
+    return lines
 
 
 def hand_over(known: Known, tokens: float) -> Composition:
@@ -86,37 +139,77 @@ def hand_over(known: Known, tokens: float) -> Composition:
     """
     brief = compose(known, tokens).brief
     left = min(_HANDED_OVER, tokens - estimate_tokens(brief))
-    work = Known(reason="prompt", now=known.now, turns=known.turns, working_set=known.working_set, recent=known.recent)
-    found = compose(work, left, max(0, MOST_UNITS - utf16_units(brief) - _LONGEST_TITLE)).working_set
+    page = _Page(left, max(0, MOST_UNITS - utf16_units(brief) - _LONGEST_TITLE), is_long=False)
+    _add_work(page, known.replace(reason="prompt", git=None))
     title = f"[LAST SESSION] in {harmless(known.handed_over)}, which ended like this:"
+    found = "\n".join(page.lines())
     return Composition(brief="\n".join([*filter(None, [brief]), title, found]) if found else brief)
 
 
-def _fading(lines: list[str], worth: float) -> list[tuple[str, float]]:
-    """Return the lines of a section with their worth."""
-    return [(line, worth * _LATER**position) for position, line in enumerate(lines)]
+class _Page:
+    """The lines of a restore, and the room that is left. A long page fills two outputs."""
 
+    def __init__(self, tokens: float, units: int, *, is_long: bool) -> None:
+        self._tokens, self._kept_back = tokens, 0.0
+        self._most = units
+        self._units = units * 2 - _LONGEST_TITLE if is_long else units
+        self._lines: list[tuple[str, str]] = []  # each with the title of its section
+        self._last: list[str] = []
 
-class _Section:
-    """One section as offers, one for each line. Without `least` it shows how many of its lines are missing."""
+    @property
+    def tokens(self) -> float:
+        """The tokens that the next section may take."""
+        return self._tokens - self._kept_back
 
-    def __init__(self, part: str, title: str, lines: list[tuple[str, float]], *, least: float | None = None) -> None:
-        self._title, self._worths = title, lines
-        self._is_counted = least is None and bool(title)
-        self.group = Group(part, f"{title}\n{_mark(len(lines))}" if self._is_counted else title, least=least or 0.0)
+    def keep_back(self, tokens: float) -> None:
+        """Keep so many tokens from the next sections."""
+        self._kept_back = tokens
 
-    def offers(self, name: str) -> list[Offer]:
-        return [
-            (worth, estimate_tokens(f"{line}\n"), utf16_units(line) + 1, name, line) for line, worth in self._worths
-        ]
+    def end_with(self, lines: Iterable[str]) -> None:
+        """End the first output with these lines, as far as there is room."""
+        self._last = [line for line in lines if self._take(line)]
+
+    def add(self, title: str, lines: Iterable[str]) -> bool:
+        """Add a section, as many of its lines as there is room for. Return whether all fit."""
+        waiting = list(lines)
+        if not waiting or (title and not self._take(title)):
+            return not waiting
+        taken = [line for line in waiting if self._take(line)]
+        missing = len(waiting) - len(taken)
+        if missing and title and taken and self._take(more := f"  ({missing} more)"):
+            taken.append(more)
+        self._lines += [(title, line) for line in ([title] if title and taken else []) + taken]
+        return not missing
+
+    def _take(self, line: str) -> bool:
+        tokens, units = estimate_tokens(f"{line}\n"), utf16_units(line) + 1
+        if tokens > self.tokens or units > self._units:
+            return False
+        self._tokens -= tokens
+        self._units -= units
+        return True
 
     def lines(self) -> list[str]:
-        lines = [line for line, _ in self._worths]
-        chosen = sorted(self.group.texts, key=lines.index)
-        missing = len(lines) - len(chosen)
-        mark = [_mark(missing)] if self._is_counted and missing else []
-        return [*([self._title] if self._title else []), *chosen, *mark] if chosen else []
+        """Return all lines but the last ones."""
+        return [line for _, line in self._lines]
 
-
-def _mark(missing: int) -> str:
-    return f"  ({missing} more)"
+    def outputs(self) -> Composition:
+        """Return the two texts, both empty if nothing stands below the heading. A section that is cut in two has its
+        title twice.
+        """
+        if len(self._lines) <= _HEADING and not self._last:
+            return Composition()
+        room = self._most - sum(utf16_units(line) + 1 for line in self._last)
+        first, rest = list[tuple[str, str]](), list[str]()
+        for title, line in self._lines:
+            room -= utf16_units(line) + 1
+            if room >= 0:
+                first.append((title, line))
+                continue
+            if not rest and first and first[-1] == (title, title):
+                rest.append(first.pop()[1])  # its title does not stand alone
+            elif not rest and title and line != title:
+                rest.append(f"{title} (continued)")
+            rest.append(line)
+            room = -1
+        return Composition(brief="\n".join([*(line for _, line in first), *self._last]), working_set="\n".join(rest))

@@ -22,11 +22,13 @@ def last_session(known: Known) -> tuple[str, list[str]] | None:
 
     Return None if no prompt is known.
     """
-    if not known.turns:
+    if not known.prompts:
         return None
-    turn = known.turns[0]
-    answer = next((text for text, _ in known.recent.texts if text.strip() and COMPACT not in text[:_HEAD]), "")
-    lines = [f"  last prompt: {_within(one_line(turn.prompt), _PROMPT)}"]
+    prompt = known.prompts[-1]
+    answer = next(
+        (said.text for said in known.recent.texts if said.text.strip() and COMPACT not in said.text[:_HEAD]), ""
+    )
+    lines = [f"  last prompt: {_within(one_line(prompt.text), _PROMPT)}"]
     if answer:
         lines.append(f"  last answer: {_both_ends(one_line(answer))}")
     if known.pending_actions:
@@ -34,7 +36,7 @@ def last_session(known: Known) -> tuple[str, list[str]] | None:
     if known.recent.edits:
         files = ", ".join(path for path, _ in known.recent.edits)
         lines.append(f"  edited since the last commit: {_within(files, _WORK)}")
-    return f"[LAST SESSION] {known.age(turn.at)}", lines
+    return f"[LAST SESSION] {known.age(prompt.at)}", lines
 
 
 def _within(text: str, tokens: int) -> str:

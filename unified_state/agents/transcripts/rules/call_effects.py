@@ -48,8 +48,11 @@ class Call(Record):
 
 
 NO_CALL = Call("", {})
-_WAITS = "write_stdin"  # Codex's tool that waits for a running command, or types into it
-_RUNS = "Process running with session ID "
+# Tools that wait for a running command, or type into it, with the field that names it: Codex's, and Claude Code's.
+_WAITING = {"write_stdin": "session_id", "TaskOutput": "task_id", "BashOutput": "bash_id"}
+_RUNS = ("Process running with session ID ", "Command running in background with ID: ")
+_RETRIEVED, _STILL_RUNNING, _COMPLETED = "<retrieval_status>", "<status>running</status>", "<status>completed</status>"
+_TASK, _EXIT_CODE = "<task_id>", "<exit_code>"
 _NOT_FOUND = "Exit code 1"  # the whole result of a search without a match
 _HEAD = 200  # characters of a result in which its client says that the command still runs
 
@@ -80,12 +83,27 @@ def call_of(tool: str, fields: dict[str, Any]) -> Call:
 
 def continued_by(call: Call) -> str:
     """Return the id of the running command for which a call waits, or "" if it waits for none."""
-    return str(call.fields.get("session_id") or "") if call.tool == _WAITS else ""
+    name = _WAITING.get(call.tool)
+    return str(call.fields.get(name) or "") if name else ""
 
 
 def still_runs_as(result: str) -> str:
     """Return the id of the command that still runs after a result, or "" if it has ended."""
-    return result[:_HEAD].partition(_RUNS)[2].partition("\n")[0].strip()
+    head = result[:_HEAD]
+    if _STILL_RUNNING in head:
+        return head.partition(_TASK)[2].partition("<")[0].strip()
+    for mark in _RUNS:
+        if mark in head:
+            return head.partition(mark)[2].partition("\n")[0].partition(". ")[0].strip()
+    return ""
+
+
+def ended_output(result: str) -> tuple[str, bool]:
+    """Return the output of a command and whether it failed, from the result of a call that waited for its end."""
+    if not result.startswith(_RETRIEVED):
+        return result, False
+    failed = _COMPLETED not in result[:_HEAD] or result.partition(_EXIT_CODE)[2][:2] not in {"", "0<"}
+    return result.partition("<output>")[2].rpartition("</output>")[0].strip(), failed
 
 
 def found_nothing(call: Call, result: str) -> bool:

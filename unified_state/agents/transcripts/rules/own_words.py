@@ -29,6 +29,8 @@ _MACHINE_TAGS = (
     "bash-", "command-", "ide_", "local-command-", "pasted_content", "persisted-output", "session-start-hook",
     "system-reminder", "task-", "teammate-message", "tool_use_error", "unified-state-", "user-prompt-submit-hook",
 )  # fmt: skip
+_COMPACTING = ("compact", "/clear")  # commands whose arguments are for the client or for us
+_TEAMMATE = "<teammate-message"
 _FENCES = ("```", "~~~")
 _FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "[Pasted text ", "[Image ", "[Attached ")
 _MAIL_BEGINS = ("-----Original Message", "Begin forwarded message", "---------- Forwarded message")
@@ -62,6 +64,25 @@ def own_passages(prompt: str) -> list[str]:
             if paragraph.strip():
                 passages.append(paragraph)
     return passages
+
+
+def typed_passages(prompt: str) -> list[str]:
+    """Return what the user typed for a restore to quote: the paragraphs of `own_passages`, the arguments of a slash
+    command, and the task that the lead of a team of agents gave.
+
+    Unlike those paragraphs, the last two bind nobody.
+    """
+    name = _inner(prompt, "command-name")
+    if name:
+        return [_inner(prompt, "command-args").strip()] if not name.strip().endswith(_COMPACTING) else []
+    if prompt.lstrip().startswith(_TEAMMATE):
+        return prompt.partition(">")[2].rpartition("</")[0].strip().split("\n\n")
+    return own_passages(prompt)
+
+
+def _inner(text: str, tag: str) -> str:
+    """Return the text inside the first tag of this name, or ""."""
+    return text.partition(f"<{tag}>")[2].rpartition(f"</{tag}>")[0]
 
 
 def said_in(passages: list[str], text: str) -> str | None:

@@ -1,11 +1,10 @@
-"""Items and turns as text: one line for an item with its ref, origin and validity, up to three for a turn."""
+"""Items as text: one line for an item with its ref, origin and validity."""
 
 from __future__ import annotations
 
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.fence import visible
 from unified_state.lib.text import cut, one_line, well_formed
-from unified_state.lib.times import age_text
 from unified_state.memory.ledger.rules.short_item import enforced_mode, is_binding, scope_in
 from unified_state.model.constraint import SCOPE_KINDS
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, ITEM_KINDS, QUESTION
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from unified_state.model.item import LedgerItem, Validity
-    from unified_state.model.known import Known, TurnOutline
+    from unified_state.model.known import Known
 
 ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
 _MOST_NAMES, _MOST_REFS = 4, 12
@@ -60,18 +59,6 @@ def _enforcement(item: LedgerItem) -> list[str]:
 def _telling(output: str) -> str:
     """Return the lines of a long error output that name the error."""
     return "; ".join(failing_lines(output, "", is_error=True)) or output if "\n" in output.strip() else output
-
-
-def turn_lines(turn: TurnOutline, now: int, limit: int) -> list[str]:
-    """Return up to three lines for a turn: the prompt, the tool calls, the answer."""
-    lines = [f"T{turn.number} ({age_text(now, turn.at)}) prompt: {cut(harmless(turn.prompt), limit)}"]
-    if turn.tool_calls:
-        errors = f", {turn.errors} with an error" if turn.errors else ""
-        done = "; ".join(turn.actions)
-        lines.append(f"    did: {turn.tool_calls} tool calls{errors}: {cut(harmless(done), limit)}")
-    if turn.answer:
-        lines.append(f"    said last: {cut(harmless(turn.answer), limit)}")
-    return lines
 
 
 def harmless(text: str) -> str:

@@ -1,0 +1,57 @@
+"""The files of a session, each with the names that were seen in it."""
+
+from __future__ import annotations
+
+from unified_state.lib.text import counted, estimate_tokens, without_digits
+from unified_state.memory.ledger.rules.item_lines import harmless
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from unified_state.model.known import WorkingFile
+
+_MOST_NAMES, _LEAST_NAMES = 60, 12  # of a file that was edited, and of one that was read
+_LONGEST_PATH, _FAMILY = 200, 3
+_PATH_STARTS = "./~@_"  # in addition to letters and digits
+
+
+def file_lines(files: Iterable[WorkingFile], tokens: float) -> Iterator[str]:
+    """Yield a line for each file, the most important first, within so many tokens.
+
+    Of files that were not edited and differ only in their numbers, the first is told.
+    """
+    tellable = [file for file in files if _is_tellable(file)]
+    sizes, told = counted(without_digits(file.path) for file in tellable), set[str]()
+    for file in tellable:
+        family = without_digits(file.path)
+        if not file.hot and sizes[family] > _FAMILY:
+            if family in told:
+                continue
+            told.add(family)
+        line, others = _line(file), sizes[family] - 1
+        line += f" (and {others} alike)" if family in told else ""
+        tokens -= estimate_tokens(f"{line}\n")
+        if tokens < 0:
+            return
+        yield line
+
+
+def _line(file: WorkingFile) -> str:
+    """Return the path with what became of the file, and its names."""
+    path = _shown(file.path) + (f" ({harmless(file.gone)})" if file.gone else "")
+    names = [] if file.gone else [name for name, _ in file.words[: _MOST_NAMES if file.hot else _LEAST_NAMES]]
+    return f"{path}: {' '.join(names)}" if names else path
+
+
+def _is_tellable(file: WorkingFile) -> bool:
+    """Return whether a file says anything: a path of the repository that no program shortened, edited or with names."""
+    path = file.path
+    is_path = 2 < len(path) < _LONGEST_PATH and "…" not in path and path.isprintable()  # noqa: PLR2004  # `a/` says nothing
+    return is_path and bool(file.hot or file.words or file.gone)
+
+
+def _shown(path: str) -> str:
+    """Return the path for display. `./` is added if it could look like another kind of line: `T7 (now) prompt: go`."""
+    is_plain = (path[0].isalnum() or path[0] in _PATH_STARTS) and " " not in path
+    return harmless(path if is_plain or path[0] in "./~" else f"./{path}")

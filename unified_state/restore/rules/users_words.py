@@ -1,0 +1,86 @@
+"""What the user typed and the client's summary does not quote, verbatim."""
+
+from __future__ import annotations
+
+import re
+
+from unified_state.agents.transcripts.rules.own_words import typed_passages
+from unified_state.lib.query import words_of
+from unified_state.lib.text import cut, estimate_tokens
+from unified_state.memory.ledger.rules.item_lines import harmless
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from unified_state.model.known import Prompt
+
+_RUN, _QUOTED = 4, 0.7  # words in a row; share of the runs of a sentence that a summary has if it quotes it
+_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\s*\n\s*")  # of sentences
+_LIMITS = (2_000, 800, 320, 160)  # characters of a prompt; the largest with which all prompts fit
+_SAYS_NOTHING = {
+    "continue", "go ahead", "go on", "next", "ok", "okay", "please continue", "proceed", "sure", "thank you", "thanks",
+    "yes", "yes please",
+}  # fmt: skip
+
+
+def unquoted_lines(prompts: Sequence[Prompt], summary: str, tokens: float) -> list[str]:
+    """Return a line for each prompt with what the summary lacks of it, the oldest first, within so many tokens.
+
+    If not all fit, the prompts are cut, and then the oldest are left out.
+    """
+    quoted = _Quoted(summary)
+    lacking = [(prompt.turn, " ".join(_lacking(prompt.text, quoted))) for prompt in prompts]
+    lacking = list(dict.fromkeys(found for found in lacking if found[1]))
+    for limit in _LIMITS:
+        lines = [f"  T{turn}: {cut(harmless(text), limit)}" for turn, text in lacking]
+        if sum(map(_tokens, lines)) <= tokens:
+            return lines
+    return list(_newest(lines, tokens))[::-1]
+
+
+def _newest(lines: list[str], tokens: float) -> Iterator[str]:
+    for line in reversed(lines):
+        tokens -= _tokens(line)
+        if tokens < 0:
+            return
+        yield line
+
+
+def _tokens(line: str) -> int:
+    return estimate_tokens(f"{line}\n")
+
+
+def _lacking(prompt: str, quoted: _Quoted) -> Iterator[str]:
+    """Yield the sentences of a prompt that the summary does not quote. A gap is marked."""
+    is_gap = False
+    for passage in typed_passages(prompt):
+        for sentence in filter(None, _ENDS.split(passage.strip())):
+            if quoted.has(sentence):
+                is_gap = True
+            else:
+                yield f"… {sentence}" if is_gap else sentence
+                is_gap = False
+
+
+class _Quoted:
+    """A text that may quote sentences."""
+
+    def __init__(self, text: str) -> None:
+        words = words_of(text)
+        self._text = f" {' '.join(words)} "
+        self._runs = set(_runs(words))
+
+    def has(self, sentence: str) -> bool:
+        """Return whether the text quotes a sentence, or the sentence says nothing."""
+        words = words_of(sentence)
+        if " ".join(words) in _SAYS_NOTHING or not words:
+            return True
+        runs = set(_runs(words))
+        if not runs:
+            return f" {' '.join(words)} " in self._text
+        return len(runs & self._runs) >= _QUOTED * len(runs)
+
+
+def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    return zip(*(words[start:] for start in range(_RUN)), strict=False)

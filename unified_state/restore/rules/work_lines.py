@@ -1,0 +1,137 @@
+"""The lines about the work in hand: what stands now, and what the agent ran."""
+
+from __future__ import annotations
+
+from unified_state.lib.text import cut, without_digits
+from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.restore.rules.value import Piece
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from unified_state.model.known import Known, Recent, Run
+    from unified_state.model.session_state import GitState
+
+_MOST_FILES, _MOST_CHECKS, _MOST_COMMITS = 12, 2, 4
+_COMMIT_CHARACTERS, _CHECK_CHARACTERS, _FILES_CHARACTERS = 80, 100, 320
+_COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 240, 160
+_NOT_CODE = (".md", ".txt", ".rst", ".adoc")
+# Weights of a command that checks the code, of one that failed or printed one line, and of another.
+_CHECK, _OUTCOME, _COMMAND = 4.0, 3.0, 2.0
+# What the agent sees again with one command, and without effect.
+_SHOWN_AGAIN = (["git", "status"], ["git", "diff"], ["git", "log"], ["git", "add"])
+
+
+def now_lines(known: Known) -> Iterator[str]:
+    """Yield the lines about what stands now: git, edits without a commit, commands in flight, checks to repeat."""
+    recent = known.recent
+    if known.git is not None and known.git_is_current:
+        yield from git_lines(known.git)
+    else:
+        yield from _edited(recent)
+    waiting = [made for made, age in recent.commits if recent.pushed is None or age < recent.pushed]
+    if waiting:
+        told = "; ".join(cut(harmless(made), _COMMIT_CHARACTERS) for made in waiting[:_MOST_COMMITS])
+        yield f"  committed, and no push since in this session: {told}"
+    for command in recent.in_flight:
+        yield f"  in flight, without a result: {cut(harmless(command), _COMMAND_CHARACTERS)}"
+    yield from _unchecked(recent)
+
+
+def git_lines(git: GitState) -> Iterator[str]:
+    """Yield the lines about the state of git."""
+    if git.branch is None and git.commit is None:
+        return
+    at = f" at {git.commit[:10]}" if git.commit else ""
+    under_way = f", {git.operation} under way" if git.operation else ""
+    branch = harmless(git.branch) if git.branch else "detached HEAD"
+    yield f"  [GIT] {branch}{at}, {git.changed_count} changed paths{under_way}"
+    if git.modified_files:
+        yield f"  changed: {cut(harmless(', '.join(git.modified_files)), _FILES_CHARACTERS)}"
+    if git.filtered_files:
+        names = cut(harmless(", ".join(git.filtered_files)), _FILES_CHARACTERS)
+        yield f"  filtered (git would have to run a filter to tell whether they changed): {names}"
+    if git.recent_commits:
+        yield f"  latest commit: {cut(harmless(git.recent_commits[0]), _FILES_CHARACTERS)}"
+
+
+def _edited(recent: Recent) -> Iterator[str]:
+    """Yield the line about the files that were edited after the last commit that the session shows."""
+    ages = [age for age in (*(age for _, age in recent.commits[:1]), recent.clean) if age is not None]
+    files = [path for path, age in recent.edits if not ages or age < min(ages)]
+    if files:
+        yield f"  edited, and no commit since in this session: {_listed(files)}"
+
+
+def _unchecked(recent: Recent) -> Iterator[str]:
+    """Yield the line about the checks that were run before the last edit of code and not since."""
+    edits = [(path, age) for path, age in recent.edits if not path.endswith(_NOT_CODE)]
+    checks = [run for run in recent.runs if run.checks]
+    if checks and edits and all(run.age > edits[0][1] for run in checks):
+        files = _listed([path for path, age in edits if age < checks[0].age])
+        told = ", ".join(f"`{cut(harmless(run.command), _CHECK_CHARACTERS)}`" for run in checks[:_MOST_CHECKS])
+        yield f"  not run since the last edit of {files}: {told}"
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _MOST_FILES} more" if len(paths) > _MOST_FILES else ""
+    return ", ".join(map(harmless, paths[:_MOST_FILES])) + more
+
+
+def run_pieces(recent: Recent) -> list[Piece]:
+    """Return the commands with how their last runs ended, the newest first.
+
+    Of alike commands the newest is told, with the number of the others. A failure that a later run solved, and what a
+    later line holds, is not told.
+    """
+    told: dict[tuple[str, ...], list[Run]] = {}
+    for run in recent.runs:
+        is_shown_again = all(_bare(part)[:2] in _SHOWN_AGAIN for part in run.parts)
+        is_held = any(run.parts and run.parts <= others[0].parts for others in told.values())
+        if not (is_shown_again or is_held or (run.failed and _is_solved(run, recent))):
+            told.setdefault((without_digits(run.command), run.last, str(run.failed)), []).append(run)
+    return [
+        Piece(text=_line(newest, len(others)), age=newest.age, weight=_weight(newest))
+        for newest, *others in told.values()
+    ]
+
+
+def _weight(run: Run) -> float:
+    return _CHECK if run.checks else _OUTCOME if run.failed or run.lines == 1 else _COMMAND
+
+
+def _bare(command: str) -> list[str]:
+    """Return the words of a command without options and absolute paths."""
+    return [word for word in command.split() if not word.startswith(("-", "/", "~"))]
+
+
+def _is_solved(run: Run, recent: Recent) -> bool:
+    """Return whether a later run passed that had all commands of this one, or, after an edit, one of the same name."""
+    later = [other for other in recent.runs if not other.failed and other.age < run.age]
+    if any(run.parts and run.parts <= other.parts for other in later):
+        return True
+    names = {_name(part) for part in run.parts}
+    edits = [age for _, age in recent.edits if age < run.age]
+    return any(
+        names and names <= {_name(part) for part in other.parts} and any(other.age < age for age in edits)
+        for other in later
+    )
+
+
+def _name(part: str) -> str:
+    """Return the first words of a command, up to an option or a path: `go test`."""
+    words = part.split()
+    end = next((at for at, word in enumerate(words) if word.startswith("-") or "/" in word), len(words))
+    return " ".join(words[: max(1, end)])
+
+
+def _line(run: Run, alike: int) -> str:
+    command = f"  $ {cut(harmless(run.command), _COMMAND_CHARACTERS)}" + (f" (and {alike} alike)" if alike else "")
+    if run.goes_on:
+        return f"{command} -> in the background, no end seen"
+    if run.shows and not run.failed and run.lines > 1:
+        return command
+    how = "failed" if run.failed else "ended"
+    lines = dict.fromkeys(cut(harmless(line), _OUTCOME_CHARACTERS) for line in (*run.failing, run.last))
+    return f"{command} -> {how}: {'; '.join(filter(None, lines)) or 'no output'}"
