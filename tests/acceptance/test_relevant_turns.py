@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.lib.tokens import count_tokens
+
 from .product import Done, Project, restored, well_printed
 from .transcripts import Json, Transcript
 
@@ -63,6 +65,15 @@ def given(done: Done) -> str:
 
 @pytest.fixture
 def session(project: Project, tmp_path: Path) -> Compacted:
+    settings = project.home / ".config" / "unified-state" / "config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("restore_tokens = 150\n", encoding="utf-8")  # so that the restore does not tell it already
+    return Compacted(project, tmp_path / "s.jsonl")
+
+
+@pytest.fixture
+def restored_session(project: Project, tmp_path: Path) -> Compacted:
+    """A session whose restores have their usual size."""
     return Compacted(project, tmp_path / "s.jsonl")
 
 
@@ -87,10 +98,11 @@ def test_it_is_given_once(session: Compacted, trigger: str) -> None:
 
 
 @triggers
-def test_only_the_first_prompt_is_given_anything(session: Compacted, trigger: str) -> None:
+def test_each_later_prompt_is_given_what_it_is_about(session: Compacted, trigger: str) -> None:
     session.compact(trigger=trigger)
-    assert session.prompt("continue") == ""
-    assert session.prompt(ABOUT) == ""
+    for _ in range(5):
+        assert session.prompt("continue") == ""
+    assert "plutonium" in session.prompt(ABOUT)
 
 
 def test_without_a_compaction_nothing_is_given(session: Compacted) -> None:
@@ -121,14 +133,14 @@ def test_a_prompt_that_is_about_nothing_archived_is_given_nothing(session: Compa
     assert session.prompt(text) == ""
 
 
-def test_what_the_restore_told_is_not_told_again(session: Compacted) -> None:
-    session.compact()
-    assert session.prompt("which gizmo61 of the sprocket61 is loose?") == ""
+def test_what_the_restore_told_is_not_told_again(restored_session: Compacted) -> None:
+    restored_session.compact()
+    assert restored_session.prompt("which gizmo61 of the sprocket61 is loose?") == ""
 
 
-def test_what_a_late_restore_tells_is_not_told_again_beside_it(session: Compacted) -> None:
-    session.compact(arrives=False)
-    context = session.prompt("which gizmo61 of the sprocket61 is loose?")
+def test_what_a_late_restore_tells_is_not_told_again_beside_it(restored_session: Compacted) -> None:
+    restored_session.compact(arrives=False)
+    context = restored_session.prompt("which gizmo61 of the sprocket61 is loose?")
     assert "gizmo61" in context
     assert "[RELEVANT]" not in context
 
@@ -136,7 +148,7 @@ def test_what_a_late_restore_tells_is_not_told_again_beside_it(session: Compacte
 def test_a_late_restore_and_the_relevant_turns_come_together_within_the_client_s_limit(session: Compacted) -> None:
     session.compact(arrives=False)
     context = session.prompt(ABOUT)
-    assert context.count("<unified-state-memory nonce=") == 2 + bool("[CONTEXT" in context)
+    assert context.count("<unified-state-memory nonce=") == 2
     assert "plutonium" in context
     assert len(context.encode("utf-16-le")) // 2 <= 10_000
 
@@ -166,16 +178,14 @@ def test_a_subagent_s_prompt_is_given_nothing(session: Compacted) -> None:
     assert session.project.hook("UserPromptSubmit", transcript_path=path, prompt=ABOUT, agent_id="a").out == ""
 
 
-def test_all_that_is_given_is_within_2000_units(session: Compacted) -> None:
+def test_all_that_is_given_is_within_600_tokens(session: Compacted) -> None:
     for number in range(8):
         session.written.prompt(f"wire the flux capacitor {number} {'🚀語' * 400}")
         session.written.text("Done.")
     for number in range(100, 140):
         session._turn(number)
     session.compact()
-    context = session.prompt("the flux capacitor?")
-    assert context.count("\nT") > 3
-    assert len(context.encode("utf-16-le")) // 2 <= 2_000
+    assert count_tokens([session.prompt("the flux capacitor?")])[0] <= 700  # with the fence
 
 
 def test_what_is_given_cannot_pose_as_anything_else(session: Compacted) -> None:
@@ -208,9 +218,9 @@ def test_restore_adds_the_turns_that_a_prompt_is_about_within_its_size(session: 
         assert session.project.ask("preview", "--prompt", ABOUT, "--tokens", str(tokens))["tokens"] <= tokens
 
 
-def test_restore_tells_no_turn_twice(session: Compacted) -> None:
-    session.project.keep(session.written, session.path)
-    about = session.project.ask("preview", "--prompt", "which gizmo61 of the sprocket61 is loose?")
+def test_restore_tells_no_turn_twice(restored_session: Compacted) -> None:
+    restored_session.project.keep(restored_session.written, restored_session.path)
+    about = restored_session.project.ask("preview", "--prompt", "which gizmo61 of the sprocket61 is loose?")
     assert "relevant" not in [part["part"] for part in about["parts"]]
 
 

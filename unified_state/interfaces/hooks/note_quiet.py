@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from unified_state.interfaces.hooks.user_prompt_submit import TURNS_TOO_LATE
 from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.sessions import read_cursor, session_number, turns_since, waiting_for_prompt
+from unified_state.memory.archive.sessions import read_cursor, session_number, waiting_for_prompt
 from unified_state.memory.quiet.generation import drop_quiet, note_quiet
 from unified_state.memory.repository.health import newest_problem
 from unified_state.model.hook_event import HOST_MARK
@@ -39,10 +38,7 @@ def _is_quiet(call: HookCall, archive: Archive) -> bool:
     session, path = session_number(archive, call.event.session_id), call.event.transcript_path
     if session is None or read_cursor(archive, path) is None or not os.path.isfile(path):
         return False
-    compaction = latest_compaction(archive, session)
-    if compaction is not None:
-        began = compaction.boundary_at or compaction.started_at  # a user may have stopped it
-        if turns_since(archive, session, began) <= TURNS_TOO_LATE:
-            return False
+    if latest_compaction(archive, session) is not None:
+        return False  # each prompt after it gets what the archive knows about it
     has_news, _, has_line = waiting_for_prompt(archive, session)
     return not (has_news or has_line)

@@ -1,5 +1,5 @@
-"""UserPromptSubmit: archive new steps. After a compaction, add the restore that did not reach the model and relevant
-turns.
+"""UserPromptSubmit: archive new steps. After a compaction, add the restore that did not reach the model, and what the
+archive knows about the prompt.
 """
 
 from __future__ import annotations
@@ -51,28 +51,21 @@ def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
 
 
 def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
-    """Return the additions to a prompt soon after a compaction.
+    """Return the additions to a prompt after a compaction: what the archive knows about it.
 
-    These are the parts of the restore that never arrived, because by now the boundary is in the transcript. The first
-    prompt also gets relevant turns.
+    Soon after it also the parts of the restore that never arrived, because by now the boundary is in the transcript.
     """
     compaction = latest_compaction(archive, session)
     if compaction is None or compaction.boundary_at is None:
         return ""
-    turns = turns_since(archive, session, compaction.boundary_at)
-    if turns > TURNS_TOO_LATE:
-        return ""
     from unified_state.model.hook_event import PARTS
-    from unified_state.model.known import RELEVANT
 
     tried = restores_of(archive, compaction.id)
     missing = [part for part in PARTS if _is_missing([restore for restore in tried if restore.part == part])]
-    output = _restored_again(call, archive, session, missing) if missing else ""
-    is_first = turns <= (compaction.trigger == "manual")  # /compact itself is a turn
-    if is_first and not any(restore.part == RELEVANT for restore in tried):
-        told = "\n".join(restore.text for restore in tried) + output
-        output = _with(output, _relevant(call, archive, session, compaction, told))
-    return output
+    is_soon = turns_since(archive, session, compaction.boundary_at) <= TURNS_TOO_LATE
+    output = _restored_again(call, archive, session, missing) if missing and is_soon else ""
+    told = "\n".join([compaction.summary or "", *(restore.text for restore in tried), output])
+    return _with(output, _relevant(call, archive, session, compaction, told))
 
 
 def _is_missing(tried: list[Restore]) -> bool:
