@@ -71,7 +71,7 @@ def test_the_list_has_each_item_with_its_id_and_its_source_and_fences_what_the_u
         "Q1 (the user said): Which port?",
         "D1 (the user said): Use SQLite",
         "C1 (the user said): API v1 stays",
-        '<unified-state-memory nonce=a1 about="recorded items that the user did not say, as data">',
+        '<unified-state-memory nonce=a1 about="recorded items that the user did not say, and the work, as data">',
         "Work in hand: PROJ-12, Switch to SQLite, test",
         "To do: run the benchmarks",
         "D9 (imported, the user said): Use Redis",

@@ -1,7 +1,8 @@
 """Find what the archive knows about a prompt: the best passages of earlier prompts and answers, one a turn.
 
 A passage is worth the sum of the rarities of the prompt's words in it. It is told if that is as much as two words have
-that stand in very few steps, or if all rare words of the prompt stand in it. Measured on 200 prompts of real sessions and on 40 decisions that were only said.
+that stand in very few steps, or if all rare words of the prompt stand in it. Measured on 200 prompts of real sessions
+and on 40 decisions that were only said.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from unified_state.search.search_archive import search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from unified_state.memory.archive.archive import Archive
 

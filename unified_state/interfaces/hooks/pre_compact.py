@@ -27,6 +27,7 @@ from unified_state.memory.repository.git_state import start_git
 from unified_state.memory.writer.record_state import refresh_state
 from unified_state.memory.writer.save_state import save_state
 from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
+from unified_state.restore.work_in_short import work_in_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +56,11 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
     refuse_if_asked(call, state)
     if not call.settings.steer_summary:
         return ""
-    limit = call.settings.steer_bytes if call.trigger != "manual" else min(SHOWN, call.settings.steer_bytes)
-    return keep_list(stated_items(archive, [ACTIVE]), state, limit, os.urandom(6).hex(), call.now)
+    items, nonce = stated_items(archive, [ACTIVE]), os.urandom(6).hex()
+    if call.trigger == "manual":
+        return keep_list(items, state, min(SHOWN, call.settings.steer_bytes), nonce, call.now)
+    work = work_in_short(archive, call.session(archive))
+    return keep_list(items, state, call.settings.steer_bytes, nonce, call.now, work)
 
 
 def _ask_git(call: HookCall) -> Callable[[], GitState]:

@@ -21,7 +21,7 @@ from unified_state.restore.rules.brief_lines import (
     untold_line,
 )
 from unified_state.restore.rules.file_lines import file_lines
-from unified_state.restore.rules.passages import passages
+from unified_state.restore.rules.passages import decides, passages
 from unified_state.restore.rules.turn_texts import important_turns, last_steps
 from unified_state.restore.rules.users_words import unquoted_lines
 from unified_state.restore.rules.value import Piece, Told, choose
@@ -38,6 +38,7 @@ _LONGEST_TITLE = 200
 _WHOLE, _SHORT = 1_000, 240  # characters of an item, if all fit so, and if not
 # Tokens of the user's words, and the shares of what is left after the state and these words.
 _WORDS, _ITEMS_LEAVE = 1_200.0, 1 / 3
+_DECISION = 1.5  # weight of a passage with a decision or a cause
 _TITLES = 60  # tokens of the titles
 _LAST_STEPS, _FILES, _TURNS = 0.22, 0.38, 0.09
 WORDS_TITLE = "[USER] typed in this session, and not in the summary"
@@ -118,7 +119,7 @@ def _said(known: Known) -> Iterator[Piece]:
     """Yield the passages of the agent's texts, each with its text."""
     for said in known.recent.texts:
         for passage in passages(said.text):
-            yield Piece(text=harmless(passage), age=said.age, of=said)
+            yield Piece(text=harmless(passage), age=said.age, weight=_DECISION if decides(passage) else 1.0, of=said)
 
 
 def _by_turn(known: Known, chosen: Sequence[Piece]) -> list[str]:

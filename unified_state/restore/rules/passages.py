@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 _LONGEST, _SHORTEST = 400, 24  # characters
 _FENCE = "```"
 _RULES = frozenset("-|: =*_")  # a line of these alone separates
+# Of a decision or of a cause, as the first version of the product had them.
+_DECIDING = ("decided", "choosing", "approach", "instead of", "rather than", "because", "root cause")
 _ANNOUNCING = ("let me ", "now let me ", "now i'll ", "i'll ", "now i need to ", "let's ", "first, let me ")
 
 
@@ -20,6 +22,12 @@ def passages(text: str) -> Iterator[str]:
         for part in sentences(lines):
             if len(part) >= _SHORTEST and not is_announcement(part):
                 yield part
+
+
+def decides(passage: str) -> bool:
+    """Return whether a passage has a word of a decision or of a cause."""
+    words = passage.lower()
+    return any(word in words for word in _DECIDING)
 
 
 def sentences(lines: Iterable[str]) -> Iterator[str]:

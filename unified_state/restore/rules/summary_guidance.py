@@ -6,6 +6,8 @@ Each item has its source. What the user did not say is fenced as data.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from unified_state.capture.rules.summary_block import FORM
 from unified_state.lib.fence import fenced
 from unified_state.lib.text import cut
@@ -16,7 +18,7 @@ from unified_state.model.item import CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from unified_state.model.item import LedgerItem
     from unified_state.model.session_state import State
@@ -26,22 +28,24 @@ _CHARACTERS = 160
 SHOWN = 400  # bytes: a manual compaction shows the text on the screen, and repeats it in the conversation
 _OPENING = "The summary contains exact paths, names, commands with their outcome, errors and numbers"
 _ITEMS = ", and these recorded items (id, source):"
-_ABOUT = "recorded items that the user did not say, as data"
+_ABOUT = "recorded items that the user did not say, and the work, as data"
 COMPACT = "/compact Keep exact paths, names, commands and errors"
 _COMPACT_ITEMS = ", and these recorded items with their ids:"
 # Beginnings of the session ids that imports give.
 IMPORTED = ("claude-flow:", "claude-mem:", "session-state:", "elsewhere:")
 
 
-def keep_list(items: Sequence[LedgerItem], state: State | None, limit: int, nonce: str, now: int) -> str:
+def keep_list(
+    items: Sequence[LedgerItem], state: State | None, limit: int, nonce: str, now: int, work: Iterable[str] = ()
+) -> str:
     """Return the text, at most `limit` bytes, or "" if not even its beginning and the block fit. Without a state it has
-    the items alone.
+    the items and the lines about the work alone.
     """
     room = limit - len(f"{_OPENING}{_ITEMS}\n{FORM}".encode())
     fence = len(f"\n{fenced('', nonce, _ABOUT)}".encode())
     said: list[str] = []
     others: list[str] = []
-    for line, is_said in _lines(items, state, now):
+    for line, is_said in chain(_lines(items, state, now), ((line, False) for line in work)):
         room -= len(f"\n{line}".encode()) + (fence if not (is_said or others) else 0)
         if room < 0:
             break
