@@ -148,13 +148,13 @@ def hand_over(known: Known, tokens: float) -> Composition:
 
 
 class _Page:
-    """The lines of a restore, and the room that is left. A long page fills two outputs."""
+    """The lines of a restore, and the room that is left. A long page fills two outputs, one after the other."""
 
     def __init__(self, tokens: float, units: int, *, is_long: bool) -> None:
         self._tokens, self._kept_back = tokens, 0.0
-        self._most = units
-        self._units = units * 2 - _LONGEST_TITLE if is_long else units
-        self._lines: list[tuple[str, str]] = []  # each with the title of its section
+        self._rooms = [units, units] if is_long else [units]
+        self._outputs = [list[str](), list[str]()]
+        self._filled = 0  # the output in which the newest line stands
         self._last: list[str] = []
 
     @property
@@ -167,50 +167,42 @@ class _Page:
         self._kept_back = tokens
 
     def end_with(self, lines: Iterable[str]) -> None:
-        """End the first output with these lines, as far as there is room."""
-        self._last = [line for line in lines if self._take(line)]
+        """End the first output, which is empty now, with these lines, as far as there is room."""
+        self._last = [line for line in lines if self._take([line])]
+        self._outputs[0] = []
 
     def add(self, title: str, lines: Iterable[str]) -> bool:
         """Add a section, as many of its lines as there is room for. Return whether all fit."""
-        waiting = list(lines)
-        if not waiting or (title and not self._take(title)):
-            return not waiting
-        taken = [line for line in waiting if self._take(line)]
-        missing = len(waiting) - len(taken)
-        if missing and title and taken and self._take(more := f"  ({missing} more)"):
-            taken.append(more)
-        self._lines += [(title, line) for line in ([title] if title and taken else []) + taken]
+        waiting, taken = list(lines), 0
+        for line in waiting:
+            taken += self._take([line], title) if taken or not title else self._take([title, line])
+        missing = len(waiting) - taken
+        if missing and title and taken:
+            self._take([f"  ({missing} more)"], title)
         return not missing
 
-    def _take(self, line: str) -> bool:
-        tokens, units = estimate_tokens(f"{line}\n"), utf16_units(line) + 1
-        if tokens > self.tokens or units > self._units:
-            return False
-        self._tokens -= tokens
-        self._units -= units
-        return True
+    def _take(self, lines: list[str], title: str = "") -> bool:
+        """Take lines into the output that is being filled, or with their section's title into the second one. Return
+        whether there was room.
+        """
+        in_second = [f"{title} (continued)", *lines] if title else lines
+        for number, taken in ((self._filled, lines), (1, in_second)):
+            tokens, units = _size(taken), sum(utf16_units(line) + 1 for line in taken)
+            if number < len(self._rooms) and tokens <= self.tokens and units <= self._rooms[number]:
+                self._tokens -= tokens
+                self._rooms[number] -= units
+                self._outputs[number] += taken
+                self._filled = number
+                return True
+        return False
 
     def lines(self) -> list[str]:
         """Return all lines but the last ones."""
-        return [line for _, line in self._lines]
+        return [*self._outputs[0], *self._outputs[1]]
 
     def outputs(self) -> Composition:
-        """Return the two texts, both empty if nothing stands below the heading. A section that is cut in two has its
-        title twice.
-        """
-        if len(self._lines) <= _HEADING and not self._last:
+        """Return the two texts, both empty if nothing stands below the heading."""
+        if len(self.lines()) <= _HEADING and not self._last:
             return Composition()
-        room = self._most - sum(utf16_units(line) + 1 for line in self._last)
-        first, rest = list[tuple[str, str]](), list[str]()
-        for title, line in self._lines:
-            room -= utf16_units(line) + 1
-            if room >= 0:
-                first.append((title, line))
-                continue
-            if not rest and first and first[-1] == (title, title):
-                rest.append(first.pop()[1])  # its title does not stand alone
-            elif not rest and title and line != title:
-                rest.append(f"{title} (continued)")
-            rest.append(line)
-            room = -1
-        return Composition(brief="\n".join([*(line for _, line in first), *self._last]), working_set="\n".join(rest))
+        first, second = self._outputs
+        return Composition(brief="\n".join([*first, *self._last]), working_set="\n".join(second))

@@ -59,7 +59,7 @@ def _verbatim(turn: int, step: Step, result: Step | None) -> str:
 def importance(turn: Turn, now: int) -> float:
     """Return 2 ** (-age / 7 days) x (1 + log2(1 + uses)) x (1 + .5 with tools + .3 with files)."""
     calls = [read_call(step) for step in turn.steps if step.kind == TOOL_CALL]
-    recency = exp2((turn.steps[0].at - now) / _HALF_LIFE)
+    recency = exp2(min(0, turn.steps[0].at - now) / _HALF_LIFE)
     return recency * (1 + log2(1 + turn.uses)) * (1 + 0.5 * bool(calls) + 0.3 * any(call.files for call in calls))
 
 
