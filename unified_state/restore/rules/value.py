@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from heapq import heapify, heappop, heappush
-from math import exp, log
 
 from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
@@ -68,8 +67,8 @@ def choose(pieces: Sequence[Piece], told: Told, tokens: float) -> list[int]:
     """Return the positions of the chosen pieces in order. Their names and words are added to `told`."""
     terms = [_terms(piece.text) for piece in pieces]
     sizes = [estimate_tokens(piece.text) + _LINE for piece in pieces]
-    factors = [
-        piece.weight * exp(_AGING * log(1 + piece.age)) / size for piece, size in zip(pieces, sizes, strict=True)
+    factors: list[float] = [
+        piece.weight * float(1 + piece.age) ** _AGING / size for piece, size in zip(pieces, sizes, strict=True)
     ]
 
     def value(number: int) -> float:

@@ -30,7 +30,7 @@ _MACHINE_TAGS = (
     "system-reminder", "task-", "teammate-message", "tool_use_error", "unified-state-", "user-prompt-submit-hook",
 )  # fmt: skip
 _COMPACTING = ("compact", "/clear")  # commands whose arguments are for the client or for us
-_TEAMMATE = "<teammate-message"
+_COMMAND, _TEAMMATE = "<command-", "<teammate-message"
 _FENCES = ("```", "~~~")
 _FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "[Pasted text ", "[Image ", "[Attached ")
 _MAIL_BEGINS = ("-----Original Message", "Begin forwarded message", "---------- Forwarded message")
@@ -72,10 +72,11 @@ def typed_passages(prompt: str) -> list[str]:
 
     Unlike those paragraphs, the last two bind nobody.
     """
-    name = _inner(prompt, "command-name")
-    if name:
-        return [_inner(prompt, "command-args").strip()] if not name.strip().endswith(_COMPACTING) else []
-    if prompt.lstrip().startswith(_TEAMMATE):
+    start = prompt.lstrip()
+    if start.startswith(_COMMAND):
+        is_ours = _inner(prompt, "command-name").strip().endswith(_COMPACTING)
+        return [] if is_ours else [_inner(prompt, "command-args").strip()]
+    if start.startswith(_TEAMMATE):
         return prompt.partition(">")[2].rpartition("</")[0].strip().split("\n\n")
     return own_passages(prompt)
 
