@@ -51,7 +51,8 @@ NO_CALL = Call("", {})
 # Tools that wait for a running command, or type into it, with the field that names it: Codex's, and Claude Code's.
 _WAITING = {"write_stdin": "session_id", "TaskOutput": "task_id", "BashOutput": "bash_id"}
 _RUNS = ("Process running with session ID ", "Command running in background with ID: ")
-_RETRIEVED, _STILL_RUNNING, _COMPLETED = "<retrieval_status>", "<status>running</status>", "<status>completed</status>"
+_WAITED = ("<retrieval_status>", "<status>")  # how the result of TaskOutput begins, and that of BashOutput
+_STILL_RUNNING, _COMPLETED = "<status>running</status>", "<status>completed</status>"
 _TASK, _EXIT_CODE = "<task_id>", "<exit_code>"
 _NOT_FOUND = "Exit code 1"  # the whole result of a search without a match
 _HEAD = 200  # characters of a result in which its client says that the command still runs
@@ -88,10 +89,12 @@ def continued_by(call: Call) -> str:
 
 
 def still_runs_as(result: str) -> str:
-    """Return the id of the command that still runs after a result, or "" if it has ended."""
+    """Return the id of the command that still runs after a result, or "" if it has ended. Where the result does not
+    name it, return that it runs.
+    """
     head = result[:_HEAD]
-    if _STILL_RUNNING in head:
-        return head.partition(_TASK)[2].partition("<")[0].strip()
+    if head.startswith(_WAITED):
+        return (head.partition(_TASK)[2].partition("<")[0].strip() or "running") if _STILL_RUNNING in head else ""
     for mark in _RUNS:
         if mark in head:
             return head.partition(mark)[2].partition("\n")[0].partition(". ")[0].strip()
@@ -100,10 +103,11 @@ def still_runs_as(result: str) -> str:
 
 def ended_output(result: str) -> tuple[str, bool]:
     """Return the output of a command and whether it failed, from the result of a call that waited for its end."""
-    if not result.startswith(_RETRIEVED):
+    if not result.startswith(_WAITED):
         return result, False
     failed = _COMPLETED not in result[:_HEAD] or result.partition(_EXIT_CODE)[2][:2] not in {"", "0<"}
-    return result.partition("<output>")[2].rpartition("</output>")[0].strip(), failed
+    outputs = (result.partition(f"<{tag}>")[2].rpartition(f"</{tag}>")[0].strip() for tag in ("output", "stdout"))
+    return next(filter(None, outputs), ""), failed
 
 
 def found_nothing(call: Call, result: str) -> bool:
