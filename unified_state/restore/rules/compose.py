@@ -86,7 +86,7 @@ def _add_state(page: _Page, known: Known) -> None:
 def _add_work(page: _Page, known: Known) -> None:
     """Add the user's words and the work, each section within its share."""
     summary = known.summary or ""
-    page.add(WORDS_TITLE, unquoted_lines(known.prompts, summary, min(_WORDS, page.tokens)))
+    page.add(WORDS_TITLE, unquoted_lines(known.prompts, summary, min(_WORDS, page.tokens - _TITLES)))
     if known.reason in AFTER_COMPACTION:
         page.add(NOW_TITLE, now_lines(known))
     room = page.tokens - _TITLES

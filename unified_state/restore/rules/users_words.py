@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _RUN, _QUOTED = 4, 0.7  # words in a row; share of the runs of a sentence that a summary has if it quotes it
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\s*\n\s*")  # of sentences
 _LIMITS = (2_000, 800, 320, 160)  # characters of a prompt; the largest with which all prompts fit
+_COUNTED = 24  # tokens of the line that counts those left out
 _SAYS_NOTHING = {
     "continue", "go ahead", "go on", "next", "ok", "okay", "please continue", "proceed", "sure", "thank you", "thanks",
     "yes", "yes please",
@@ -27,7 +28,7 @@ _SAYS_NOTHING = {
 def unquoted_lines(prompts: Sequence[Prompt], summary: str, tokens: float) -> list[str]:
     """Return a line for each prompt with what the summary lacks of it, the oldest first, within so many tokens.
 
-    If not all fit, the prompts are cut, and then the oldest are left out.
+    If not all fit, the prompts are cut, and then the oldest are left out and counted.
     """
     quoted = _Quoted(summary)
     lacking = [(prompt.turn, " ".join(_lacking(prompt.text, quoted))) for prompt in prompts]
@@ -36,7 +37,8 @@ def unquoted_lines(prompts: Sequence[Prompt], summary: str, tokens: float) -> li
         lines = [f"  T{turn}: {cut(harmless(text), limit)}" for turn, text in lacking]
         if sum(map(_tokens, lines)) <= tokens:
             return lines
-    return list(_newest(lines, tokens))[::-1]
+    kept = list(_newest(lines, tokens - _COUNTED))[::-1]
+    return [f"  ({len(lines) - len(kept)} earlier ones; `unified-state show T1` prints one)", *kept]
 
 
 def _newest(lines: list[str], tokens: float) -> Iterator[str]:
