@@ -95,7 +95,7 @@ def _add_work(page: _Page, known: Known) -> None:
     told = Told("\n".join([summary, *page.lines()]))
     for line in (*steps, *files):
         told.add(line)
-    runs, said = run_pieces(known.recent), list(_said(known))
+    runs, said = run_pieces(known.recent), list(_said(known, "\n".join(steps)))
     chosen = choose([*runs, *said], told, room * (1 - _TURNS) - _size(steps) - _size(files))
     page.add(RAN_TITLE, [runs[number].text for number in chosen if number < len(runs)])
     page.add(SAID_TITLE, _by_turn(known, [said[number - len(runs)] for number in chosen if number >= len(runs)]))
@@ -115,11 +115,12 @@ def _size(lines: Iterable[str]) -> int:
     return sum(estimate_tokens(f"{line}\n") for line in lines)
 
 
-def _said(known: Known) -> Iterator[Piece]:
-    """Yield the passages of the agent's texts, each with its text."""
+def _said(known: Known, told: str) -> Iterator[Piece]:
+    """Yield the passages of the agent's texts that are not told, each with its text."""
     for said in known.recent.texts:
-        for passage in passages(said.text):
-            yield Piece(text=harmless(passage), age=said.age, weight=_DECISION if decides(passage) else 1.0, of=said)
+        for passage in map(harmless, passages(said.text)):
+            if passage not in told:
+                yield Piece(text=passage, age=said.age, weight=_DECISION if decides(passage) else 1.0, of=said)
 
 
 def _by_turn(known: Known, chosen: Sequence[Piece]) -> list[str]:

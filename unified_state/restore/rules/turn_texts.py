@@ -9,7 +9,7 @@ from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.lib.text import cut, estimate_tokens, one_line, strings_of
 from unified_state.lib.times import age_text
 from unified_state.memory.ledger.rules.item_lines import harmless
-from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
+from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT
 from unified_state.restore.rules.passages import is_announcement
 
 TYPE_CHECKING = False
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 
 _HALF_LIFE = 7 * 86_400_000  # milliseconds
 _HALF = 250  # characters at each end of a long step
-_TITLES = {PROMPT: "user", TEXT: "agent"}
 
 
 def last_steps(turns: Sequence[Turn], tokens: float) -> list[str]:
-    """Return the newest prompts, texts and calls with their results, in order, within so many tokens."""
+    """Return the agent's newest texts and calls with their results, in order, within so many tokens."""
     lines: list[str] = []
     for turn in reversed(turns):
         results = {step.tool_use_id: step for step in turn.steps if step.kind == TOOL_RESULT}
@@ -47,8 +46,8 @@ def _verbatim(turn: int, step: Step, result: Step | None) -> str:
             return ""
         given = call.command or " ".join(strings_of(call.fields).split())
         text = f"{call.tool} {given} -> {result.text}"
-    elif step.kind in _TITLES and step.text.strip() and not step.text.startswith("<"):
-        text = f"{_TITLES[step.kind]}: {step.text}"
+    elif step.kind == TEXT and step.text.strip():
+        text = f"agent: {step.text}"
     else:
         return ""
     text = one_line(text)
