@@ -24,7 +24,6 @@ class WorkingFile(Record):
     """A file by its path in the repository, with the identifiers seen in it, the highest score first.
 
     `hot` is the part of its score that comes from edits. `gone` says that it is no longer there ("deleted").
-    `absent` are identifiers that were seen in it and are not in it now.
     """
 
     path: str
@@ -32,7 +31,6 @@ class WorkingFile(Record):
     hot: float
     words: tuple[Scored, ...] = ()
     gone: str = ""
-    absent: tuple[Scored, ...] = ()
 
 
 class RanCommand(Record):
@@ -114,8 +112,8 @@ class Run(Record):
     """A shell command of a session: how its last run ended, and the commands in it.
 
     `age` counts the tool calls that followed. `failing` are the lines that report failures. `checks` tells whether it
-    runs tests, a linter or a compiler, `shows` whether it only prints content. `lines` counts those of its output,
-    `times` its runs. It `goes_on` if it was put in the background and no end was seen.
+    runs tests, a linter or a compiler, `shows` whether it only prints content. `lines` counts those of its output. It
+    `goes_on` if it was put in the background and no end was seen.
     """
 
     command: str
@@ -128,7 +126,6 @@ class Run(Record):
     checks: bool = False
     shows: bool = False
     lines: int = 0
-    times: int = 1
 
 
 class Recent(Record):

@@ -41,5 +41,5 @@ def _file_in(file: WorkingFile, view: TreeView, *, is_read: bool) -> WorkingFile
         return file.replace(gone="gone")
     if not is_read or view.content(file.path) is None:
         return file
-    absent = tuple(scored for scored in file.words[:_WORDS] if view.lacks(file.path, scored[0]))
-    return file.replace(words=tuple(scored for scored in file.words if scored not in absent), absent=absent)
+    there = [scored for scored in file.words[:_WORDS] if not view.lacks(file.path, scored[0])]
+    return file.replace(words=(*there, *file.words[_WORDS:]))

@@ -112,10 +112,7 @@ class _Reader:
 
     def _ran(self, command: str, result: Step) -> None:
         key = command_key(command)
-        if key in self._runs:
-            self._runs[key] = self._runs[key].replace(times=self._runs[key].times + 1)
-            return
-        if len(self._runs) == _MOST_RUNS or not _did_run(result.text):
+        if key in self._runs or len(self._runs) == _MOST_RUNS or not _did_run(result.text):
             return
         chains = [chain for chain in pipelines(command) if chain[0][0] not in _NO_WORK]
         run = self._runs[key] = _run(command, chains, result, self.age)

@@ -38,7 +38,7 @@ def unquoted_lines(prompts: Sequence[Prompt], summary: str, tokens: float) -> li
         if sum(map(_tokens, lines)) <= tokens:
             return lines
     kept = list(_newest(lines, tokens - _COUNTED))[::-1]
-    return [f"  ({len(lines) - len(kept)} earlier ones; `unified-state show T1` prints one)", *kept]
+    return [f"  ({len(lines) - len(kept)} earlier prompts left out)", *kept]
 
 
 def _newest(lines: list[str], tokens: float) -> Iterator[str]:
