@@ -29,7 +29,9 @@ from unified_state.restore.rules.work_lines import now_lines, run_pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
+
+    from unified_state.model.known import Said
 
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
 _RULE, _HEADING = "=" * 60, 2  # lines of the heading
@@ -39,7 +41,8 @@ _WHOLE, _SHORT = 1_000, 240  # characters of an item, if all fit so, and if not
 # Tokens of the user's words, and the shares of what is left after the state and these words.
 _WORDS, _ITEMS_LEAVE = 1_200.0, 1 / 3
 _DECISION = 1.5  # weight of a passage with a decision or a cause
-_TITLES = 60  # tokens of the titles
+_TITLES, _COUNTED = 60, 30  # tokens of the titles, and of the line on what is left out
+_INDENT = "    "
 _LAST_STEPS, _FILES, _TURNS = 0.22, 0.38, 0.09
 WORDS_TITLE = "[USER] typed in this session, and not in the summary"
 NOW_TITLE = "[NOW]"
@@ -97,18 +100,18 @@ def _add_work(page: _Page, known: Known) -> None:
         told.add(line)
     runs, said = run_pieces(known.recent), list(_said(known, "\n".join(steps)))
     chosen = choose([*runs, *said], told, room * (1 - _TURNS) - _size(steps) - _size(files))
+    page.keep_back(_COUNTED)
     page.add(RAN_TITLE, [runs[number].text for number in chosen if number < len(runs)])
-    page.add(SAID_TITLE, _by_turn(known, [said[number - len(runs)] for number in chosen if number >= len(runs)]))
+    page.add(SAID_TITLE, _by_turn(known, (said[number - len(runs)] for number in chosen if number >= len(runs))))
     page.add(FILES_TITLE, files)
     page.add(LAST_TITLE, steps)
-    left = len(said) + len(runs) - len(chosen)
-    out = (
-        f"[LEFT OUT] {left} commands and passages of the agent; `unified-state search WORDS` finds them" if left else ""
-    )
     shown = {line.split(None, 1)[0] for line in steps}
     others = [turn for turn in known.turns if f"T{turn.number}" not in shown]
-    page.add(TURNS_TITLE, important_turns(others, known.now, page.tokens - _size([TURNS_TITLE, out])))
-    page.add("", [out] if out else [])
+    page.add(TURNS_TITLE, important_turns(others, known.now, page.tokens - _size([TURNS_TITLE])))
+    page.keep_back(0)
+    left = len(runs) + len(said) - len(chosen)
+    line = f"[LEFT OUT] {left} commands and passages of the agent; `unified-state search WORDS` finds them"
+    page.add("", [line] if left else [])
 
 
 def _size(lines: Iterable[str]) -> int:
@@ -118,20 +121,26 @@ def _size(lines: Iterable[str]) -> int:
 def _said(known: Known, told: str) -> Iterator[Piece]:
     """Yield the passages of the agent's texts that are not told, each with its text."""
     for said in known.recent.texts:
+        head = _head(known, said)
         for passage in map(harmless, passages(said.text)):
             if passage not in told:
-                yield Piece(text=passage, age=said.age, weight=_DECISION if decides(passage) else 1.0, of=said)
+                weight = _DECISION if decides(passage) else 1.0
+                yield Piece(text=passage, tokens=_size([head + passage]), age=said.age, weight=weight, of=said)
+                head = _INDENT
 
 
-def _by_turn(known: Known, chosen: Sequence[Piece]) -> list[str]:
-    """Return the passages, the newest first, each turn named once."""
-    lines, turn = list[str](), None
+def _by_turn(known: Known, chosen: Iterable[Piece]) -> Iterator[str]:
+    """Yield the lines of the passages, the newest first, each turn named once."""
+    turn = None
     for piece in chosen:
         of = piece.of
         assert of is not None  # noqa: S101  # `_said` gives it
-        lines.append(f"    {piece.text}" if of.turn == turn else f"  T{of.turn} ({known.age(of.at)}): {piece.text}")
+        yield (_INDENT if of.turn == turn else _head(known, of)) + piece.text
         turn = of.turn
-    return lines
+
+
+def _head(known: Known, said: Said) -> str:
+    return f"  T{said.turn} ({known.age(said.at)}): "
 
 
 def hand_over(known: Known, tokens: float) -> Composition:

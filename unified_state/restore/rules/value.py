@@ -12,7 +12,6 @@ from heapq import heapify, heappop, heappush
 
 from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
-from unified_state.lib.text import estimate_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,17 +23,17 @@ _AGING = -0.3
 _TOLD = (1.0, 0.25, 0.0625)  # worth of a name by how often it was told; more often: nothing
 _WORD = 0.2
 _SHORTEST_WORD = 4
-_LINE = 3  # tokens that a line takes beside its text
 _NAME = re.compile(r"[A-Za-z0-9\u00c0-\u024f_$@#./:+\-*~%]+")
 _AROUND = "./:-*+~@%"
 
 
 class Piece(Record):
-    """A line that may be told. `age` counts the tool calls since, `weight` multiplies its value. `of` is what the agent
-    said, if it is a passage of that.
+    """A text that may be told. `tokens` are those of its line, `age` counts the tool calls since, `weight` multiplies
+    its value. `of` is what the agent said, if it is a passage of that.
     """
 
     text: str
+    tokens: int
     age: int
     weight: float = 1.0
     of: Said | None = None
@@ -66,10 +65,7 @@ class Told:
 def choose(pieces: Sequence[Piece], told: Told, tokens: float) -> list[int]:
     """Return the positions of the chosen pieces in order. Their names and words are added to `told`."""
     terms = [_terms(piece.text) for piece in pieces]
-    sizes = [estimate_tokens(piece.text) + _LINE for piece in pieces]
-    factors: list[float] = [
-        piece.weight * float(1 + piece.age) ** _AGING / size for piece, size in zip(pieces, sizes, strict=True)
-    ]
+    factors: list[float] = [piece.weight * float(1 + piece.age) ** _AGING / piece.tokens for piece in pieces]
 
     def value(number: int) -> float:
         return told.worth(terms[number]) * factors[number]
@@ -82,9 +78,9 @@ def choose(pieces: Sequence[Piece], told: Told, tokens: float) -> list[int]:
         now = value(number)  # less than before, if a piece chosen since tells the same
         if waiting and now < -waiting[0][0]:
             heappush(waiting, (-now, number))
-        elif now > 0 and sizes[number] <= tokens:
+        elif now > 0 and pieces[number].tokens <= tokens:
             chosen.append(number)
-            tokens -= sizes[number]
+            tokens -= pieces[number].tokens
             told.add_terms(terms[number])
     return sorted(chosen)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.lib.text import cut, without_digits
+from unified_state.lib.text import cut, estimate_tokens, without_digits
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.restore.rules.value import Piece
 
@@ -91,9 +91,10 @@ def run_pieces(recent: Recent) -> list[Piece]:
         is_held = any(run.parts and run.parts <= others[0].parts for others in told.values())
         if not (is_shown_again or is_held or (run.failed and _is_solved(run, recent))):
             told.setdefault((without_digits(run.command), run.last, str(run.failed)), []).append(run)
+    lines = [(newest, _line(newest, len(others))) for newest, *others in told.values()]
     return [
-        Piece(text=_line(newest, len(others)), age=newest.age, weight=_weight(newest))
-        for newest, *others in told.values()
+        Piece(text=line, tokens=estimate_tokens(f"{line}\n"), age=newest.age, weight=_weight(newest))
+        for newest, line in lines
     ]
 
 
