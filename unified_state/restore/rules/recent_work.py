@@ -133,10 +133,10 @@ def _did_run(output: str) -> bool:
 
 def _run(command: str, chains: list[list[list[str]]], result: Step, age: int) -> Run:
     """Return a run. `chains` are the pipelines of the command."""
-    output, failed = ended_output(result.text)
-    end = output[-_END:].replace("\r", "\n").strip()
     goes_on = bool(still_runs_as(result.text))
-    failing = [] if goes_on else failing_lines(end, command, is_error=result.is_error or failed)
+    output, failed = ("", False) if goes_on else ended_output(result.text)
+    end = output[-_END:].replace("\r", "\n").strip()
+    failing = failing_lines(end, command, is_error=result.is_error or failed)
     last = next((line for line in map(one_line, reversed(end.split("\n"))) if _tells(line)), "")
     every = [words for chain in chains for words in chain]
     return Run(
@@ -144,7 +144,7 @@ def _run(command: str, chains: list[list[list[str]]], result: Step, age: int) ->
         age=age,
         failed=result.is_error or failed or bool(failing),
         goes_on=goes_on,
-        last="" if goes_on else cut(last, _OUTCOME),
+        last=cut(last, _OUTCOME),
         failing=tuple(failing),
         parts=frozenset(" ".join(chain[0]) for chain in chains),
         checks=any(map(checks, every)),
