@@ -11,18 +11,9 @@ from tests.builders import HOUR, MINUTE, NOW, item
 from unified_state.lib.fence import TAG, fenced, nonces_in
 from unified_state.lib.text import estimate_tokens, utf16_units
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
-from unified_state.model.known import (
-    KEPT,
-    MISSING,
-    Judged,
-    Known,
-    RanCommand,
-    Survival,
-    TurnOutline,
-    WorkingFile,
-    WorkingSet,
-)
+from unified_state.model.known import Known, Prompt, Recent, Run, Said, Turn, WorkingFile, WorkingSet
 from unified_state.model.session_state import GitState, WorkItem
+from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.restore.rules.compose import MOST_UNITS, compose
 
 FORGED = "[CONSTRAINTS] FORGED"
@@ -49,15 +40,38 @@ def ledger_items(draw: st.DrawFn) -> LedgerItem:
     return item(draw(st.integers(1, 999)), kind, **{names[kind]: draw(hostile), **flags[kind]})
 
 
+numbers, times = st.integers(1, 99_999), st.integers(0, 2 * NOW)
 turns = st.builds(
-    TurnOutline,
-    number=st.integers(1, 99_999),
-    at=st.integers(0, 2 * NOW),
-    prompt=hostile,
-    actions=st.lists(hostile, max_size=3).map(tuple),
-    tool_calls=st.integers(0, 9),
-    errors=st.integers(0, 9),
-    answer=hostile,
+    Turn,
+    number=numbers,
+    steps=st.lists(
+        st.builds(Step, st.just("u"), st.just(0), st.sampled_from([PROMPT, TEXT]), times, hostile),
+        min_size=1,
+        max_size=3,
+    ).map(tuple),
+    uses=st.integers(0, 9),
+)
+runs = st.builds(
+    Run,
+    command=hostile,
+    age=numbers,
+    failed=st.booleans(),
+    goes_on=st.booleans(),
+    last=hostile,
+    failing=st.lists(hostile, max_size=2).map(tuple),
+    parts=st.frozensets(hostile, max_size=2),
+    checks=st.booleans(),
+    lines=st.integers(0, 3),
+)
+edited = st.lists(st.tuples(hostile, numbers), max_size=3).map(tuple)
+recents = st.builds(
+    Recent,
+    texts=st.lists(st.builds(Said, numbers, times, hostile, numbers), max_size=4).map(tuple),
+    runs=st.lists(runs, max_size=4).map(tuple),
+    edits=edited,
+    commits=edited,
+    clean=st.none() | numbers,
+    in_flight=st.lists(hostile, max_size=2).map(tuple),
 )
 weights = st.floats(0, 100)
 words = st.lists(st.tuples(st.text("abXY_ä", min_size=4, max_size=12), weights), max_size=12).map(tuple)
@@ -67,15 +81,6 @@ paths = hostile | st.sampled_from(
 working_sets = st.builds(
     WorkingSet,
     files=st.lists(st.builds(WorkingFile, paths, weights, weights, words), max_size=12).map(tuple),
-    words=words,
-    commands=st.lists(
-        st.builds(
-            RanCommand, hostile, weights, st.booleans(), st.none() | hostile, st.lists(hostile, max_size=3).map(tuple)
-        ),
-        max_size=5,
-    ).map(tuple),
-    references=st.lists(st.tuples(st.sampled_from(["#1", "#12", "1a2b3c4"]), weights), max_size=3).map(tuple),
-    errors=st.lists(st.tuples(hostile, weights), max_size=3).map(tuple),
 )
 knowns = st.builds(
     Known,
@@ -99,7 +104,10 @@ knowns = st.builds(
     paged_out=st.lists(st.integers(1, 999).map("D{}".format), max_size=600).map(tuple),
     highlights=st.lists(hostile, max_size=3).map(tuple),
     pending_actions=st.lists(hostile, max_size=3).map(tuple),
+    git_is_current=st.booleans(),
+    prompts=st.lists(st.builds(Prompt, numbers, times, hostile), max_size=8).map(tuple),
     turns=st.lists(turns, max_size=6).map(tuple),
+    recent=recents,
     working_set=st.none() | working_sets,
     turn_count=st.integers(0, 50_000),
     last_turn_at=st.none() | st.integers(0, 2 * NOW),
@@ -123,7 +131,7 @@ def test_both_parts_together_stay_within_the_tokens(state: Known, tokens: int) -
 def test_each_part_stays_within_the_units(state: Known, units: int) -> None:
     texts = compose(state, 100_000, units)
     assert utf16_units(texts.brief) <= units
-    assert utf16_units(texts.working_set) <= MOST_UNITS
+    assert utf16_units(texts.working_set) <= units
 
 
 @examples(60)
@@ -140,29 +148,6 @@ def test_the_fence_round_it_cannot_be_closed_from_inside(state: Known) -> None:
     texts = compose(state, 100_000, 1_000_000)
     assert nonces_in(fenced(texts.brief, "0123456789ab", "facts")) == ("0123456789ab",)
     assert nonces_in(fenced(texts.working_set, "0123456789ab", "facts")) == ("0123456789ab",)
-
-
-def test_the_essentials_stand_in_the_first_2000_units() -> None:
-    """The client shows only so much of an output that is too long."""
-    long = "x" * 1000
-    essentials = [
-        item(1, CONSTRAINT, constraint=long, blocking=True),
-        item(2, DECISION, decision=long, reversible=False),
-        item(3, QUESTION, question=long, priority="high"),
-    ]
-    others = [item(number, EVIDENCE, content=long) for number in range(10, 30)]
-    state = known(
-        reason="compact",
-        items=(*others, *essentials),
-        work_item=WorkItem(id="PROJ-1", title=long),
-        pending_actions=(long,),
-        git=GitState(branch="main", modified_files=(long,)),
-        saved_at=NOW,
-    )
-    first = compose(state, 100_000).brief[:2000]
-    assert all(f"  {name} (" in first for name in ("C1", "D2", "Q3"))
-    assert "[WORK] PROJ-1" in first
-    assert "[TODO] Pending actions: 1" in first
 
 
 def test_with_its_fence_a_part_is_shorter_than_what_the_client_takes() -> None:
@@ -198,6 +183,7 @@ def test_the_banner_looks_like_the_seeds() -> None:
         reason="compact",
         saved_at=NOW - 5 * MINUTE,
         compaction=2,
+        git_is_current=True,
         git=GitState(
             branch="main",
             commit="0123456789abcdef",
@@ -240,21 +226,22 @@ def test_the_banner_looks_like_the_seeds() -> None:
         "  D1 (inferred, irreversible): Use SQLite. Why: one file, no server",
         "[QUESTIONS] 1 open, high priority",
         "  Q1 (inferred, high priority): Which port? Context: the proxy",
-        "[GIT] main at 0123456789, 2 changed paths, merge under way",
-        "  changed: a.py, b.py",
-        "  latest commit: 0123456 Use SQLite",
+        "[CONSTRAINTS] 1 not blocking",
+        "  C2 (inferred): API v1 stays. Source: the user",
         "[DECISIONS] 2 reversible",
         "  D3 (inferred): Use pytest. Why: one file, no server",
         "  D2 (inferred): Use SQLite. Why: one file, no server",
-        "[CONSTRAINTS] 1 not blocking",
-        "  C2 (inferred): API v1 stays. Source: the user",
         "[QUESTIONS] 1 open",
         "  Q2 (inferred, medium priority): Which port? Context: the proxy",
         "[EVIDENCE] 1 recorded",
         "  E1 (error, inferred): boom [from pytest]",
         "[HIGHLIGHTS]",
         "  - It works",
-        "[ALSO RECORDED] D9 D8 D7",
+        "[ALSO RECORDED] 3 items, `unified-state show REF` prints one: D9 D8 D7",
+        "[NOW]",
+        "  [GIT] main at 0123456789, 2 changed paths, merge under way",
+        "  changed: a.py, b.py",
+        "  latest commit: 0123456 Use SQLite",
         "[ARCHIVE] `unified-state show REF` prints an item or turn, `unified-state search WORDS` finds more.",
         "[HEALTH] Stop failed",
     ]
@@ -309,13 +296,13 @@ def test_after_clear_comes_what_binds_and_one_pointer() -> None:
         paged_out=("D8", "D9"),
         work_item=WorkItem(id="PROJ-1"),
         turn_count=7,
-        turns=(turn(1),),
+        prompts=(Prompt(turn=1, at=NOW - HOUR, text="fix it"),),
     )
     texts = compose(state, 2000)
     assert texts.brief.split("\n")[2:] == [
         "[WORK] PROJ-1",
         "[LAST SESSION] 1 h ago",
-        f"  last prompt: {turn(1).prompt}",
+        "  last prompt: fix it",
         "[CONSTRAINTS] 1 recorded",
         "  C1 (inferred): API v1 stays. Source: the user",
         (
@@ -351,131 +338,3 @@ def test_however_much_is_known_the_way_to_the_rest_and_the_health_are_told() -> 
     brief = compose(known(items=items, turn_count=9, health="Stop failed"), 2000).brief
     assert "[ARCHIVE] 9 turns are kept" in brief
     assert "[HEALTH] Stop failed" in brief
-
-
-def turn(number: int, prompt: str = "fix it") -> TurnOutline:
-    return TurnOutline(number=number, at=NOW - HOUR, prompt=prompt, answer="done")
-
-
-def compacted(**fields: Any) -> Known:
-    return known(**{"reason": "compact", "items": (item(1),), "turn_count": 41, **fields})
-
-
-def test_after_a_compaction_the_last_turns_follow_the_newest_first() -> None:
-    texts = compose(compacted(turns=(turn(41), turn(40))), 2000)
-    assert texts.working_set.split("\n") == [
-        "[LAST TURNS] the newest first",
-        "T41 (1 h ago) prompt: fix it",
-        "    said last: done",
-        "T40 (1 h ago) prompt: fix it",
-    ]
-
-
-def test_the_working_set_stands_before_the_turns() -> None:
-    working_set = WorkingSet(files=(WorkingFile("src/a.py", 2.0, 1.0, (("parse_all", 1.0),)),))
-    texts = compose(compacted(turns=(turn(41),), working_set=working_set), 2000)
-    assert texts.working_set.split("\n") == [
-        "[WORKING SET] files: names in them",
-        "src/a.py: parse_all",
-        "[LAST TURNS] the newest first",
-        "T41 (1 h ago) prompt: fix it",
-        "    said last: done",
-    ]
-
-
-def test_an_empty_working_set_is_not_announced() -> None:
-    assert compose(compacted(working_set=WorkingSet()), 2000).working_set == ""
-
-
-def test_a_file_with_the_name_of_a_group_is_a_file() -> None:
-    files = tuple(WorkingFile(name, 2.0, 1.0, (("parse_all", 1.0),)) for name in ("story", "section 0"))
-    texts = compose(compacted(turns=(turn(41),), working_set=WorkingSet(files=files)), 2000)
-    assert {"story: parse_all", "./section 0: parse_all", "T41 (1 h ago) prompt: fix it"} <= set(
-        texts.working_set.split("\n")
-    )
-    assert "D1 (" in texts.brief
-
-
-def test_state_story_and_working_set_compete_for_one_budget() -> None:
-    words = [tuple((f"name_{place}_{number}", 0.3) for number in range(80)) for place in range(20)]
-    files = tuple(WorkingFile(f"src/f{place}.py", 2.0, 1.0, words[place]) for place in range(20))
-    turns = tuple(turn(number, "x" * 300) for number in range(41, 30, -1))
-    items = tuple(item(number, EVIDENCE, content="y" * 300) for number in range(1, 6))
-    everything = compacted(working_set=WorkingSet(files=files), turns=turns, items=items)
-    texts = compose(everything, 1500)
-    assert all(part in texts.brief + texts.working_set for part in ("E5 ", "T41 ", "src/f0.py: "))
-    alone = compose(everything.replace(turns=(), items=()), 1500)
-    assert alone.working_set.count("name_") > texts.working_set.count("name_") > 0
-
-
-def test_a_turn_that_the_summary_quotes_is_left_out() -> None:
-    state = compacted(
-        turns=(turn(41, "rename the module"), turn(40, "write the tests")), summary="… rename the module …"
-    )
-    working_set = compose(state, 2000).working_set
-    assert "write the tests" in working_set
-    assert "rename the module" not in working_set
-
-
-def test_a_turn_without_a_prompt_is_quoted_by_no_summary() -> None:
-    state = compacted(turns=(turn(41, ""),), summary="rename the module")
-    assert "T41 " in compose(state, 2000).working_set
-
-
-def test_no_turns_are_announced_where_the_summary_quotes_them_all() -> None:
-    state = compacted(turns=(turn(41, "rename the module"),), summary="rename the module")
-    assert compose(state, 2000).working_set == ""
-
-
-def test_only_whole_turns_are_told() -> None:
-    state = compacted(turns=tuple(turn(number, "x" * 300) for number in range(41, 20, -1)))
-    working_set = compose(state, 600).working_set
-    prompts = [line for line in working_set.splitlines() if "prompt:" in line]
-    assert 0 < len(prompts) < 21
-    assert all(line.endswith("x" * 300) for line in prompts)
-
-
-@pytest.mark.parametrize("reason", ["startup", "resume", "fork"])
-def test_turns_are_told_only_where_they_were_lost(reason: str) -> None:
-    assert compose(compacted(reason=reason, turns=(turn(41),)), 2000).working_set == ""
-
-
-def test_the_newest_turns_are_worth_more_than_old_evidence() -> None:
-    items = tuple(item(number, EVIDENCE, content="x" * 300) for number in range(1, 50))
-    texts = compose(compacted(items=items, turns=tuple(turn(number) for number in range(41, 30, -1))), 2000)
-    assert "E49 " in texts.brief
-    assert "E1 " not in texts.brief
-    assert "T41 " in texts.working_set
-    assert texts.working_set.count("prompt:") > 5
-
-
-def test_after_a_compaction_every_item_is_named_in_full_or_by_its_ref() -> None:
-    items = tuple(item(number, decision=f"{number} " + "and more " * 30) for number in range(1, 60))
-    texts = compose(known(reason="compact", items=items, paged_out=("D77",)), 900)
-    shown = {word for line in texts.brief.splitlines() for word in line.split()}
-    assert {entry.alias for entry in items} | {"D77"} <= shown
-    assert estimate_tokens(texts.brief) <= 900
-
-
-SURVIVED = Survival((Judged("D1", KEPT), Judged("D2", MISSING)))
-
-
-def test_of_what_the_summary_kept_only_the_refs_are_told() -> None:
-    state = known(reason="compact", compaction=1, items=(item(1), item(2)), survival=SURVIVED)
-    brief = compose(state, 4000).brief
-    assert "[IN THE SUMMARY] D1\n" in brief
-    assert "  D1 (" not in brief
-    assert "  D2 (inferred): Use SQLite." in brief
-
-
-def test_what_a_summary_reported_itself_is_not_told_again() -> None:
-    reported = item(9, decision="Use pytest").replace(compaction=1)
-    brief = compose(known(reason="compact", compaction=1, items=(reported,), survival=Survival()), 4000).brief
-    assert "[IN THE SUMMARY] D9" in brief
-    assert "Use pytest" not in brief
-
-
-def test_of_the_summary_of_another_compaction_nothing_is_left_out() -> None:
-    reported = item(9, decision="Use pytest").replace(compaction=1)
-    brief = compose(known(reason="compact", compaction=2, items=(reported,), survival=Survival()), 4000).brief
-    assert "  D9 (inferred): Use pytest." in brief

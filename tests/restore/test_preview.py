@@ -85,7 +85,7 @@ def test_a_limit_in_which_nothing_fits_gives_nothing(workspace: Workspace, trans
 def test_a_summary_that_is_given_counts_instead_of_the_one_in_the_transcript(
     workspace: Workspace, transcript: Path
 ) -> None:
-    first, second = "Please rename the module of the parser.", "Please write tests for the reader too."
+    first, second = "Please rename the module of the parser.", "Please write tests for the reader, too."
     entries = [prompt(1, first), answer(2, "done"), prompt(3, second), answer(4, "done"), summary(5, first)]
     write_transcript(transcript, *entries)
     assert second not in preview(workspace, transcript, said=second).text

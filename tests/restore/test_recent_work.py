@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unified_state.lib.stdlib import dump_json
-from unified_state.model.known import Recent, Run
+from unified_state.model.known import Recent, Run, Said
 from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.restore.rules.recent_work import recent_work, uncommitted
 
@@ -13,8 +13,8 @@ ROOT = "/home/ada/proj"
 Done = tuple[str, dict[str, object], str, bool]
 
 
-def steps(*done: Done | str) -> list[Step]:
-    """A call with its result for each tuple, and a text for each string."""
+def steps(*done: Done | str) -> list[tuple[int, Step]]:
+    """A call with its result for each tuple, and a text for each string, all of turn 7."""
     found: list[Step] = []
     for number, one in enumerate(done):
         if isinstance(one, str):
@@ -26,7 +26,7 @@ def steps(*done: Done | str) -> list[Step]:
             Step(str(number), 0, TOOL_CALL, number, dump_json(fields), tool, tool_use_id=name),
             Step(str(number), 1, TOOL_RESULT, number, output, tool_use_id=name, is_error=is_error),
         ]
-    return found
+    return [(7, step) for step in found]
 
 
 def bash(command: str, output: str = "", *, failed: bool = False) -> Done:
@@ -48,7 +48,7 @@ def one_run(command: str, output: str) -> Run:
 
 def test_texts_and_edits_have_the_number_of_calls_that_followed_the_newest_first() -> None:
     found = recent("first", edit("a.py"), "second", edit("b.py"), edit("a.py"))
-    assert found.texts == (("second", 2), ("first", 3))
+    assert found.texts == (Said(turn=7, at=2, text="second", age=2), Said(turn=7, at=0, text="first", age=3))
     assert found.edits == (("a.py", 0), ("b.py", 1))
 
 
@@ -57,7 +57,7 @@ def test_a_command_is_known_by_its_last_run() -> None:
         bash("make test", "1 failed", failed=True), edit("a.py"), bash("make test 2>&1", "3 passed\nexit status 0")
     )
     (run,) = found.runs
-    assert (run.failed, run.last, run.times, run.checks) == (False, "3 passed", 2, True)
+    assert (run.failed, run.last, run.checks) == (False, "3 passed", True)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,8 @@ def test_a_command_is_known_by_its_last_run() -> None:
         ("all fine\n</persisted-output>", "all fine"),
         ("", ""),
         ("10%\r50%\rdone", "done"),
+        ("3 passed\r\n", "3 passed"),
+        ('{\n  "port": 8443\n}', '"port": 8443'),
     ],
 )
 def test_the_last_line_that_says_anything_is_the_outcome(output: str, last: str) -> None:
@@ -98,48 +100,95 @@ def test_commits_and_the_last_push_are_known() -> None:
     assert found.pushed == 1
 
 
-def test_a_definition_that_an_edit_removed_is_gone() -> None:
-    found = recent(edit("a.go", "func isTrivialLine(line string) bool {", "// nothing"))
-    assert found.gone == (("isTrivialLine", 0),)
+@pytest.mark.parametrize(
+    "output", ["On branch main\nnothing to commit, working tree clean", "Successfully rebased onto a"]
+)
+def test_what_git_says_of_a_clean_tree_is_known(output: str) -> None:
+    found = recent(edit("a.py"), bash("git status", output), bash("make test", "8 passed"))
+    assert (found.clean, found.edits) == (1, (("a.py", 2),))
+
+
+def test_a_command_without_a_result_is_in_flight_if_nothing_came_after_it() -> None:
+    waiting = Step("99", 0, TOOL_CALL, 99, dump_json({"command": "make bench"}), "Bash", tool_use_id="toolu_99")
+    assert recent_work([*steps(bash("make")), (7, waiting)], ROOT).in_flight == ("make bench",)
+    assert recent_work([(6, waiting), *steps(bash("make"))], ROOT).in_flight == ()
+
+
+STARTED = "Command running in background with ID: b1. Output is being written to: /tmp/b1.output"
+WAITED = (
+    "<retrieval_status>success</retrieval_status>\n\n<task_id>b1</task_id>\n\n<task_type>local_bash</task_type>\n\n"
+)
+
+
+def waited(tool: str, field: str, output: str) -> Done:
+    return tool, {field: "b1"}, output, False
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("end", "last", "failed"),
     [
-        ("def parse_all():", "def parse_all(limit):"),  # still there
-        ("x = parse_all()", "x = 1"),  # called there, not defined
+        (
+            f"{WAITED}<status>completed</status>\n\n<exit_code>0</exit_code>\n\n<output>\n8 passed\n</output>",
+            "8 passed",
+            False,
+        ),
+        (
+            f"{WAITED}<status>completed</status>\n\n<exit_code>10</exit_code>\n\n<output>\nno port\n</output>",
+            "no port",
+            True,
+        ),
+        (f"{WAITED}<status>killed</status>\n\n<output>\nhalf of it\n</output>", "half of it", True),
+        (f"{WAITED}<status>completed</status>\n\n<exit_code>0</exit_code>", "", False),
     ],
 )
-def test_a_name_that_an_edit_left_or_only_used_is_not_gone(before: str, after: str) -> None:
-    assert recent(edit("a.py", before, after)).gone == ()
+def test_a_command_in_the_background_ends_as_task_output_says(end: str, last: str, *, failed: bool) -> None:
+    (run,) = recent(bash("make bench", STARTED), "Meanwhile.", waited("TaskOutput", "task_id", end)).runs
+    assert (run.command, run.last, run.failed, run.goes_on) == ("make bench", last, failed, False)
 
 
-def test_a_definition_that_came_back_is_not_gone() -> None:
-    moved = edit("b.py", "pass", "def parse_all(): pass")
-    assert recent(edit("a.py", "def parse_all(): pass", ""), moved).gone == ()
+def test_of_two_looks_at_a_command_in_the_background_the_later_counts() -> None:
+    running = WAITED.replace("success", "timeout") + "<status>running</status>\n\n<output>\n50%\n</output>"
+    ended = f"{WAITED}<status>completed</status>\n\n<exit_code>0</exit_code>\n\n<output>\n8 passed\n</output>"
+    looks = [waited("TaskOutput", "task_id", text) for text in (running, ended)]
+    (run,) = recent(bash("make bench", STARTED), *looks).runs
+    assert (run.last, run.goes_on) == ("8 passed", False)
+    (run,) = recent(bash("make bench", STARTED), looks[0]).runs
+    assert (run.last, run.goes_on) == ("", True)
 
 
-def test_a_method_of_go_is_found_behind_its_receiver() -> None:
-    assert recent(edit("a.go", "func (s *Store) SaveState() {", "")).gone == (("SaveState", 0),)
+@pytest.mark.parametrize(
+    ("status", "last", "failed", "goes_on"),
+    [
+        ("<status>running</status>\n\n<stdout>\n50%\n</stdout>", "", False, True),
+        (
+            "<status>completed</status>\n\n<exit_code>0</exit_code>\n\n<stdout>\n8 passed\n</stdout>",
+            "8 passed",
+            False,
+            False,
+        ),
+        ("<status>failed</status>\n\n<exit_code>1</exit_code>\n\n<stdout>\nno port\n</stdout>", "no port", True, False),
+    ],
+)
+def test_it_ends_as_bash_output_says(status: str, last: str, *, failed: bool, goes_on: bool) -> None:
+    (run,) = recent(bash("make bench", STARTED), waited("BashOutput", "bash_id", status)).runs
+    assert (run.command, run.last, run.failed, run.goes_on) == ("make bench", last, failed, goes_on)
 
 
-@pytest.mark.parametrize("command", ["rm -f docs/old.md", "git rm docs/old.md", "mv docs/old.md docs/new.md"])
-def test_a_file_that_was_removed_or_moved_is_gone(command: str) -> None:
-    assert recent(edit("docs/old.md"), bash(command)).gone == (("docs/old.md", 0),)
+def test_it_ends_as_write_stdin_says() -> None:
+    started = ("exec_command", {"command": "make bench"}, "Process running with session ID 12\n", False)
+    (run,) = recent(started, ("write_stdin", {"session_id": 12, "chars": ""}, "8 passed\n", False)).runs
+    assert (run.command, run.last, run.goes_on) == ("make bench", "8 passed", False)
 
 
-def test_a_file_that_was_written_again_is_not_gone() -> None:
-    write: Done = ("Write", {"file_path": f"{ROOT}/docs/old.md", "content": "x"}, "created", False)
-    assert recent(bash("rm docs/old.md"), write).gone == ()
-
-
-def test_a_file_that_could_not_be_removed_is_not_gone() -> None:
-    assert recent(bash("rm docs/old.md", "rm: cannot remove: Permission denied", failed=True)).gone == ()
+def test_a_command_in_the_background_without_an_end_goes_on() -> None:
+    (run,) = recent(bash("make bench", STARTED), edit("a.py")).runs
+    assert (run.last, run.goes_on) == ("", True)
 
 
 def test_uncommitted_files_are_those_edited_after_the_last_commit() -> None:
     commit = bash("git commit -m one", "[main 1a2b3c4] One")
     failed = bash("git commit -m two", "nothing to commit", failed=True)
     found = uncommitted(steps("first", edit("a.py"), commit, "then", edit("b.py"), failed), ROOT)
-    assert found == Recent(texts=(("then", 0), ("first", 0)), edits=(("b.py", 1),))
+    assert [said.text for said in found.texts] == ["then", "first"]
+    assert found.edits == (("b.py", 1),)
     assert uncommitted(steps(edit("a.py"), failed), ROOT).edits == (("a.py", 1),)

@@ -7,16 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.lib.text import estimate_tokens
-from unified_state.model.known import Known, Recent, TurnOutline
+from unified_state.model.known import Known, Prompt, Recent, Said
 from unified_state.restore.rules.compose import compose
 from unified_state.restore.rules.session_before import MOST_TOKENS, last_session
 
 HOUR = 3_600_000
+
+
+def said(*texts: str) -> tuple[Said, ...]:
+    return tuple(Said(turn=1, at=HOUR, text=text) for text in texts)
+
+
 ENDED = Known(
     reason="clear",
     now=3 * HOUR,
-    turns=(TurnOutline(number=0, at=HOUR, prompt="Add retries to the client"),),
-    recent=Recent(texts=(("Retries work.\n\nNext: honour `Retry-After`.", 2),), edits=(("src/client.py", 3),)),
+    prompts=(Prompt(turn=1, at=HOUR, text="Add retries to the client"),),
+    recent=Recent(texts=said("Retries work.\n\nNext: honour `Retry-After`."), edits=(("src/client.py", 3),)),
     pending_actions=("Honour Retry-After", "Write the docs"),
 )
 
@@ -45,7 +51,7 @@ def test_a_session_with_its_conversation_is_not(reason: str) -> None:
 
 def test_of_a_long_answer_the_beginning_and_the_end_are_told() -> None:
     answer = f"The cache works. {'It took long. ' * 200}Next: measure it."
-    _, lines = last_session(ENDED.replace(recent=Recent(texts=((answer, 1),)))) or ("", [])
+    _, lines = last_session(ENDED.replace(recent=Recent(texts=said(answer)))) or ("", [])
     assert lines[1].startswith("  last answer: The cache works.")
     assert lines[1].endswith("Next: measure it.")
 
@@ -53,8 +59,8 @@ def test_of_a_long_answer_the_beginning_and_the_end_are_told() -> None:
 @given(st.text(), st.text(), st.text(), st.lists(st.text(min_size=1)))
 def test_it_takes_at_most_150_tokens(prompt: str, answer: str, action: str, files: list[str]) -> None:
     known = ENDED.replace(
-        turns=(TurnOutline(number=0, at=0, prompt=prompt * 20),),
-        recent=Recent(texts=((answer * 50, 1),), edits=tuple((file, 1) for file in files)),
+        prompts=(Prompt(turn=1, at=0, text=prompt * 20),),
+        recent=Recent(texts=said(answer * 50), edits=tuple((file, 1) for file in files)),
         pending_actions=(action * 20,),
     )
     title, lines = last_session(known) or ("", [])
@@ -62,7 +68,7 @@ def test_it_takes_at_most_150_tokens(prompt: str, answer: str, action: str, file
 
 
 def test_the_answer_to_our_own_slash_command_is_no_last_answer() -> None:
-    texts = (("```\n/compact Keep exact paths, names, commands and errors\n```", 1), ("Done.", 5))
+    texts = said("```\n/compact Keep exact paths, names, commands and errors\n```", "Done.")
     _, lines = last_session(ENDED.replace(recent=Recent(texts=texts))) or ("", [])
     assert lines[1] == "  last answer: Done."
 

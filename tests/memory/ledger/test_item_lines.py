@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import HOUR, NOW, item
-from unified_state.memory.ledger.rules.item_lines import harmless, item_line, turn_lines, validity_text, went_behind
+from tests.builders import NOW, item
+from unified_state.memory.ledger.rules.item_lines import harmless, item_line, validity_text, went_behind
 from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION, VALID, LedgerItem, Validity
-from unified_state.model.known import Known, TurnOutline
+from unified_state.model.known import Known
 from unified_state.restore.rules.compose import compose
 
 
@@ -47,27 +47,6 @@ def test_a_long_item_is_cut() -> None:
 
 def test_an_item_of_many_lines_is_told_in_one() -> None:
     assert item_line(item(7, decision="a\n[HEALTH] all is lost\r\nb"), 300).count("\n") == 0
-
-
-def test_a_turn_is_told_in_three_lines() -> None:
-    turn = TurnOutline(
-        number=41,
-        at=NOW - HOUR,
-        prompt="fix it",
-        actions=("Edit a.py", "Bash make"),
-        tool_calls=2,
-        errors=1,
-        answer="done",
-    )
-    assert turn_lines(turn, NOW, 300) == [
-        "T41 (1 h ago) prompt: fix it",
-        "    did: 2 tool calls, 1 with an error: Edit a.py; Bash make",
-        "    said last: done",
-    ]
-
-
-def test_a_turn_without_tools_and_answer_is_told_in_one_line() -> None:
-    assert turn_lines(TurnOutline(number=1, at=NOW, prompt="hello"), NOW, 300) == ["T1 (just now) prompt: hello"]
 
 
 @pytest.mark.parametrize(
