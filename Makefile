@@ -14,7 +14,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interface
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured rules lean pruning blame survival turns evaluation evaluation-dry evaluation-page generate screenshots clean
+.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured lean pruning blame turns evaluation evaluation-dry evaluation-page generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -138,10 +138,6 @@ sessions-found: $(VENV)/installed
 captured: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.captured $(DATA)
 
-# How well capture tells rules in prompts from requests, on labelled sentences.
-rules: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.said_rules
-
 # What a search by meaning costs by the size of an archive, on texts of folders of transcripts and code:
 # make vectors-bench DATA="~/.claude/projects ~/src"
 vectors-bench: $(VENV)/installed
@@ -158,11 +154,6 @@ pruning: $(VENV)/installed
 # How many lines `blame` gives to the right turn, in a folder of transcripts, and its time: make blame DATA=FOLDER
 blame: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.blame $(DATA) --commits 50000
-
-# What survives five compactions with summaries that drop and distort, in the client itself, and what the delta costs.
-survival: $(VENV)/real-client
-	@$(RUN)/python -m benchmarks.survival $(OPTIONS)
-	@$(RUN)/python -m benchmarks.survival_cost
 
 # The experiment with a model and a key of one's own, in $ANTHROPIC_API_KEY; it costs up to BUDGET dollars:
 # make evaluation TASKS=FOLDER MODEL=claude-... PRICES=prices.json BUDGET=20 RESULTS=FOLDER ARMS="bare unified-state"
