@@ -109,9 +109,11 @@ class ToolCheck:
         except ConstraintsLostError:
             raise
         except UnifiedStateError as error:
-            from unified_state.memory.state_file.adopt import items_in_file
+            from unified_state.memory.ledger.item_table import list_items
+            from unified_state.memory.state_file.adopt import archive_of_file
 
-            found = enforced(items_in_file(self.place))
+            with archive_of_file(self.place, 0) as archive:
+                found = enforced(list_items(archive))
             if not (found or is_called):
                 raise
             if not found:

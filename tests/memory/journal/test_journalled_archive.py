@@ -18,11 +18,11 @@ from unified_state.memory.archive.schema import archive_schema
 from unified_state.memory.archive.session_work import add_notes
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.steps import index_left
-from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal import journalled_archive
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.model.history_records import StoredStep, Tombstone
+from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 
 LONG = "the flux capacitor needs 1.21 gigawatts " * 20
 
@@ -164,7 +164,8 @@ def test_a_text_that_was_masked_later_is_in_no_byte_after_tidying(path: str) -> 
         archive.run("INSERT INTO meta VALUES ('a', 'the swordfish')")
         archive.run("UPDATE meta SET value = '***'")
         assert b"swordfish" in Path(path).read_bytes()
-        tidy(archive)
+        note_unfinished(archive)
+        finish(archive)
     assert b"swordfish" not in Path(path).read_bytes()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from unified_state.memory.archive.archive import MEMORY, Archive
 from unified_state.memory.workspace.waiting_events import keep_waiting
 from unified_state.model.hook_event import BRIEF
 from unified_state.model.step import PROMPT, TEXT
@@ -43,13 +42,12 @@ def keep_event(call: HookCall, error: UnifiedStateError) -> str:
 
 def _brief(call: HookCall, health: str) -> str:
     """Return the restore that the state file alone allows."""
-    from unified_state.memory.state_file.adopt import adopt_file
+    from unified_state.memory.state_file.adopt import archive_of_file
     from unified_state.restore.compose_restore import gather, restored_text, with_enforcement
     from unified_state.restore.fenced_text import fence
 
     place = call.workspace.place
-    with Archive(MEMORY) as archive:
-        adopt_file(archive, place, call.workspace.masker, call.now, only_ours=True)
+    with archive_of_file(place, call.now) as archive:
         known = gather(archive, place, None, "compact", call.now).replace(health=health)
     text = restored_text(with_enforcement(known, is_enforced=call.is_enforced), call.settings).brief
     return fence(BRIEF, os.urandom(6).hex(), text)

@@ -134,8 +134,8 @@ def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
 
 
 def tidy(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
-    """Delete all remains of deleted text: remove files derived from deleted vectors, rewrite the index, and the journal
-    of the tier json. `report` gets numbers of pages of the index.
+    """Delete all remains of deleted text: remove files derived from deleted vectors, rewrite the index. `report` gets
+    numbers of pages of the index.
 
     SQLite itself overwrites what it deletes in the archive. Only its free pages stay in the file.
     """
@@ -143,8 +143,6 @@ def tidy(archive: Archive, report: Callable[[int], None] = lambda _pages: None) 
 
     remove_stale(archive)
     rewrite_index(archive, report)
-    if archive.has_journal:
-        archive.compact()
 
 
 class FreeText(Record):

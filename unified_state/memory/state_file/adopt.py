@@ -15,6 +15,7 @@ from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import one_line, text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
+from unified_state.memory.archive.archive import MEMORY, Archive
 from unified_state.memory.ledger.item_table import (
     PROPOSED,
     insert_item,
@@ -36,7 +37,6 @@ from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, OTHER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
     from unified_state.memory.repository.place import Place
     from unified_state.memory.secrets.masker import Masker
     from unified_state.memory.state_file.state_file import StateContent
@@ -106,27 +106,18 @@ def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only
     return adopt(archive, content, now)
 
 
-def items_in_file(place: Place) -> list[LedgerItem]:
-    """Return the items of the state file, for use while the archive is unavailable; none if others changed the file."""
+def archive_of_file(place: Place, now: int) -> Archive:
+    """Return an archive in memory with the items of the state file, for use while the archive is unavailable; with none
+    if others changed the file.
+    """
+    archive = Archive(MEMORY)
     try:
         content = _newest_content(place)
     except (UnifiedStateError, OSError):
-        return []
-    if content is None or content.json is None or not content.is_ours:
-        return []
-    return [_as_told(entry) for entry in read_entries(content.json, 0)]
-
-
-def _as_told(entry: StateEntry) -> LedgerItem:
-    return LedgerItem(
-        uuid="",
-        alias=entry.alias,
-        kind=entry.kind,
-        body={**OTHER_FIELDS[entry.kind], **entry.said},
-        status=entry.status,
-        origin=entry.origin,
-        created_at=entry.created_at,
-    )
+        return archive
+    if content is not None and content.is_ours:
+        adopt(archive, content, now)
+    return archive
 
 
 def _newest_content(place: Place) -> StateContent | None:

@@ -157,12 +157,10 @@ def forget_wanted(
     pass_gate_for(rules, origin, "forgets", beside=found.text)
     if confirm is not None and not rules:
         confirm(found)
-    if wanted.text is not None:
-        forget_messages(archive, _holds(wanted.text))
-    elif wanted.session_id is not None:
+    if wanted.session_id is not None:
         with archive.transaction():
             forget_session_texts(archive, session_number(archive, wanted.session_id) or 0, now)
-    else:
+    elif wanted.text is None:
         texts = {step.text.strip() for number in found.steps if (step := find_step(archive, number)) is not None}
         forget_messages(archive, lambda text: text.strip() in texts)
     return _forget_found(archive, found, now, progress)

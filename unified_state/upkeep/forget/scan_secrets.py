@@ -54,7 +54,7 @@ def scan(
         looked_at, refs = _steps(archive, workspace.masker, report, fix_at)
         refs += _items(archive, workspace.masker, fix_at)
         refs += _free_texts(archive, workspace.masker, fix_at)
-        if fix and finish(archive) and not archive.has_journal:
+        if fix and finish(archive):
             archive.compact()  # of a secret, no byte may stay in an unused part of a page
         return Scanned(looked_at, tuple(refs))
 

@@ -46,7 +46,7 @@ def finish(archive: Archive, progress: Progress | None = None) -> bool:
     else:
         with progress(pages) as advance:
             tidy(archive, advance)
-    if not archive.has_journal and archive.size() <= _SMALL:
+    if archive.has_journal or archive.size() <= _SMALL:
         archive.compact()
     archive.run("DELETE FROM meta WHERE name = ?", _UNFINISHED)
     return True

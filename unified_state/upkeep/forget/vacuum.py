@@ -26,8 +26,7 @@ def vacuum(workspace: Workspace) -> Vacuumed:
 
     def action(archive: Archive) -> Vacuumed:
         before = archive.size()
-        if not archive.has_journal:
-            rewrite_index(archive)
+        rewrite_index(archive)
         archive.compact()
         return Vacuumed(before, archive.size())
 

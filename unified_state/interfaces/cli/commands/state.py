@@ -198,17 +198,9 @@ def _load(context: Context, arguments: Namespace) -> None:
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
         raise NotFoundError(*_NOTHING.split("; "))
-    if not context.as_json:
-        _check_archive(workspace)
     state = _manager(context, reads=True).load_state()
     text = "" if context.as_json else startup_text(context.workspace(create=False), current_time())
     return context.show(disk_value(state), text or "the state is empty", style="headings")
-
-
-def _check_archive(workspace: Workspace) -> None:
-    """Raise the error of an unusable archive."""
-    if not workspace.is_empty:
-        workspace.use(lambda _archive: None)
 
 
 def _age(context: Context, arguments: Namespace) -> int:
