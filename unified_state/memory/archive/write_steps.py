@@ -43,7 +43,8 @@ class StepWriter:
         self.added = 0
         self.tool_calls = 0
         self._next_step = self._after_last("step")
-        index_left(archive, _AT_ONCE)
+        if not archive.has_journal:  # its index ends with the process
+            index_left(archive, _AT_ONCE)
         self._awaited = awaited_outputs(archive, session)
         self._is_own_turn = turn is not None and self._owner(turn) == session
         self._forgotten = set(archive.column("SELECT key FROM tombstone WHERE what = 'step' AND waits"))
