@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _RUN, _QUOTED = 4, 0.7  # words in a row; share of the runs of a sentence that a summary has if it quotes it
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\s*\n\s*")  # of sentences
 _LIMITS = (5_000, 2_000, 800, 320, 160)  # characters of a prompt; the largest with which all prompts fit
+_FIRST = 2_000  # at least so many characters of the first
 _COUNTED = 24  # tokens of the line that counts those left out
 _SAYS_NOTHING = {
     "continue", "go ahead", "go on", "next", "ok", "okay", "please continue", "proceed", "sure", "thank you", "thanks",
@@ -28,17 +29,26 @@ _SAYS_NOTHING = {
 def unquoted_lines(prompts: Sequence[Prompt], summary: str, tokens: float) -> list[str]:
     """Return a line for each prompt with what the summary lacks of it, the oldest first, within so many tokens.
 
-    If not all fit, the prompts are cut, and then the oldest are left out and counted.
+    If not all fit, the prompts are cut, and then those between the first and the newest are left out and counted. The
+    first one often says what the session is for, and what holds in it.
     """
     quoted = _Quoted(summary)
-    lacking = [(prompt.turn, " ".join(_lacking(prompt.text, quoted))) for prompt in prompts]
+    lacking = [(prompt.turn, harmless(" ".join(_lacking(prompt.text, quoted)))) for prompt in prompts]
     lacking = list(dict.fromkeys(found for found in lacking if found[1]))
+    lines: list[str] = []
     for limit in _LIMITS:
-        lines = [f"  T{turn}: {cut(harmless(text), limit)}" for turn, text in lacking]
+        limits = [max(limit, _FIRST), *[limit] * len(lacking)]
+        lines = [f"  T{turn}: {cut(text, most)}" for (turn, text), most in zip(lacking, limits, strict=False)]
         if sum(map(_tokens, lines)) <= tokens:
             return lines
-    kept = list(_newest(lines, tokens - _COUNTED))[::-1]
-    return [f"  ({len(lines) - len(kept)} earlier prompts left out)", *kept]
+    return _ends(lines, tokens - _COUNTED) if lines else []
+
+
+def _ends(lines: list[str], tokens: float) -> list[str]:
+    """Return the first line, the number of those left out, and the newest."""
+    first = lines[:1] if _tokens(lines[0]) <= tokens / 2 else []
+    newest = list(_newest(lines[len(first) :], tokens - sum(map(_tokens, first))))[::-1]
+    return [*first, f"  ({len(lines) - len(first) - len(newest)} prompts left out here)", *newest]
 
 
 def _newest(lines: list[str], tokens: float) -> Iterator[str]:
