@@ -35,7 +35,7 @@ FOR_A_DECISION = {
         "memory/archive/archive.py",
         "memory/archive/schema/ledger_check.py",
     ),
-    "no secret in its words or in the branch's name": ("memory/secrets/rules/quick_look.py",),
+    "no secret in its words or in the branch's name": ("memory/secrets/rules/mask.py",),
     "the item, and the items that it repeats or contradicts": (
         "memory/writer/record_state.py",
         "memory/ledger/record_item.py",

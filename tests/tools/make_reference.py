@@ -26,7 +26,7 @@ from unified_state.agents.install.hook_table import hook_groups
 from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
 from unified_state.lib.package import install_line, marketplace_line
 from unified_state.lib.record import Record
-from unified_state.memory.secrets.rules.secret_kinds import FORMATS
+from unified_state.memory.secrets.rules.secret_tokens import read_formats
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
 from unified_state.model.session_state import (
@@ -160,7 +160,7 @@ def marketplace_block() -> str:
 
 def secret_kinds() -> str:
     """The kinds of tokens that have a known form."""
-    return ", ".join(f"`{kind}`" for kind in dict.fromkeys(kind for kind, *_ in FORMATS)) + "."
+    return ", ".join(f"`{kind}`" for kind in dict.fromkeys(kind for kind, *_ in read_formats())) + "."
 
 
 def python_api() -> str:

@@ -1,9 +1,9 @@
-"""Write `unified_state/memory/secrets/rules/secret_table.py`, the forms of
-tokens, from rules of gitleaks (`gitleaks/rules.toml`).
+"""Write the second part of `unified_state/memory/secrets/formats.txt`, the forms of tokens, from rules of gitleaks
+(`gitleaks/rules.toml`).
 
 A rule becomes a row where its secret is a fixed prefix followed by characters: the row says which, at least and at most
 how many. What lies between the prefix and the end, such as a dot in a fixed place, counts as one of the characters.
-Rows that are written by hand in `secret_kinds.py` are wider, so a prefix that one of them covers is left out.
+Rows of the first part are written by hand, and wider, so a prefix that one of them covers is left out.
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ import tomllib
 from itertools import product
 from pathlib import Path
 
-from unified_state.memory.secrets.rules import secret_kinds, secret_values
+from unified_state.memory.secrets.rules import secret_values
+from unified_state.memory.secrets.rules.secret_tokens import read_formats
 
-PATH = Path(__file__).parents[2] / "unified_state" / "memory" / "secrets" / "rules" / "secret_table.py"
+PATH = Path(__file__).parents[2] / "unified_state" / "memory" / "secrets" / "formats.txt"
 RULES = Path(__file__).parent / "gitleaks" / "rules.toml"
 
 Atom = tuple[frozenset[str], int, int]  # one of these characters, at least and at most so often
 
 _LONGEST = 1000  # stands for "any number"
-_LINE = 120
+_LAST_LINE_BY_HAND = "# tests/tools/gitleaks/. tests/tools/make_secret_formats.py writes all below this line."
+_SHORTEST = 3  # of a prefix
 _FEW = 4  # a class of so few characters may be a part of a prefix: xox[ar]-
 _WORD = frozenset(map(chr, secret_values.NAME)) - {"-"}
 _DIGITS = frozenset(map(chr, secret_values.DIGITS))
@@ -58,47 +60,35 @@ _LEFT_OUT = {
 
 
 def table_text() -> str:
-    """The module as it is checked in."""
+    """The file as it is checked in."""
     rows: dict[tuple[str, str, int, int], list[str]] = {}
     for rule in tomllib.loads(RULES.read_text(encoding="utf-8"))["rules"]:
         for prefix, characters, least, most in forms(rule["regex"]):
             if prefix not in _LEFT_OUT and not _is_covered(prefix):
                 key = (_KINDS.get(rule["id"], rule["id"]), _set_text(characters), least, most)
                 rows.setdefault(key, []).append(prefix)
-    names = [name for name in _NAMED_SETS if any(name in key[1] for key in rows)]
     lines = [
-        '"""Forms of tokens, which tests/tools/make_secret_formats.py generates from rules of gitleaks.',
-        "",
-        "The rules are copyright (c) 2019 Zachary Rice, under the MIT License; `tests/tools/gitleaks/` has them and",
-        'the license.\n"""',
-        "",
-        "from __future__ import annotations",
-        "",
-        f"from unified_state.memory.secrets.rules.secret_values import {', '.join(sorted(names))}",
-        "",
-        "# Kind, prefixes, allowed characters after the prefix, their minimum and maximum number.",
-        "LISTED: tuple[tuple[str, bytes, bytes, int, int], ...] = (",
+        f"{kind} {known} {least} {most} {' '.join(dict.fromkeys(prefixes))}"
+        for (kind, known, least, most), prefixes in sorted(rows.items())
     ]
-    for (kind, known, least, most), prefixes in sorted(rows.items()):
-        prefix_text = " ".join(dict.fromkeys(prefixes))
-        fields = (f'"{kind}"', f'b"{prefix_text}"', known, str(least), str(most))
-        line = f"    ({', '.join(fields)}),"
-        lines += [line] if len(line) <= _LINE else ["    (", *(f"        {field}," for field in fields), "    ),"]
-    return "\n".join([*lines, ")", ""])
+    return "\n".join([_by_hand() + _LAST_LINE_BY_HAND, *lines, ""])
+
+
+def _by_hand() -> str:
+    """The part of the file before the generated one."""
+    return PATH.read_text(encoding="utf-8").partition(_LAST_LINE_BY_HAND)[0]
 
 
 def unused_rules() -> list[str]:
     """The rules that give no row and are covered by none."""
-    known = {prefix.decode() for _, prefixes, *_ in secret_kinds.FORMATS for prefix in prefixes.split()} | set(
-        _LEFT_OUT
-    )
+    known = {prefix.decode() for _, prefixes, *_ in read_formats() for prefix in prefixes} | set(_LEFT_OUT)
     rules = tomllib.loads(RULES.read_text(encoding="utf-8"))["rules"]
     return [rule["id"] for rule in rules if not all(form[0].startswith(tuple(known)) for form in forms(rule["regex"]))]
 
 
 def _is_covered(prefix: str) -> bool:
-    own = [one.decode() for _, prefixes, *_ in secret_kinds.OWN for one in prefixes.split()]
-    return prefix.startswith(tuple(own))
+    rows = [line.split() for line in _by_hand().splitlines() if line and not line.startswith("#")]
+    return prefix.startswith(tuple(own for _kind, _set, _least, _most, *prefixes in rows for own in prefixes))
 
 
 def _set_text(characters: frozenset[str]) -> str:
@@ -110,7 +100,7 @@ def _set_text(characters: frozenset[str]) -> str:
             parts.append(name)
             left -= known
     rest = "".join(sorted(left))
-    return " + ".join([*parts, *([f'b"{rest}"'] if rest else [])])
+    return ",".join([*parts, *([rest] if rest else [])])
 
 
 def forms(regex: str) -> list[tuple[str, frozenset[str], int, int]]:
@@ -129,7 +119,7 @@ def _forms_of(atoms: list[Atom]) -> list[tuple[str, frozenset[str], int, int]]:
     fixed = 0
     while fixed < len(atoms) and len(atoms[fixed][0]) <= _FEW and atoms[fixed][1:] == (1, 1):
         fixed += 1
-    if fixed < secret_values.HEAD:  # too short to be looked up: the first characters of the body belong to it
+    if fixed < _SHORTEST:  # too short to be looked up: the first characters of the body belong to it
         (characters, least, most), more = atoms[fixed], atoms[fixed + 1 :]
         rest = (characters, least - 1, most - 1)
         longer = ([*atoms[:fixed], (frozenset(one), 1, 1), rest, *more] for one in sorted(characters))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from urllib.parse import quote
 
-from unified_state.memory.secrets.rules.secret_kinds import FORMATS
+from unified_state.memory.secrets.rules.secret_tokens import read_formats
 from unified_state.memory.secrets.rules.secret_values import ALNUM, DIGITS, UPPER
 
 Context = Callable[[str], str]
@@ -28,8 +28,8 @@ _NAMES = (
 
 def tokens() -> Iterator[tuple[str, str]]:
     """A token for each prefix of each kind: its name in the corpus, and the token."""
-    for kind, prefixes, characters, least, most in FORMATS:
-        for prefix in prefixes.decode().split():
+    for kind, prefixes, characters, least, most in read_formats():
+        for prefix in map(bytes.decode, prefixes):
             yield f"{kind} {prefix}{least}", _token(kind, prefix, characters, min(least + 4, most))
 
 

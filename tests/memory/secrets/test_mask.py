@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from tests.amount import amount
 from unified_state.memory.secrets.rules.mask import find_secrets, mask_text, mask_value, needs_masking
-from unified_state.memory.secrets.rules.secret_kinds import FORMATS
-from unified_state.memory.secrets.rules.secret_tokens import SHORTEST_RUN
+from unified_state.memory.secrets.rules.secret_tokens import SHORTEST_RUN, read_formats
 
 EXAMPLES = Path(__file__).parent / "examples"
 COOKIES = ("Qwer1234Tyui5678Opas", "Zxcv0987Bnmk6543Lkjh", "Asdf4567Ghjk8901Poiu")
@@ -94,12 +93,12 @@ def test_every_kind_with_examples_has_both_lists_and_every_kind_without_a_prefix
     """Kinds with a prefix are in the corpus too, all of them (test_secret_corpus)."""
     listed = {kind for kind, _ in SECRET}
     assert {kind for kind, _ in CLEAN} == listed
-    assert OTHER_KINDS <= listed <= OTHER_KINDS | {kind for kind, *_ in FORMATS}
+    assert OTHER_KINDS <= listed <= OTHER_KINDS | {kind for kind, *_ in read_formats()}
 
 
 def test_every_format_begins_with_a_run_that_the_first_pass_sees() -> None:
-    for kind, prefixes, _, shortest, _ in FORMATS:
-        for prefix in prefixes.split():
+    for kind, prefixes, _, shortest, _ in read_formats():
+        for prefix in prefixes:
             visible = shortest if prefix.endswith(b".") else len(prefix) + shortest
             assert len(prefix) >= 3, kind
             assert visible >= SHORTEST_RUN, kind

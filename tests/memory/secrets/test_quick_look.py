@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.memory.secrets.secret_corpus import CONTEXTS, NOTATIONS, PLACED, named, tokens
-from unified_state.memory.secrets.rules.mask import hide_private, mask_text
-from unified_state.memory.secrets.rules.quick_look import may_need_masking
+from unified_state.memory.secrets.rules.mask import hide_private, mask_text, may_need_masking
 
 PIECES = st.sampled_from(
     (

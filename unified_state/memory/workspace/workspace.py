@@ -21,7 +21,6 @@ from unified_state.memory.archive.archive import OWNER, Archive, damaged, read_e
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
 from unified_state.memory.quiet.generation import QUIET_FOLDER
 from unified_state.memory.repository.place import EVENTS, KEY_FILE, beside_state_file, has_reminders, journal_path
-from unified_state.memory.secrets.rules.quick_look import may_need_masking
 from unified_state.model.constraint import INFERRED
 
 JSON_TIER = "json"
@@ -89,6 +88,8 @@ class Workspace(Record):
 
     def mask(self, text: str) -> str:
         """Return a text with its secrets masked. Most short texts have none, and are returned without a masker."""
+        from unified_state.memory.secrets.rules.mask import may_need_masking  # not where nothing is written
+
         return self.masker.text(text) if may_need_masking(text) else text
 
     @property

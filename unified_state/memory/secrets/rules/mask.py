@@ -7,7 +7,7 @@ ends a quoted string. Invariant: a mask is never masked again and only secrets c
 from __future__ import annotations
 
 from unified_state.memory.secrets.rules.secret_names import has_names
-from unified_state.memory.secrets.rules.secret_tokens import find_formats, has_key_label
+from unified_state.memory.secrets.rules.secret_tokens import SHORTEST_RUN, find_formats, has_key_label
 from unified_state.memory.secrets.rules.secret_values import MASK_OPENING, OPTIONS, trailing
 
 TYPE_CHECKING = False
@@ -20,11 +20,32 @@ if TYPE_CHECKING:
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
 _LONGEST_MASK = 80
+_LONGEST_LOOK = 10_000  # characters
 _PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
 _ESCAPE = b"\x1b"
 _CONTROL_INTRODUCER = b"\x9b"
 _WRITTEN = (b"u001b[", b"u001B[", b"x1b[", b"x1B[", b"033[", b"e[")  # behind a backslash
 _MASKED = ""  # the kind of a span that is already a mask
+
+
+# Private parts, control sequences, options, key blocks, webhooks, passwords in URLs and netrc files, Dockerfiles.
+_SIGNS = ("<", "\x1b", "\x9b", "\\", " -", "--", "PRIVATE KEY", "hook", "@", "1//0", "machine ", "ENV")
+# Parts of all names of secrets, in lower case.
+_NAMES = ("pass", "pwd", "secret", "token", "credential", "key", "auth", "pat", "creds", "cookie", "sig")
+
+
+def may_need_masking(text: str) -> bool:
+    """Return False only if a text has no secret and no private part, for most short texts.
+
+    Each condition is wider than the rules that it stands for, which need more files.
+    """
+    if len(text) > _LONGEST_LOOK or any(sign in text for sign in _SIGNS):
+        return True
+    if "=" in text or ":" in text:
+        lower = text.lower().replace("_", "").replace("-", "")  # as the rules read a name
+        if any(name in lower for name in _NAMES):
+            return True
+    return any(len(word) >= SHORTEST_RUN for word in text.split())
 
 
 def needs_masking(text: str) -> bool:
@@ -37,13 +58,10 @@ def needs_masking(text: str) -> bool:
     data = _as_bytes(text)
     if not _may_hold_sequences(data):
         return _may_hold_secrets(data)
-    from unified_state.memory.secrets.rules.control_sequences import Shown, blanked, control_sequences
+    from unified_state.memory.secrets.rules.control_sequences import Shown
 
-    sequences = control_sequences(data)
-    if not sequences:
-        return _may_hold_secrets(data)
-    shown = Shown(data, sequences).text
-    return any(map(_may_hold_secrets, (blanked(data, sequences), shown))) or next(find_formats(data), None) is not None
+    shown = Shown(data)
+    return any(map(_may_hold_secrets, (shown.blanked, shown.text))) or next(find_formats(data), None) is not None
 
 
 def _may_hold_secrets(data: bytes) -> bool:
@@ -121,14 +139,11 @@ def _find_everywhere(data: bytes) -> list[Found]:
     """
     if not _may_hold_sequences(data):
         return _find_all(data)
-    from unified_state.memory.secrets.rules.control_sequences import Shown, blanked, control_sequences
+    from unified_state.memory.secrets.rules.control_sequences import Shown
 
-    sequences = control_sequences(data)
-    if not sequences:
-        return _find_all(data)
-    text, shown = blanked(data, sequences), Shown(data, sequences)
+    shown = Shown(data)
     placed = [(*shown.place(start, end), kind) for start, end, kind in _find_all(shown.text)]
-    return [*_find_all(text), *placed, *find_formats(data)]
+    return [*_find_all(shown.blanked), *placed, *find_formats(data)]
 
 
 def _find_all(data: bytes) -> list[Found]:

@@ -23,9 +23,6 @@ from unified_state.memory.secrets.rules.secret_values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TypeVar
-
-    T = TypeVar("T")
 
 _KINDS = {
     "password": tuple(b"password passwd passphrase dbpass sshpass".split()),
@@ -78,15 +75,10 @@ def kind_of_name(name: bytes) -> str | None:
     Results are cached, because a long text repeats few names.
     """
     if name not in _known:
-        remember(_known, name, _kind_of_name(name))
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[name] = _kind_of_name(name)
     return _known[name]
-
-
-def remember(known: dict[bytes, T], text: bytes, answer: T) -> None:
-    """Cache an answer. A full cache is cleared."""
-    if len(known) >= _MOST_KNOWN:
-        known.clear()
-    known[text] = answer
 
 
 def _kind_of_name(name: bytes) -> str | None:
@@ -127,13 +119,6 @@ _OUTCOME = b"pass"  # alone it is a test result in some outputs
 # For the start of an option, `--a`: dashes unchanged, all other characters of a name as `a`.
 _OPTIONS = blank_but(WORD, b"a" * (len(WORD) - 1) + b"-")
 
-_NEAR = 12  # characters that include most names and the text before them
-_ESCAPED = 6  # characters of an escape such as \u0026
-_BLANKS = b" \n"
-# cache: the name and kind at the end of a piece of text of that length
-_names_before: dict[bytes, tuple[bytes, str]] = {}
-_no_options: dict[bytes, int] = {}  # cache: the length of the harmless name at the start of such a piece
-
 
 def has_names(data: bytes) -> bool:
     """Return whether a text assigns a value to the name of a secret."""
@@ -152,7 +137,7 @@ def _find_assignments(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     naming = set(filter(_may_end_in_name, set(parts)))  # checks each distinct piece once
     ends = enumerate(accumulate(map(len, parts)) if naming else ())
     for signs, end in compress(ends, map(naming.__contains__, parts)):
-        name, kind = _name_before(data, end + signs)
+        name, kind = secret_name(data[max(0, end + signs - _LONGEST_NAME) : end + signs])
         if kind:
             yield end + signs + 1, name, kind
 
@@ -161,22 +146,6 @@ def _may_end_in_name(part: bytes) -> bool:
     """Return whether a folded piece of text may end in the name of a secret."""
     end = part.rstrip(b" _")[-5:]
     return end[-4:] in NAME_ENDS and end.strip() != _OUTCOME
-
-
-def _name_before(data: bytes, end: int) -> tuple[bytes, str]:
-    """Return the `secret_name` of the text before an operator.
-
-    Results are cached, because a long text repeats few names. A name after a blank does not depend on the text before
-    it.
-    """
-    near = data[max(0, end - _NEAR) : end]
-    found = _names_before.get(near)
-    if found is None:
-        found = secret_name(data[max(0, end - _LONGEST_NAME) : end])
-        before = near.rstrip(_AFTER_NAME).removesuffix(found[0])
-        if len(before) >= _ESCAPED and before[-1] in _BLANKS:
-            remember(_names_before, near, found)
-    return found
 
 
 def secret_name(head: bytes) -> tuple[bytes, str]:
@@ -209,16 +178,9 @@ def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     find = data.translate(_OPTIONS).find
     start = find(b"--a")
     while start >= 0:
-        near = data[start : start + _NEAR]
-        length = _no_options.get(near, 0)
-        if not length:
-            name = leading(data[start : start + _LONGEST_NAME], WORD)
-            kind = kind_of_name(name)
-            length = len(name)
-            at = start + length
-            gap = leading(data[at : at + 8], SPACE + QUOTES + b"\\,") if kind else b""
-            if kind and gap and (b"," in gap or gap[0] in SPACE):
-                yield at + gap.find(b",") + 1, name, kind
-            elif not kind and length < len(near):
-                remember(_no_options, near, length)
-        start = find(b"--a", start + length)
+        name = leading(data[start : start + _LONGEST_NAME], WORD)
+        kind, at = kind_of_name(name), start + len(name)
+        gap = leading(data[at : at + 8], SPACE + QUOTES + b"\\,") if kind else b""
+        if kind and gap and (b"," in gap or gap[0] in SPACE):
+            yield at + gap.find(b",") + 1, name, kind
+        start = find(b"--a", at)
