@@ -18,8 +18,6 @@ BASE64 = ALNUM + b"+/="
 SETS = {b"DIGITS": DIGITS, b"UPPER": UPPER, b"LOWER": LOWER, b"HEX": HEX, b"ALNUM": ALNUM, b"NAME": NAME, b"DOTS": DOTS}
 SETS[b"BASE64"] = BASE64
 SEPARATORS = b" _-.:/"
-# The starts of the options in `secret_commands`, without the blank and the first dash.
-OPTIONS = (b"p", b"u", b"a", b"U", b"w", b"x", b"g", b"-user", b"-proxy-user", b"-pass")
 MASK_OPENING = b"[MASKED "  # the start of a mask: `[MASKED kind tag]`
 
 _ESCAPES = {
