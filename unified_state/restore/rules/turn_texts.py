@@ -6,6 +6,7 @@ from math import exp2, log2
 
 from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import read_call
+from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.lib.text import cut, estimate_tokens, one_line, strings_of
 from unified_state.lib.times import age_text
 from unified_state.memory.ledger.rules.item_lines import harmless
@@ -42,8 +43,8 @@ def _verbatim(turn: int, step: Step, result: Step | None) -> str:
     """Return a step in a line, of a long one both ends; "" for one that says nothing."""
     if step.kind == TOOL_CALL:
         call = read_call(step)
-        if result is None or not is_about_work(result, call):
-            return ""
+        if result is None or not is_about_work(result, call) or call.tool in TODO_TOOLS:
+            return ""  # the list is told as it stands
         given = call.command or " ".join(strings_of(call.fields).split())
         text = f"{call.tool} {given} -> {result.text}"
     elif step.kind == TEXT and step.text.strip():

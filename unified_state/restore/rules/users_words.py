@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _RUN, _QUOTED = 4, 0.7  # words in a row; share of the runs of a sentence that a summary has if it quotes it
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\s*\n\s*")  # of sentences
-_LIMITS = (5_000, 2_000, 800, 320, 160)  # characters of a prompt; the largest with which all prompts fit
+_LIMITS = tuple(round(5_000 * 0.8**step) for step in range(16))  # characters of a prompt: the first at which all fit
 _FIRST = 2_000  # at least so many characters of the first
 _COUNTED = 24  # tokens of the line that counts those left out
 _SAYS_NOTHING = {

@@ -8,6 +8,8 @@ count as the user's. Invariant: every passage is a slice of the prompt.
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from unified_state.lib.text import is_cjk
 
 TYPE_CHECKING = False
@@ -56,21 +58,14 @@ def own_passages(prompt: str) -> list[str]:
     """
     if prompt.lstrip().startswith(_MACHINE_OPENINGS):
         return []
-    passages: list[str] = []
-    for part in _outside_tags(prompt):
-        for paragraph in (paragraph for lines in _outside_quotes(part) for paragraph in lines.split("\n\n")):
-            if not _is_typed(paragraph):
-                return passages
-            if paragraph.strip():
-                passages.append(paragraph)
-    return passages
+    return list(takewhile(_is_typed, _paragraphs(prompt)))
 
 
 def typed_passages(prompt: str) -> list[str]:
-    """Return what the user typed for a restore to quote: the paragraphs of `own_passages`, the arguments of a slash
-    command, and the task that the lead of a team of agents gave.
+    """Return what the user typed for a restore to quote: the paragraphs of `own_passages`, the last paragraph behind
+    what was pasted, the arguments of a slash command, and the task that the lead of a team of agents gave.
 
-    Unlike those paragraphs, the last two bind nobody.
+    Unlike those paragraphs, the others bind nobody.
     """
     start = prompt.lstrip()
     if start.startswith(_COMMAND):
@@ -78,7 +73,18 @@ def typed_passages(prompt: str) -> list[str]:
         return [] if is_ours else [_inner(prompt, "command-args").strip()]
     if start.startswith(_TEAMMATE):
         return prompt.partition(">")[2].rpartition("</")[0].strip().split("\n\n")
-    return own_passages(prompt)
+    if start.startswith(_MACHINE_OPENINGS):
+        return []
+    paragraphs = list(_paragraphs(prompt))
+    typed = list(takewhile(_is_typed, paragraphs))
+    return typed + list(filter(_is_typed, paragraphs[max(len(typed), len(paragraphs) - 1) :]))
+
+
+def _paragraphs(prompt: str) -> Iterator[str]:
+    """Yield the paragraphs of a prompt outside of tags, code and quotations."""
+    for part in _outside_tags(prompt):
+        for lines in _outside_quotes(part):
+            yield from filter(str.strip, lines.split("\n\n"))
 
 
 def _inner(text: str, tag: str) -> str:
