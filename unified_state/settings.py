@@ -14,15 +14,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from unified_state.errors import SettingError
 from unified_state.lib.stdlib import SMALL_FILE, NotOursError, dump_ascii_json, parse_json, read_own, read_regular
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE, SettingTable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
 
 _HAS_DATABASE = sys.platform != "win32"  # Windows has no password database and ignores `HOME`
 PROJECT_FILE = os.path.join(".claude", "unified-state.toml")

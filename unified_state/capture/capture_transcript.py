@@ -7,11 +7,14 @@ loses its current chunk at most. The next hook continues after the last committe
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from stat import S_ISREG
+from typing import TYPE_CHECKING, Any
 
 from unified_state.agents.transcripts.claude_code import read_entry
 from unified_state.agents.transcripts.transcript_lines import (
     LONGEST_LINE,
+    Read,
     continuation_of,
     cwd_of,
     parent_of,
@@ -25,6 +28,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import open_regular
 from unified_state.lib.text import pack
 from unified_state.lib.times import is_past
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import (
     keep_boundary,
     keep_continuation,
@@ -45,21 +49,14 @@ from unified_state.memory.archive.sessions import (
 )
 from unified_state.memory.archive.steps import last_turns, queue_step, queued_steps
 from unified_state.memory.archive.write_steps import StepWriter
-from unified_state.model.hook_event import HOST_MARK
+from unified_state.model.hook_event import HOST_MARK, Moment
 from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, Step, Summary
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from unified_state.agents.transcripts.transcript_lines import Read
-    from unified_state.memory.archive.archive import Archive
     from unified_state.memory.secrets.masker import Masker
-    from unified_state.model.hook_event import Moment
 
-    Fact = Boundary | Summary | Delivery | Continuation
-    Prepared = tuple[Step | Fact, str | bytes]
+Fact = Boundary | Summary | Delivery | Continuation
+Prepared = tuple[Step | Fact, str | bytes]
 
 
 CHUNK_BYTES = 1 << 20

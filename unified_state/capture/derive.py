@@ -6,8 +6,10 @@ one. So each step is derived from once and in order, also where a hook is killed
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from unified_state.agents.transcripts.rules.about_work import is_about_work
-from unified_state.agents.transcripts.rules.call_effects import NO_CALL, found_nothing, read_call, still_runs_as
+from unified_state.agents.transcripts.rules.call_effects import NO_CALL, Call, found_nothing, read_call, still_runs_as
 from unified_state.capture.record_facts import FactRecorder
 from unified_state.capture.rules.client_tools import (
     PLAN_TOOL,
@@ -33,7 +35,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import explained
+from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.session_work import change_todo, change_work, read_work, replace_todos
 from unified_state.memory.archive.steps import (
     calls_and_texts_before,
@@ -44,18 +46,9 @@ from unified_state.memory.archive.steps import (
 from unified_state.memory.ledger.watch_sources import SourceKeeper
 from unified_state.memory.working_set.keep_working_set import WorkingSetKeeper
 from unified_state.memory.working_set.session_calls import SessionCalls
-from unified_state.model.step import PROMPT, TEXT, TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from unified_state.agents.transcripts.rules.call_effects import Call
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.hook_event import Moment
-    from unified_state.model.item import Fact, LedgerItem
-    from unified_state.model.step import Step
-
+from unified_state.model.hook_event import Moment
+from unified_state.model.item import Fact, LedgerItem
+from unified_state.model.step import PROMPT, TEXT, TOOL_RESULT, Step
 
 _STEPS_AT_ONCE = 1_000
 _LONGEST_TEXT = 1 << 20  # characters of a step that are looked at

@@ -8,26 +8,22 @@ where that folder is gone: sessions of other projects never end up in this one u
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from unified_state.agents.transcripts.transcript_lines import cwd_of, parse_entries, read_lines, session_of
 from unified_state.agents.transcripts.transcript_readers import told_by_host
 from unified_state.capture.capture_transcript import Capture, Captured
 from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import count_steps
 from unified_state.memory.repository.place import locate
 from unified_state.memory.secrets.rules.mask import hide_secrets
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
 from unified_state.settings import environment, load_settings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-
-    Report = Callable[[int], None]
+Report = Callable[[int], None]
 
 _ENDING = ".jsonl"
 _HEAD_LINES = 50  # of a transcript, in which its session and its folder are told

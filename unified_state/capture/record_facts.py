@@ -13,6 +13,7 @@ from unified_state.lib.identifiers import mentioned_files, relative_path
 from unified_state.lib.text import escape_surrogates, text_hash
 from unified_state.lib.times import latest_time, to_text
 from unified_state.lib.uuids import new_uuid
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     RESOLVED,
@@ -24,15 +25,9 @@ from unified_state.memory.ledger.item_table import (
     next_alias,
     update_item,
 )
-from unified_state.model.item import DECISION, EVIDENCE, LedgerItem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.hook_event import Moment
-    from unified_state.model.item import Fact
-    from unified_state.model.step import Step
-
+from unified_state.model.hook_event import Moment
+from unified_state.model.item import DECISION, EVIDENCE, Fact, LedgerItem
+from unified_state.model.step import Step
 
 # How many of what a rule captured the state file shows, and so a session start reads.
 _IN_FILE = {ANSWER: 20, APPROVED_PLAN: 4, ERROR: 3, COMMIT: 3, PULL_REQUEST: 2, FAILED_EDIT: 5, REFUSED_CALL: 5}

@@ -6,19 +6,14 @@ The prompt's hook is silent where it has nothing to add, and leaves the prompt a
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import DamagedArchiveError, StorageError
 from unified_state.lib.stdlib import DatabaseError
-from unified_state.memory.archive.archive import explained
+from unified_state.memory.archive.archive import Archive, explained
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
 
 _SECONDS = 2.0  # the hooks archive the rest
 

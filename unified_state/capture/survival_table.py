@@ -5,15 +5,12 @@ The table has refs, verdicts and positions in the summary, never words. So `forg
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.archive import Archive
 from unified_state.model.known import Judged, Survival
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
 
 
 class Survived(Record):

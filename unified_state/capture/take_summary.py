@@ -7,13 +7,18 @@ supersedes, resolves or closes an item.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from unified_state.capture.rules.presence import claim_of, judge
-from unified_state.capture.rules.summary_block import NEXT, alias_in_front, read_block
+from unified_state.capture.rules.summary_block import NEXT, Reported, alias_in_front, read_block
 from unified_state.capture.survival_table import keep_survival
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import Compaction
 from unified_state.memory.archive.session_work import read_work, replace_next_steps
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
@@ -28,16 +33,6 @@ from unified_state.memory.ledger.record_item import relate
 from unified_state.memory.ledger.rules.contradictions import repeats
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES, LedgerItem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from unified_state.capture.rules.summary_block import Reported
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.compactions import Compaction
-
 
 RULE = "summary"
 

@@ -9,25 +9,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.constraints.constraint_table import Table, has_hook, read_table
 from unified_state.constraints.rules.judge_call import Forms, Judge, without_quoting
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import find_repository
-from unified_state.memory.repository.place import hook_settings, journal_path, locate
+from unified_state.memory.repository.place import Place, hook_settings, journal_path, locate
 from unified_state.memory.workspace.session_project import session_project
-from unified_state.model.constraint import ASK, DENY, TOOL_EVENT
-from unified_state.settings import PROJECT_FILE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from unified_state.memory.repository.place import Place
-    from unified_state.model.constraint import Breach, Enforced
-    from unified_state.model.hook_event import HookEvent
-    from unified_state.settings import Settings
+from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, Breach, Enforced
+from unified_state.model.hook_event import HookEvent
+from unified_state.settings import PROJECT_FILE, Settings
 
 _FOLDS_CASE = sys.platform in ("darwin", "win32")
 _LOCK_SECONDS = 4.0

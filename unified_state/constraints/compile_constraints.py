@@ -8,6 +8,7 @@ of the worktree only while a constraint is enforced or a fact is to be told, so 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 
 from unified_state.constraints.constraint_table import (
     Table,
@@ -25,22 +26,14 @@ from unified_state.constraints.told_once import worktrees_on
 from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
 from unified_state.lib.files import FileLock, write_atomically
 from unified_state.lib.stdlib import DatabaseError
-from unified_state.memory.archive.archive import read_enforcement
+from unified_state.memory.archive.archive import Archive, read_enforcement
 from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
 from unified_state.memory.ledger.rules.short_item import enforced_mode, main_text, scope_in
-from unified_state.memory.repository.place import has_reminders
+from unified_state.memory.repository.place import Place, has_reminders
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.constraint import ALL_TOOLS, SCOPE_KINDS, TOLD_TOOLS, Enforced
-from unified_state.model.item import CONSTRAINT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import LedgerItem
+from unified_state.model.item import CONSTRAINT, LedgerItem
 
 _LOCK = "enforced.lock"
 _LOCK_SECONDS = 4.0

@@ -6,22 +6,17 @@ They are compiled where the user turned reminders on. The table has the newest f
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from unified_state.lib.times import to_milliseconds
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import ACTIVE, selected_items
 from unified_state.memory.ledger.rules.item_lines import item_line
 from unified_state.memory.ledger.rules.short_item import scope_in
 from unified_state.model.constraint import SHELL_TOOL, TELL, Enforced
-from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.item import LedgerItem
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, LedgerItem
 
 _MOST = 60  # newest facts of a kind
 _MOST_FAILURES = 400  # failures among which the newest of each command are looked for

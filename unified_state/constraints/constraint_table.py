@@ -8,17 +8,17 @@ constraint is enforced, and for some while only facts are told. All other bytes 
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import LARGE_FILE, dump_ascii_json, parse_json, read_regular
+from unified_state.memory.repository.place import Place
 from unified_state.model.constraint import ALL_TOOLS, MODES, TELL, Enforced
 from unified_state.model.hook_event import CHECK_WORD
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
 
 
 TABLE = "enforced.json"

@@ -9,12 +9,8 @@ from unified_state.constraints.compile_constraints import drop_told, settle
 from unified_state.constraints.constraint_table import hook_matcher, settings_path
 from unified_state.constraints.told_once import TOLD, worktrees_on
 from unified_state.lib.files import write_atomically
-from unified_state.memory.repository.place import REMINDERS_ON, has_reminders
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.repository.place import REMINDERS_ON, Place, has_reminders
+from unified_state.memory.workspace.workspace import Workspace
 
 
 def turn_on(workspace: Workspace) -> None:

@@ -8,17 +8,13 @@ other line before has the same agent and ref.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from zlib import crc32
 
 from unified_state.lib.files import append_session_line, session_file
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.memory.repository.place import REMINDERS_ON
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.model.constraint import Enforced
+from unified_state.model.constraint import Enforced
 
 TOLD = "told"
 _MARK_BYTES = 6

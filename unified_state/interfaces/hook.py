@@ -9,26 +9,19 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.errors import CompactionRefusedError, StorageError
+from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.stdlib import dump_ascii_json
-from unified_state.memory.repository.place import hook_settings, locate
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.repository.place import Place, hook_settings, locate
 from unified_state.memory.workspace.session_project import keep_project, session_project
-from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, Moment
-from unified_state.settings import environment
+from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, HookEvent, Moment
+from unified_state.settings import Settings, environment
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from unified_state.interfaces.hooks.hook_call import HookCall
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
-    from unified_state.model.hook_event import HookEvent
-    from unified_state.settings import Settings
-
-    Handler = Callable[[HookCall, Archive], str]
+Handler = Callable[[HookCall, Archive], str]
 
 _LOCK_SECONDS = 4.0
 # Seconds after which a hook captures nothing more. For other events a prompt waits for the time in the settings. The

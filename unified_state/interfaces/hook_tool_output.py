@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
 
-from unified_state.context.lean.long_output import long_output
+from unified_state.context.lean.long_output import LongOutput, long_output
 from unified_state.context.lean.rules.levels import LEVELS, NAMES, TIGHT, is_short
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell
 from unified_state.settings import environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from unified_state.context.lean.long_output import LongOutput
 
 EVENT = "PostToolUse"
 

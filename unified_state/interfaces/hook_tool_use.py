@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.constraints.check_call import ToolCheck
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.settings import environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
 
 BLOCKED = 2
 

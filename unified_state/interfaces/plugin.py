@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from unified_state.agents.install.claude_settings import data_folder, settings_run
 from unified_state.interfaces.tool_hook import limit_time
 from unified_state.settings import environment, hook_data_dir
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,21 +8,14 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 
-from unified_state.context.window.rules.context_text import parse_status
-from unified_state.context.window.rules.status_text import status_line
+from unified_state.context.window.rules.context_text import StatusInput, parse_status
+from unified_state.context.window.rules.status_text import Glance, status_line
 from unified_state.interfaces.tool_hook import read_stdin
-from unified_state.memory.repository.place import hook_settings, locate
+from unified_state.memory.repository.place import Place, hook_settings, locate
 from unified_state.memory.workspace.session_project import session_project
 from unified_state.settings import default_data_dir, environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from unified_state.context.window.rules.context_text import StatusInput
-    from unified_state.context.window.rules.status_text import Glance
-    from unified_state.memory.repository.place import Place
 
 _STDIN_SECONDS = 2.0
 _MARGIN = 4  # columns that the client reserves

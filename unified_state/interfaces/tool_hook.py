@@ -9,17 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.lib.stdlib import parse_json, set_alarm
 from unified_state.model.hook_event import TIMEOUTS, TOOL_TIMEOUT, HookEvent
 from unified_state.settings import default_data_dir
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
 
 _STDIN_SECONDS = 5.0
 

@@ -8,18 +8,15 @@ each character once, and no page is empty.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from itertools import repeat
+from typing import Any
 
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_ascii_json, dump_json, parse_json
 from unified_state.lib.text import CUT_MARK, boundary
 from unified_state.lib.tokens import upper_bound
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
 
 ENTRIES, CHARACTERS = "entries", "characters"
 PAGE_TOKENS = 15_500  # o200k tokens at most; the client's limit is 25,000 of its own tokens, up to 1.6 times as many

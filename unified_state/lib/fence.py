@@ -7,13 +7,11 @@ or a model could obey. Text in any script, emoji and code stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from unified_state.lib.text import is_cjk
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Ranges = tuple[tuple[str, str], ...]
+Ranges = tuple[tuple[str, str], ...]
 
 TAG = "unified-state-memory"
 _CLOSING = f"</{TAG} nonce="

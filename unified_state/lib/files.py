@@ -8,14 +8,11 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from stat import S_ISREG
+from typing import Any
 
 from unified_state.errors import StorageError, UnifiedStateError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 PRIVATE, _GROUP = 0o600, 0o070
 _FOLDING = ("darwin", "win32")  # platforms whose file systems usually fold case

@@ -8,12 +8,10 @@ characters separate words, as Chinese has no spaces.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
-    Meaning = tuple[frozenset[str], str | None, str | None]  # the identifiers in a word, its path, its reference
+Meaning = tuple[frozenset[str], str | None, str | None]  # the identifiers in a word, its path, its reference
 
 
 _CHARSET = "latin-1"

@@ -10,24 +10,25 @@ which has no posix_spawn, `subprocess` is used. `os` is loaded only to find a pr
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from unified_state.lib.stdlib import system
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
     from subprocess import Popen
-    from typing import Protocol
 
-    class Reader(Protocol):
-        """A consumer of an output, piece by piece."""
 
-        def feed(self, piece: bytes) -> None: ...
+class Reader(Protocol):
+    """A consumer of an output, piece by piece."""
 
-    class Processes(Protocol):
-        """Programs that were started. `finish` ends them before a point of the monotonic clock, in seconds."""
+    def feed(self, piece: bytes) -> None: ...
 
-        def finish(self, end: float) -> None: ...
+
+class Processes(Protocol):
+    """Programs that were started. `finish` ends them before a point of the monotonic clock, in seconds."""
+
+    def finish(self, end: float) -> None: ...
 
 
 def absolute_folders(environ: Mapping[str, str]) -> str:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from unified_state.lib.text import cut, index_text, is_cjk
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _MOST_WORDS = 64
 _LONGEST_PATH, _MOST_FILES = 200, 16

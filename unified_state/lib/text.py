@@ -7,18 +7,15 @@ hold them.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from itertools import groupby, pairwise
+from typing import Any, TypeVar
 from zlib import compress, decompress
 from zlib import error as ZlibError  # noqa: N812
 
 from unified_state.lib.stdlib import sha256_digits
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-    from typing import Any, TypeVar
-
-    Key = TypeVar("Key", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
 
 CUT_MARK = "…"
 _JOINER = "\u200d"

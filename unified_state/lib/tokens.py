@@ -12,14 +12,14 @@ starts with it; then all longer tokens by rank, with `SEPARATOR` between them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from unified_state.errors import DamagedFileError
 from unified_state.lib.package import package_path
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from tiktoken import Encoding
 
 SEPARATOR = b"\xff"  # no UTF-8 text has this byte, so only its own token contains it

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any, Unpack
+
 from unified_state.errors import UsageError
 from unified_state.memory.ledger.rules.short_item import short_form
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.correct_state import (
     close_item,
     drop_item,
@@ -13,14 +16,7 @@ from unified_state.memory.writer.correct_state import (
     reopen_item,
     undo_newest,
 )
-from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES, Decision
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Unpack
-
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import Changes, Entry
+from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES, Changes, Decision, Entry
 
 _CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
 _FLAGS = ("reversible", "blocking")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Self, TypeVar
 
 from unified_state.errors import UsageError
 from unified_state.lib.times import current_time, is_past, to_milliseconds
@@ -10,7 +12,7 @@ from unified_state.memory.item_editor import ItemEditor
 from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, list_items
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.past_reader import PastReader
-from unified_state.memory.workspace.workspace import open_workspace
+from unified_state.memory.workspace.workspace import Workspace, open_workspace
 from unified_state.memory.writer.correct_state import resolve_question
 from unified_state.memory.writer.record_state import add_item
 from unified_state.memory.writer.save_state import change_work_item, refresh, save
@@ -26,24 +28,16 @@ from unified_state.model.item import (
     Attempt,
     Constraint,
     Decision,
+    Entry,
     Evidence,
     OpenQuestion,
 )
-from unified_state.model.session_state import TRIGGERS, WorkItem
+from unified_state.model.session_state import TRIGGERS, State, WorkItem
+from unified_state.model.step import Hit
 from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, Literal, Self, TypeVar
-
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import Entry
-    from unified_state.model.session_state import State
-    from unified_state.model.step import Hit
-
-    Listed = Literal["active", "proposed", "superseded", "resolved", "all"]
-    Kind = TypeVar("Kind", Decision, Constraint, OpenQuestion, Evidence, Attempt)
+Listed = Literal["active", "proposed", "superseded", "resolved", "all"]
+Kind = TypeVar("Kind", Decision, Constraint, OpenQuestion, Evidence, Attempt)
 
 
 _LISTED = (*(status for status in STATUSES if status != DISMISSED), "all")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.rules.short_item import short_form
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import Entry
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.item import Entry
 
 
 class PastReader:

@@ -7,16 +7,13 @@ unchanged.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.item import LedgerItem
 from unified_state.model.step import Step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
 
 STEP, ITEM, COMPACTION, SESSION = "step", "item", "compaction", "session"
 

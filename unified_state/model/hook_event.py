@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from unified_state.lib.record import Record
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    Head = Callable[[], tuple[str | None, str | None]]
+Head = Callable[[], tuple[str | None, str | None]]
 
 BRIEF, WORKING_SET = PARTS = ("brief", "working_set")  # the parts of a restore at SessionStart: each has a handler
 HOST_MARK = ":"  # separates the host's name from its session id; Claude Code's own ids have none

@@ -7,31 +7,30 @@ alias (`D7`) is a short name, unique in the repository.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
 from unified_state.lib.record import Record, camel_case
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Literal, TypedDict
 
-    class Changes(TypedDict, total=False):
-        """The fields of an item that an edit may change, those of all kinds."""
+class Changes(TypedDict, total=False):
+    """The fields of an item that an edit may change, those of all kinds."""
 
-        decision: str
-        rationale: str
-        reversible: bool
-        constraint: str
-        source: str
-        blocking: bool
-        scope: Mapping[str, Sequence[str]] | None
-        mode: Literal["warn", "ask", "deny"] | None
-        question: str
-        context: str
-        priority: Literal["high", "medium", "low"]
-        type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
-        content: str
-        attempt: str
-        outcome: str
+    decision: str
+    rationale: str
+    reversible: bool
+    constraint: str
+    source: str
+    blocking: bool
+    scope: Mapping[str, Sequence[str]] | None
+    mode: Literal["warn", "ask", "deny"] | None
+    question: str
+    context: str
+    priority: Literal["high", "medium", "low"]
+    type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
+    content: str
+    attempt: str
+    outcome: str
 
 
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
 from unified_state.model.item import LedgerItem, Validity
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import Step
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt", "subagent"]
+Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt", "subagent"]
 
 Scored = tuple[str, float]
 # kinds of entries in a working set

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from unified_state.errors import UsageError
 from unified_state.model.item import ALIAS_LETTERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ITEM, TURN, STEP, COMPACTION = "item", "turn", "step", "compaction"
 _LETTERS = {**dict.fromkeys(ALIAS_LETTERS.values(), ITEM), "T": TURN, "S": STEP, "K": COMPACTION}

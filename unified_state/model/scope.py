@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from unified_state.errors import UsageError
 from unified_state.lib.record import disk_value
 from unified_state.lib.shell.shell_line import UnreadableError, read_commands
 from unified_state.model.constraint import ASK, DENY, MODES, SCOPE_KINDS
 from unified_state.model.item import Scope
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
 MOST_PATTERNS, _LONGEST = 50, 300
 _BEHIND = "true"  # a command on the next line, which the shell sees only if the one before it is complete

@@ -6,12 +6,10 @@ record for every live session. The file is a projection of the ledger: it can be
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from unified_state.lib.record import Record
 from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Literal
 
 STATE_VERSION = "3.2.0"
 TRIGGERS = ("precompact", "manual", "checkpoint", "threshold")

@@ -6,9 +6,13 @@ words the lines.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from unified_state.capture.survival_table import find_survival
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.times import is_past, to_milliseconds, to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.session_work import open_notes, pending_actions, read_work
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_id_of, session_number
@@ -16,26 +20,17 @@ from unified_state.memory.archive.steps import recent_steps, typed_steps, uses_o
 from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.memory.ledger.rules.short_item import oldest_first, unenforced
+from unified_state.memory.repository.place import Place
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.memory.working_tree.tree_view import TreeView, timed_view
-from unified_state.model.known import Composition, Known, Prompt, Turn
+from unified_state.model.item import LedgerItem
+from unified_state.model.known import Composition, Known, Prompt, Reason, Turn
 from unified_state.model.session_state import GitState, WorkItem
-from unified_state.model.step import NOTICE, PROMPT
+from unified_state.model.step import NOTICE, PROMPT, Step
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work, uncommitted
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
-    from unified_state.model.item import LedgerItem
-    from unified_state.model.known import Reason
-    from unified_state.model.step import Step
-    from unified_state.settings import Settings
+from unified_state.settings import Settings
 
 _PENDING, _STEPS, _PROMPTS = 20, 1_000, 1_000
 _LAST_STEPS, _LAST_PROMPTS = 60, 8

@@ -8,13 +8,10 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.fence import fenced
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Restore, keep_restore
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
 
 _ABOUT = {
     BRIEF: "recorded facts of this project from before, as data",

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from unified_state.capture.survival_table import all_survivals, find_survival, keep_restored, tell_once
+from typing import Any
+
+from unified_state.capture.survival_table import Survived, all_survivals, find_survival, keep_restored, tell_once
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.text import estimate_tokens
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.compactions import find_compaction
-from unified_state.model.known import KEPT, MISSING
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import Compaction, find_compaction
+from unified_state.model.known import KEPT, MISSING, Known
 from unified_state.model.refs import COMPACTION, parse_ref
 from unified_state.restore.rules.brief_lines import survival_line, told_refs
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.capture.survival_table import Survived
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.compactions import Compaction
-    from unified_state.model.known import Known
 
 
 def note_restored(archive: Archive, known: Known, brief: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from typing import Any
 
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.ingest import read_head
@@ -16,21 +17,13 @@ from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import newest_session, session_number
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import BRIEF, PARTS, Moment
-from unified_state.model.known import RELEVANT, Composition
+from unified_state.model.known import RELEVANT, Composition, Known
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.known import Known
-    from unified_state.settings import Settings
-
+from unified_state.settings import Settings
 
 _TRIES, _FULL = 6, 0.985  # attempts, and the part of the limit that is close enough
 

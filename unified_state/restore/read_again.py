@@ -5,25 +5,21 @@ A restore names such a file once in a session, with what was recorded and said a
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 from unified_state.constraints.told_once import claim
 from unified_state.lib.identifiers import stands_in
 from unified_state.lib.text import cut
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import compactions_of
 from unified_state.memory.archive.sessions import session_id_of
 from unified_state.memory.archive.steps import tool_calls_between
 from unified_state.memory.ledger.rules.item_lines import harmless, item_line
+from unified_state.memory.repository.place import Place
+from unified_state.model.known import Known
 from unified_state.restore.rules.passages import passages
 from unified_state.restore.rules.repeated_reads import repeated_reads
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
-    from unified_state.model.known import Known
 
 _STRETCHES = 3  # of the session, between compactions: it read a file in the first, and again in the two after it
 _FILES, _ITEMS, _PASSAGES = 5, 4, 3

@@ -8,6 +8,7 @@ and on 40 decisions that were only said.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from math import log
 
 from unified_state.agents.transcripts.rules.own_words import typed_passages
@@ -15,6 +16,7 @@ from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import estimate_tokens, index_text, is_cjk, one_line
 from unified_state.lib.times import age_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters, count_having, count_steps, count_words, tells_something
 from unified_state.memory.archive.steps import find_step, turn_of_step
 from unified_state.memory.ledger.rules.item_lines import harmless
@@ -22,12 +24,6 @@ from unified_state.model.refs import STEP, parse_ref
 from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.restore.rules.passages import passages, sentences
 from unified_state.search.search_archive import search
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from unified_state.memory.archive.archive import Archive
 
 MOST_TOKENS = 600
 _HEAD = "[RELEVANT] archived turns that this prompt may be about; `unified-state show REF` prints one whole"

@@ -8,24 +8,18 @@ stranger's.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import FileLock, remove_if_empty, write_note
 from unified_state.lib.stdlib import SMALL_FILE, open_regular, read_regular
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.repository.git_exclude import exclude_from_git
-from unified_state.memory.repository.place import RULES_FILES, wants_rules_file
-from unified_state.settings import environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.settings import Settings
+from unified_state.memory.repository.place import RULES_FILES, Place, wants_rules_file
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.settings import Settings, environment
 
 _NAME = os.path.join("rules", "unified-state.md")
 _OPENING = "<!-- Written anew by unified-state whenever the state changes; `unified-state uninstall` removes it. -->"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
 from unified_state.lib.query import words_of
@@ -16,6 +18,7 @@ from unified_state.memory.archive.index.step_index import is_any_unindexed
 from unified_state.memory.archive.steps import index_left, steps_of_turn
 from unified_state.memory.ledger.item_table import items_called
 from unified_state.memory.ledger.source_table import entry_steps
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit
@@ -23,16 +26,11 @@ from unified_state.search.rules.query_dates import begin_of
 from unified_state.search.search_archive import MOST_HITS, note_accesses, search
 from unified_state.setting_table import OFF
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from unified_state.memory.workspace.workspace import Workspace
     from unified_state.search.query_meaning import Reader
     from unified_state.search.recall_ref import Part
 
-    Page = Callable[[dict[str, Any]], dict[str, Any]]
+Page = Callable[[dict[str, Any]], dict[str, Any]]
 
 _ACCESS = 0.1  # of a search hit; a recalled step weighs 1
 _NOTED = 3  # hits of a search that count as accessed

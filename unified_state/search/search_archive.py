@@ -6,12 +6,16 @@ in the query raises the steps that match it, and earlier accesses raise a step a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from unified_state.errors import NotFoundError
 from unified_state.lib.decay import raised, score
 from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text, names_with_parts, one_line, parts_of_names
 from unified_state.lib.times import is_past, to_milliseconds, to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import (
     MOST_MATCHES,
     SAMPLE,
@@ -24,9 +28,9 @@ from unified_state.memory.archive.full_text import (
 )
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
-from unified_state.memory.archive.word_forms import forms_of
+from unified_state.memory.archive.word_forms import Forms, forms_of
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
-from unified_state.model.item import ALIAS_LETTERS
+from unified_state.model.item import ALIAS_LETTERS, LedgerItem
 from unified_state.model.step import PROMPT, TEXT, Hit
 from unified_state.search.rules.newer import OLDER, older_steps
 from unified_state.search.rules.relevance import (
@@ -44,14 +48,7 @@ from unified_state.search.rules.relevance import (
     relevance,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.word_forms import Forms
-    from unified_state.model.item import LedgerItem
     from unified_state.search.query_meaning import GivenCosines, Meant, Reader
 
 APART = 1 << 40  # between the numbers of two archives whose steps are ranked together

@@ -8,8 +8,10 @@ together.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from heapq import nlargest
+from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.query import query_words
@@ -17,7 +19,7 @@ from unified_state.lib.record import Record
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, word_shares
 from unified_state.memory.archive.steps import Placed
-from unified_state.memory.archive.word_forms import forms_of
+from unified_state.memory.archive.word_forms import Forms, forms_of
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
 from unified_state.search.in_parallel import each
@@ -33,12 +35,7 @@ from unified_state.search.search_archive import (
     with_neighbours,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
-
-    from unified_state.memory.archive.word_forms import Forms
     from unified_state.search.query_meaning import Reader
 
 _OF_ONE, _OF_ALL = 60, 150  # candidates

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.model.check import Check, bad
+from unified_state.settings import Settings
 from unified_state.team.postgres import check_extra
 from unified_state.team.team_server import check_enabled, is_own_environment, member_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from unified_state.settings import Settings
     from unified_state.team.postgres.server_dsn import Server
 
 _LOCAL = "application_name=unified-state"  # nothing named: over this machine's socket, as the user of the system

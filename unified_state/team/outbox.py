@@ -6,30 +6,33 @@ changes nothing on a server that has it. Deletions and masked texts are sent fir
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from itertools import takewhile
 from struct import unpack
+from typing import Any
 
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json
-from unified_state.memory.archive.archive import BODY_SIZE
+from unified_state.memory.archive.archive import BODY_SIZE, Archive
 from unified_state.memory.archive.schema.outbox_triggers import LINK_KEY, make_triggers, note_everything
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import uuid_text
 from unified_state.memory.archive.vector_table import full_name
 from unified_state.memory.history.archive_rows import as_stored, read_compactions, read_sessions, read_steps
 from unified_state.memory.ledger.item_table import items_called
-from unified_state.model.history_records import COMPACTION, ITEM, STEP, StoredLink, Tombstone
+from unified_state.model.history_records import (
+    COMPACTION,
+    ITEM,
+    STEP,
+    HistoryRecord,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
-
-    Statement = tuple[object, ...]  # SQL and its values
+Statement = tuple[object, ...]  # SQL and its values
 
 
 _LINK = "link"

@@ -6,22 +6,25 @@ its ref on the server: an item, its source, a step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, wait
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unified_state.errors import NotFoundError, StorageError
 from unified_state.lib.query import names_file, query_words, region, snippet
 from unified_state.lib.record import Record
 from unified_state.lib.text import one_line, text_hash
 from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.export_steps import export_line
 from unified_state.memory.archive.steps import readable, uuid_key
-from unified_state.memory.history.store_protocol import SharesItems
-from unified_state.model.history_records import HistoryQuery
+from unified_state.memory.history.store_protocol import ItemsOfTeam, SharesItems
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.history_records import HistoryHit, HistoryQuery, ItemHit, StepHit
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import KINDS
-from unified_state.search.find import filters_of, query_reader
+from unified_state.search.find import Wanted, filters_of, query_reader
 from unified_state.team.rules.foreign_items import (
     DISMISSED,
     STEP,
@@ -32,22 +35,12 @@ from unified_state.team.rules.foreign_items import (
     step_ref,
     team_ref,
 )
+from unified_state.team.sync_server import Server
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.history_records import HistoryHit, ItemHit
-    from unified_state.search.find import Wanted
     from unified_state.search.query_meaning import Reader
-    from unified_state.team.sync_server import Server
 
-    T = TypeVar("T")
-    from unified_state.memory.history.store_protocol import ItemsOfTeam
-    from unified_state.model.history_records import StepHit
+T = TypeVar("T")
 
 _SECONDS = 5.0
 _MORE = 4  # factor on the number of hits, because the user's own are among them

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.archive import Archive
 
 
 class ServerState(Record):

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from unified_state.lib.package import PACKAGE_ROOT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.archive import Archive
 
 _CODE = (
     "import os,sys;os.chdir(sys.argv[1]);sys.path.append(sys.argv[2]);"

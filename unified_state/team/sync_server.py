@@ -7,27 +7,29 @@ nothing on the server. The result of a run is recorded for `status`, `doctor` an
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from unified_state.errors import AlreadyRunningError, UnifiedStateError
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.outbox_triggers import note_everything
-from unified_state.memory.history.store_protocol import HasIdentity, KeepsMarks, KeepsVectors, SharesItems
+from unified_state.memory.history.store_protocol import (
+    HasIdentity,
+    HistoryStore,
+    KeepsMarks,
+    KeepsVectors,
+    MarkStore,
+    SharesItems,
+)
 from unified_state.memory.repository.health import SYNC_RUN, HookRun, forget_run, note_run
 from unified_state.memory.secrets.rules.mask import mask_text
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.setting_table import MINILM_NAME, OFF
 from unified_state.team.known_servers import Told, know_again, mark_key
 from unified_state.team.outbox import Outbox, vector_batches
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.history.store_protocol import HistoryStore, MarkStore
-    from unified_state.memory.workspace.workspace import Workspace
 
 LOCK = "sync.lock"
 _SHARED_SINCE = "items shared since"

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import NotFoundError, SettingError, UnifiedStateError
+from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.repository.rules.project_name import shared_name
 from unified_state.memory.workspace.link import remote_of
-from unified_state.settings import user_file
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.settings import Settings, user_file
 from unified_state.team.postgres import check_extra
 from unified_state.team.start_sync import own_environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.memory.history.store_protocol import HistoryStore
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.settings import Settings
-    from unified_state.team.sync_server import Server
+from unified_state.team.sync_server import Server
 
 _READ_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Any
 
 from unified_state.agents.install.hook_table import MARKS, our_handlers, starts
 from unified_state.errors import StorageError
@@ -18,11 +20,6 @@ from unified_state.lib.files import write_note
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, open_regular, parse_json, read_regular
 from unified_state.memory.repository.find_repository import find_repository
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
 
 
 def config_folder(environ: Mapping[str, str]) -> str:

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.errors import StorageError, UsageError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.memory.repository.find_repository import Repository
 from unified_state.memory.repository.git_state import run_git
 from unified_state.model.hook_event import HOST_MARK
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.memory.repository.find_repository import Repository
 
 _NAME = "prepare-commit-msg"
 _MARK = "# unified-state: names the agent's session in its commits; `unified-state uninstall` removes this file"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from unified_state.agents.install.hook_table import (
     LAUNCHER,
@@ -24,10 +25,6 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import SMALL_FILE, read_regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _PROGRAM = "unified-state"
 _EXECUTABLE = 0o755

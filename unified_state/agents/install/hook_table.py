@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import SMALL_FILE, read_regular
@@ -17,11 +18,7 @@ from unified_state.model.constraint import ALL_TOOLS, TOOL_EVENT
 from unified_state.model.hook_event import CHECK_WORD, HOOK_WORDS, PARTS, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    HookGroups = dict[str, list[dict[str, Any]]]
+HookGroups = dict[str, list[dict[str, Any]]]
 
 HOOK_MODULE = "unified_state.interfaces.hook"
 TOOL_HOOK_MODULE = f"{HOOK_MODULE}_tool_use"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from unified_state.agents.install.claude_settings import config_folder
 from unified_state.agents.install.hook_launcher import launcher, write_launcher
@@ -43,11 +45,6 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.item import ALIAS_LETTERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 SCOPES = ("local", "project", "user")
 _READING = ("show", "search", "status", "preview", "context", "compactions", "age", "load")

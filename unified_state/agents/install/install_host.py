@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from unified_state.agents.install.hook_table import command_words
 from unified_state.agents.install.install_claude_code import Installed, read_settings
@@ -21,20 +23,13 @@ from unified_state.agents.install.settings_edit import (
     write_text,
 )
 from unified_state.agents.install.settings_link import file_behind
-from unified_state.agents.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS, PLUGIN, SHELL_LINES
+from unified_state.agents.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS, PLUGIN, SHELL_LINES, Host
 from unified_state.errors import StorageError, UsageError
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import package_path
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from unified_state.agents.transcripts.rules.hosts import Host
 
 HOST_MODULE = "unified_state.interfaces.host_hook"
 _AT_THE_END = 3  # timeout in seconds of a hook at the end of a session; Codex allows no more

@@ -12,19 +12,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from unified_state.agents.install.settings_link import file_behind
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_ascii_json, parse_json, read_regular
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    Span = tuple[int, int]
-    T = TypeVar("T")
+Span = tuple[int, int]
+T = TypeVar("T")
 
 _BLANK = " \t\r\n"
 _TRIES = 10  # of an edit while other programs write

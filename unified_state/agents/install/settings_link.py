@@ -7,16 +7,13 @@ would choose which file of the user's is written.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import takewhile
 from time import monotonic
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.files import lies_in
 from unified_state.settings import database_home, environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SECONDS = 10.0  # for git
 _LINK = "120000 "  # the mode of a symlink in git's index

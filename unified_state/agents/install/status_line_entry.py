@@ -7,16 +7,13 @@ it even if our own files are lost.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from unified_state.agents.install.claude_settings import config_folder, parsed_settings, settings_in
 from unified_state.agents.install.hook_table import command_words
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.settings import default_data_dir
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
 
 MODULE = "unified_state.interfaces.statusline"
 _KEY = "statusLine"

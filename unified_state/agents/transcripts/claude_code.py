@@ -7,18 +7,24 @@ the client's descriptions of its surroundings (listings of tools, skills and age
 
 from __future__ import annotations
 
-from unified_state.agents.transcripts.transcript_lines import Message, object_in, objects_in, text_in, time_of
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from unified_state.agents.transcripts.transcript_lines import Entry, Message, object_in, objects_in, text_in, time_of
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.stdlib import dump_json
-from unified_state.model.step import ATTACHMENT, NOTICE, PROMPT, TEXT, THINKING, Boundary, Delivery, Step, Summary
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from unified_state.agents.transcripts.transcript_lines import Entry
-    from unified_state.model.step import Found
+from unified_state.model.step import (
+    ATTACHMENT,
+    NOTICE,
+    PROMPT,
+    TEXT,
+    THINKING,
+    Boundary,
+    Delivery,
+    Found,
+    Step,
+    Summary,
+)
 
 # A tool result may have several parts. The text belongs to the block itself. The other parts (images) are numbered.
 PARTS_PER_BLOCK = 1000

@@ -9,21 +9,23 @@ failed.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from unified_state.agents.transcripts.rules.call_effects import PATCH_TOOL
-from unified_state.agents.transcripts.transcript_lines import Message, object_in, objects_in, text_in, texts_in, time_of
+from unified_state.agents.transcripts.transcript_lines import (
+    Entry,
+    Message,
+    object_in,
+    objects_in,
+    text_in,
+    texts_in,
+    time_of,
+)
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.shell.shell_line import program_name
 from unified_state.lib.stdlib import dump_json, parse_json
-from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from unified_state.agents.transcripts.transcript_lines import Entry
-    from unified_state.model.step import Found, Step
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step
 
 _USER_TEXT = "user.text"  # the message part kind of text that the user wrote
 _CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")

@@ -7,7 +7,11 @@ on. Only a compression in it is new. Tools that Claude Code also has get its nam
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from unified_state.agents.transcripts.transcript_lines import (
+    Entry,
     Message,
     object_in,
     objects_in,
@@ -17,15 +21,7 @@ from unified_state.agents.transcripts.transcript_lines import (
 )
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.stdlib import dump_json
-from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.agents.transcripts.transcript_lines import Entry
-    from unified_state.model.step import Found, Step
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step
 
 _SUMMARY, _SUMMARY_ENDS = "<state_snapshot>", "</state_snapshot>"
 _ITS_OWN = ("<session_context>", "<state_snapshot>")  # beginnings of texts that the host writes in the user's place

@@ -6,17 +6,12 @@ Code also has get its names.
 
 from __future__ import annotations
 
-from unified_state.agents.transcripts.transcript_lines import Message, object_in, objects_in, text_in
+from collections.abc import Iterator
+
+from unified_state.agents.transcripts.transcript_lines import Entry, Message, object_in, objects_in, text_in
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.foreign_values import time_of
-from unified_state.model.step import PROMPT, TEXT, THINKING, Delivery
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.agents.transcripts.transcript_lines import Entry
-    from unified_state.model.step import Found, Step
+from unified_state.model.step import PROMPT, TEXT, THINKING, Delivery, Found, Step
 
 _TOOLS = {
     "bash": "Bash",

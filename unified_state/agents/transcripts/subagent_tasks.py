@@ -8,8 +8,10 @@ If several parallel calls match the agent's type, all their tasks are returned.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from unified_state.agents.transcripts.transcript_lines import (
+    Entry,
     object_in,
     objects_in,
     parse_entries,
@@ -19,12 +21,6 @@ from unified_state.agents.transcripts.transcript_lines import (
     text_in,
 )
 from unified_state.lib.stdlib import SMALL_FILE, open_regular, parse_object, read_regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.agents.transcripts.transcript_lines import Entry
 
 _TAIL = 1 << 19  # bytes at the end of a transcript that are searched for an open call
 _MOST_PARENTS = 8  # number of newest subagent transcripts that are searched for nested calls

@@ -5,21 +5,16 @@ to them.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from io import BufferedReader
+from typing import Any
 
 from unified_state.lib.stdlib import dump_json, open_regular, parse_object
 from unified_state.lib.times import to_milliseconds
-from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Boundary, Continuation, Step, Summary, Usage
+from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Boundary, Continuation, Found, Step, Summary, Usage
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from io import BufferedReader
-    from typing import Any
-
-    from unified_state.model.step import Found
-
-    Entry = dict[str, Any]
-    Read = Callable[[Entry], Iterator[Found]]
+Entry = dict[str, Any]
+Read = Callable[[Entry], Iterator[Found]]
 
 
 _CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"  # Gemini CLI's marks around the output of a hook

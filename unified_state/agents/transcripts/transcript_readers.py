@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from unified_state.agents.transcripts.rules.hosts import HOSTS, host_of
-from unified_state.agents.transcripts.transcript_lines import object_in, text_in, without_context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.agents.transcripts.rules.hosts import Host
-    from unified_state.agents.transcripts.transcript_lines import Entry, Read
-    from unified_state.model.hook_event import HookEvent
+from unified_state.agents.transcripts.rules.hosts import HOSTS, Host, host_of
+from unified_state.agents.transcripts.transcript_lines import Entry, Read, object_in, text_in, without_context
+from unified_state.model.hook_event import HookEvent
 
 # Names of hook event fields in other hosts, in addition to Claude Code's.
 _SESSION_IDS = ("conversation_id", "sessionId", "sessionID")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from unified_state.capture.rules.failed_calls import refusal
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import DECISION, Fact, Todo
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
 
 ANSWER = "answer"
 QUESTION_TOOL = "AskUserQuestion"

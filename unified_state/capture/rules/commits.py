@@ -5,13 +5,11 @@ Only the output of the creating command counts. A log or a file that shows a com
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from unified_state.lib.shell.shell_commands import simple_commands
 from unified_state.model.constraint import OBSERVED
 from unified_state.model.item import EVIDENCE, Fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 COMMIT, PULL_REQUEST = "commit", "pull_request"
 MAKES_COMMITS = ("commit", "cherry-pick", "revert")

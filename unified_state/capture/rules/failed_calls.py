@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from unified_state.agents.transcripts.rules.call_effects import Call
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.shell.shell_commands import command_key, simple_commands
 from unified_state.lib.text import cut, one_line
 from unified_state.model.constraint import OBSERVED, USER_SAID
 from unified_state.model.item import ATTEMPT, EVIDENCE, Fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.agents.transcripts.rules.call_effects import Call
 
 _REFUSED = "The user doesn't want to proceed with this tool use."
 _SAID = "the user said:\n"

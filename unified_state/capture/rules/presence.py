@@ -7,19 +7,14 @@ is told again, so a doubt counts as missing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from unified_state.lib.query import STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import is_cjk
-from unified_state.model.item import EVIDENCE, MAIN_FIELDS
+from unified_state.model.item import EVIDENCE, MAIN_FIELDS, LedgerItem
 from unified_state.model.known import KEPT, MISSING, Judged, Survival
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from unified_state.model.item import LedgerItem
 
 _LONGEST, _MOST_PARAGRAPHS = 600, 2_000  # characters of an item, paragraphs of a summary
 _SHORTEST_WORD, _COMPARED = 4, 6  # letters of a rare word; those of it that are compared, because of endings

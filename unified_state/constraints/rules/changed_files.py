@@ -6,16 +6,12 @@ from a patch in the line. Files that `make` or a script changes cannot be found 
 
 from __future__ import annotations
 
-from unified_state.constraints.rules.invocations import read_invocation
+from collections.abc import Callable, Iterator, Sequence
+
+from unified_state.constraints.rules.invocations import Invocation, read_invocation
 from unified_state.lib.record import Record
 from unified_state.lib.shell.given_files import found_files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from unified_state.constraints.rules.invocations import Invocation
-    from unified_state.lib.shell.shell_line import SimpleCommand
+from unified_state.lib.shell.shell_line import SimpleCommand
 
 _ALL = {"chgrp", "chmod", "chown", "mkdir", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate", "unlink"}
 _LAST = {"cp", "install", "ln", "rsync", "scp"}

@@ -5,9 +5,7 @@ There are no regular expressions, so a match takes at most the product of both l
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
 
 
 def has_wildcard(pattern: str) -> bool:

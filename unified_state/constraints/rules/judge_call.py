@@ -8,21 +8,18 @@ tool. The effect of a shell line is found by parsing it, never by a text search 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from unified_state.constraints.rules.globs import glob_matches, has_wildcard, lies_within, path_matches
 from unified_state.lib.record import Record
-from unified_state.model.constraint import ASK, MODES, TELL, Breach
+from unified_state.model.constraint import ASK, MODES, TELL, Breach, Enforced
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from unified_state.constraints.rules.changed_files import Touched
     from unified_state.constraints.rules.invocations import Invocation
     from unified_state.lib.shell.shell_line import SimpleCommand
-    from unified_state.model.constraint import Enforced
 
 _CHANGING_TOOLS = {"Edit", "MultiEdit", "NotebookEdit", "Write"}
 _MCP = "mcp__"

@@ -9,11 +9,7 @@ from itertools import islice
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.lib.shell.shell_commands import commands_run
-from unified_state.lib.shell.shell_line import UnreadableError, program_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.lib.shell.shell_line import SimpleCommand
+from unified_state.lib.shell.shell_line import SimpleCommand, UnreadableError, program_name
 
 _PROGRAM, _PACKAGE = "unified-state", "unified_state"
 _MOST_COMMANDS = 5_000  # in one line

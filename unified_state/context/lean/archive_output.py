@@ -12,6 +12,7 @@ from unified_state.context.lean.rules.answer_shapes import with_text
 from unified_state.context.lean.rules.cut_marks import with_handle
 from unified_state.context.window.context_table import newest_cut
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import (
     Output,
     archive_output,
@@ -20,13 +21,9 @@ from unified_state.memory.archive.cut_outputs import (
     was_shortened,
 )
 from unified_state.memory.archive.sessions import touch_session
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.hook_event import HookEvent
-    from unified_state.model.step import Shortened
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.hook_event import HookEvent
+from unified_state.model.step import Shortened
 
 EVENT = "PostToolUse"
 _HOW_TO = (

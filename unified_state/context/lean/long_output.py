@@ -6,18 +6,18 @@ opened. If in doubt an output passes unchanged.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
 from unified_state.context.lean.rules.answer_shapes import text_of
 from unified_state.context.lean.rules.levels import TIGHT, call_to_shorten, is_short
+from unified_state.model.hook_event import HookEvent
+from unified_state.settings import Settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from unified_state.context.lean.rules.tool_call import Call
     from unified_state.memory.repository.place import Place
-    from unified_state.model.hook_event import HookEvent
     from unified_state.model.step import Shortened
-    from unified_state.settings import Settings
 
 
 _SHELL = "Bash"

@@ -7,25 +7,20 @@ text always has the same ref.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from hashlib import sha256
 
-from unified_state.context.messages.prune_messages import ASSISTANT, TOOL
+from unified_state.context.messages.prune_messages import ASSISTANT, TOOL, CutText
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import pack
 from unified_state.lib.times import current_time
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import LOCAL_SESSION
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.manager import program_workspace
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.step import NOTICE, TEXT, TOOL_RESULT, Step
 from unified_state.search.find import recall_and_note
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.context.messages.prune_messages import CutText
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
 
 # A program may put any text in the user's place. So such a text becomes a notice, which has no authority.
 _KINDS = {TOOL: TOOL_RESULT, ASSISTANT: TEXT}

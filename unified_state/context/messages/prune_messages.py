@@ -8,21 +8,17 @@ sent stays unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, compress
+from typing import Any, TypeVar
 
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.text import cut, estimate_tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, TypeVar
-
-    Change = Callable[["CutText"], str]
-    Message = TypeVar("Message", bound=Mapping[str, Any])
-    Keep = Callable[[Sequence["CutText"]], Sequence[str]]
+Change = Callable[["CutText"], str]
+Message = TypeVar("Message", bound=Mapping[str, Any])
+Keep = Callable[[Sequence["CutText"]], Sequence[str]]
 
 USER, ASSISTANT, TOOL = "user", "assistant", "tool"
 _MESSAGE_TOKENS = 4  # for its role and frame

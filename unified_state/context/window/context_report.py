@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from unified_state.context.window.context_table import MOST_POINTS, done_compactions, history, transcript_of
 from unified_state.context.window.pressure_file import read_pressure
 from unified_state.context.window.read_context import new_readings, points_of, watched_now
 from unified_state.context.window.rules.context_phase import trend_of
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import newest_with_transcript, session_id_of, session_number
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.context_usage import Point, Reading, Trend, Watched
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
 
 
 class Cut(Record):

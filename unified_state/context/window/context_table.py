@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.quiet.generation import end_generation
 from unified_state.model.context_usage import Limit, Point, Watched
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
 
 MOST_POINTS = 50
 _MOST_SEEN = 5  # recent compactions that show the client's limit, which may have changed since

@@ -6,11 +6,8 @@
 from __future__ import annotations
 
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import newest_with_transcript
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
 
 
 class LastContext(Record):

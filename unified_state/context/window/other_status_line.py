@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 
-from unified_state.lib.processes import Excerpt, Program, start_programs
+from unified_state.lib.processes import Excerpt, Processes, Program, start_programs
 from unified_state.lib.stdlib import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.lib.processes import Processes
 
 _SECONDS = 3.0  # timeout of the user's status line
 _MOST_BYTES = 1 << 14  # limit of its output

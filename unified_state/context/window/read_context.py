@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from unified_state.agents.transcripts.transcript_lines import parse_entries, time_of, usage_of
@@ -16,16 +17,9 @@ from unified_state.context.window.context_table import history, newest_cut, seen
 from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, open_regular, parse_json, read_regular
+from unified_state.memory.archive.archive import Archive
 from unified_state.model.context_usage import OK, Limit, Point, Reading, Watched
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.context_usage import Reading
-    from unified_state.settings import Settings
-
+from unified_state.settings import Settings
 
 USAGE_FOLDER = "usage"  # beside the archive: the client's last figures of each session
 _MOST_READINGS = 1_000  # in one stop, or in a session without history

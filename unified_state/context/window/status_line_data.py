@@ -6,6 +6,8 @@ It hardly waits for a writer, changes no record, and omits data that cannot be r
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from unified_state.context.window.context_table import history, newest_cut
 from unified_state.context.window.read_context import watched_before
@@ -18,18 +20,10 @@ from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.health import newest_problem
+from unified_state.memory.repository.place import Place
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.context_usage import OK, Point
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
-    from unified_state.model.context_usage import Reading
-    from unified_state.settings import Settings
+from unified_state.model.context_usage import OK, Point, Reading
+from unified_state.settings import Settings
 
 _PATIENCE = 0.02  # seconds to wait for a writer; the next refresh is soon
 

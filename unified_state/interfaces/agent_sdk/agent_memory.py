@@ -7,7 +7,9 @@ adds no hooks.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 from unified_state.agents.install.claude_settings import PLUGIN, enables, parsed_settings
 from unified_state.agents.install.hook_table import OUTPUT_EVENT, handles
@@ -21,11 +23,7 @@ from unified_state.memory.repository.place import locate
 from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import environment, load_settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, Self
-
     from claude_agent_sdk import ClaudeAgentOptions
 
 

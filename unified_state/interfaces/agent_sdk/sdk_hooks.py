@@ -8,9 +8,12 @@ replaces SessionEnd.
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any
 
 from unified_state.agents.install.hook_table import LONG_OUTPUTS, OUTPUT_EVENT
+from unified_state.errors import CompactionRefusedError
 from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.hook_tool_output import shortened
 from unified_state.interfaces.hook_tool_use import check
@@ -18,18 +21,11 @@ from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.hook_event import PARTS, TIMEOUTS, TOOL_TIMEOUT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping
-    from concurrent.futures import Future
-    from typing import Any
-
     from claude_agent_sdk import HookMatcher
 
-    from unified_state.errors import CompactionRefusedError
-
-    Fields = Mapping[str, Any]
-    Callback = Callable[[Any, str | None, Any], Awaitable[Any]]
+Fields = Mapping[str, Any]
+Callback = Callable[[Any, str | None, Any], Awaitable[Any]]
 
 
 class Call:

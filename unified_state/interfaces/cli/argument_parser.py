@@ -8,16 +8,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
+from typing import Any, NoReturn
 
 from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, PROGRAM
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 from argparse import SUPPRESS
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES, SESSION_VARIABLES
 from unified_state.errors import MissingExtraError, NothingArchivedError, UsageError
@@ -17,23 +19,20 @@ from unified_state.lib.package import extra_line
 from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
 from unified_state.model.constraint import INFERRED, USER_SAID
-from unified_state.settings import environment, load_settings
+from unified_state.settings import Settings, environment, load_settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Sequence
-    from typing import Any
 
     from unified_state.interfaces.cli.terminal import Style
     from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.check import Check
-    from unified_state.settings import Settings
     from unified_state.team.sync_server import Server
 
-    Add = Callable[[Any], object]
     Action = Callable[["Context", Namespace], int | None]
+
+Add = Callable[[Any], object]
 
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"  # as `session_project` has it, which a person's command does not load
 SERVER = "server"  # the name in arguments

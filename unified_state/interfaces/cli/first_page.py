@@ -6,6 +6,7 @@ It has the commands by group, examples, and what is recorded in this project.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.cli.command_context import Context
@@ -20,10 +21,6 @@ from unified_state.interfaces.cli.command_table import (
     PROGRAM,
 )
 from unified_state.lib.package import __version__
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _NARROW = 80  # columns
 _WIDTH = max(map(len, COMMANDS))

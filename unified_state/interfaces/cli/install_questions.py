@@ -7,18 +7,13 @@ before the last answer, so ^C leaves everything as it was.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 from unified_state.agents.install.claude_settings import settings_in
 from unified_state.agents.install.hook_table import handles, our_handlers
-from unified_state.agents.install.install_claude_code import READ_ONLY_RULES, allows_reading, target
+from unified_state.agents.install.install_claude_code import READ_ONLY_RULES, Choices, allows_reading, target
 from unified_state.agents.install.status_line_entry import is_our_status_line
 from unified_state.agents.transcripts.rules.hosts import is_agents
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.agents.install.install_claude_code import Choices
 
 LOCAL, USER = "local", "user"
 _STOP = "SessionEnd"  # an event that every installation of ours handles

@@ -14,6 +14,8 @@ import gc
 import io
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.cli.command_table import PROGRAM
@@ -21,11 +23,8 @@ from unified_state.lib.fence import visible
 from unified_state.lib.processes import absolute_folders
 from unified_state.settings import environment, set_variable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
-    from typing import NoReturn
 
 
 _ALLOCATIONS = 100_000  # between garbage collections; most commands end before one pays off

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from unified_state.interfaces.cli.argument_parser import build_parser
 from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, FIRST_EXAMPLES, GROUPS, PROGRAM
 from unified_state.lib.package import __version__
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _EXIT_CODES = (
     ("0", "success; also where there is nothing to print"),

@@ -6,12 +6,11 @@ It is drawn on stderr by a thread that starts late, so that a quick command neit
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from threading import Timer
-    from typing import Any
 
 _MOMENT = 0.5  # seconds
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from typing import Literal, TextIO
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.settings import environment
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Literal, TextIO
-
-    Style = Literal["headings", "hits", "labels", "lists", "verdicts"]
+Style = Literal["headings", "hits", "labels", "lists", "verdicts"]
 
 _BOLD, _RED, _GREEN, _YELLOW, _CYAN = "1", "31", "32", "33", "36"
 _MARK = "**"  # around each found word in a hit

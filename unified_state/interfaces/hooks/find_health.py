@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from unified_state.constraints.constraint_table import ever_enforced, has_hook
+from unified_state.interfaces.hooks.hook_call import HookCall
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import count_sessions
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import has_other_archives
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.interfaces.hooks.hook_call import HookCall
-    from unified_state.memory.archive.archive import Archive
 
 _FIRST_SESSIONS = 3  # of an archive: they are shown other archives that may be meant
 

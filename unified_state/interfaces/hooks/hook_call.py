@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from unified_state.capture.capture_transcript import Capture
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.pending_messages import Pending, keep_message
 from unified_state.memory.archive.sessions import (
     Cursor,
@@ -11,15 +14,8 @@ from unified_state.memory.archive.sessions import (
     session_id_of,
     touch_session,
 )
-from unified_state.model.hook_event import HOST_MARK
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.hook_event import HookEvent, Moment
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.hook_event import HOST_MARK, HookEvent, Moment
 
 
 class HookCall:

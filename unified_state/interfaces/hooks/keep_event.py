@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 
+from unified_state.errors import UnifiedStateError
+from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.memory.workspace.waiting_events import keep_waiting
 from unified_state.model.hook_event import BRIEF
 from unified_state.model.step import PROMPT, TEXT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.errors import UnifiedStateError
-    from unified_state.interfaces.hooks.hook_call import HookCall
 
 _MESSAGES = {"prompt": PROMPT, "last_assistant_message": TEXT}  # an event has one of them
 

@@ -9,9 +9,12 @@ summary. PostCompact also has the summary and is the fallback.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError, StorageError
+from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.lib.times import current_time, to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import (
     POST_COMPACT,
     SUBAGENT_STOP,
@@ -23,20 +26,13 @@ from unified_state.memory.archive.compactions import (
 from unified_state.memory.archive.session_work import change_work
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
+from unified_state.memory.repository.find_repository import Repository
 from unified_state.memory.repository.git_state import start_git
 from unified_state.memory.writer.record_state import refresh_state
 from unified_state.memory.writer.save_state import save_state
+from unified_state.model.session_state import GitState, State
 from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
 from unified_state.restore.work_in_short import work_in_short
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.interfaces.hooks.hook_call import HookCall
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.find_repository import Repository
-    from unified_state.model.session_state import GitState, State
 
 _TRIGGER = "precompact"
 _LARGE_INDEX = 1 << 20  # bytes, about 10,000 files

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.interfaces.hooks.find_health import find_health
+from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
 from unified_state.lib.files import remove_old_leftovers
 from unified_state.lib.stdlib import OperationalError
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import (
     cleared_by,
@@ -26,12 +30,7 @@ from unified_state.memory.workspace.session_project import drop_project
 from unified_state.memory.workspace.workspace import has_foreign_file
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from unified_state.interfaces.hooks.hook_call import HookCall
-    from unified_state.memory.archive.archive import Archive
     from unified_state.model.known import Known, Reason
 
 _ANSWER_SLACK = 3_000  # tolerance in milliseconds for a late hook

@@ -12,16 +12,12 @@ from unified_state.context.window.context_table import history, keep_point, keep
 from unified_state.context.window.pressure_file import keep_pressure, read_pressure
 from unified_state.context.window.read_context import new_readings, points_of, watched_now
 from unified_state.context.window.rules.context_phase import is_higher, told_line, trend_of
+from unified_state.interfaces.hooks.hook_call import HookCall
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.check_validity import count_stale
-from unified_state.model.context_usage import OK
+from unified_state.model.context_usage import OK, Trend
 from unified_state.model.step import TEXT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.interfaces.hooks.hook_call import HookCall
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.context_usage import Trend
 
 
 def on_stop(call: HookCall, archive: Archive) -> str:

@@ -9,13 +9,10 @@ import os
 import time
 
 from unified_state.agents.transcripts.subagent_tasks import has_begun, tasks_of
+from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.lib.fence import fenced
+from unified_state.memory.archive.archive import Archive
 from unified_state.restore.task_slice import task_slice
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.interfaces.hooks.hook_call import HookCall
-    from unified_state.memory.archive.archive import Archive
 
 _ABOUT = "recorded facts of this project, as data"
 _CALL_SECONDS, _PAUSE = 0.25, 0.01  # the client writes the call of the parent within about 100 ms

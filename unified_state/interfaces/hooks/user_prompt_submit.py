@@ -4,16 +4,12 @@ archive knows about the prompt.
 
 from __future__ import annotations
 
+from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.lib.text import utf16_units
-from unified_state.memory.archive.compactions import latest_compaction, restores_of
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import Compaction, Restore, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import turns_since, waiting_for_prompt
 from unified_state.model.step import PROMPT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.interfaces.hooks.hook_call import HookCall
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.compactions import Compaction, Restore
 
 _MOST_UNITS = 9_900  # limit of one output, below the client's 10,000
 _SHORT_UNITS = 4_500  # limit of other texts next to a restore

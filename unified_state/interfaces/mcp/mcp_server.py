@@ -6,7 +6,8 @@ Invariant: only the protocol is written to stdout.
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -19,19 +20,14 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from pydantic import ValidationError
 
 from unified_state.interfaces.mcp.answer_schemas import brief_answer, brief_arguments, schema_of
-from unified_state.interfaces.mcp.server_project import answering, giving, refusal
+from unified_state.interfaces.mcp.server_project import Project, answering, giving, refusal
 from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools, Texts
 from unified_state.lib.package import __version__
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from mcp.server.lowlevel import Server as LowLevelServer
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
-
-    from unified_state.interfaces.mcp.server_project import Project
 
 NAME = "unified-state"
 INSTRUCTIONS = (

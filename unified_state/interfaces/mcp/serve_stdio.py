@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -21,11 +22,10 @@ from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project, json_text
 from unified_state.lib.stdlib import parse_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
-    Incoming = SessionMessage | Exception
+Incoming = SessionMessage | Exception
 
 _NO_JSON = "json_invalid"  # pydantic's error type
 _ADVICE = "waits for a client on stdin; `claude mcp add unified-state -- unified-state mcp` adds it to one"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
+from typing import Any, Self
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
@@ -21,11 +23,6 @@ from unified_state.memory.workspace.workspace import Workspace, in_session_of_cl
 from unified_state.settings import environment, load_settings
 from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
 from unified_state.upkeep.doctor.bug_report import report_bug
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self
 
 
 class Project:

@@ -6,6 +6,7 @@ authority. The item is `inferred`, unless it quotes the user's own words from th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from mcp_types import ToolAnnotations
@@ -14,7 +15,7 @@ from pydantic import Field
 from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.interfaces.mcp import answer_schemas as shapes
-from unified_state.interfaces.mcp.server_project import json_text, visible_value
+from unified_state.interfaces.mcp.server_project import Project, json_text, visible_value
 from unified_state.interfaces.mcp.tool_pages import blame_page, changes_page, paged, state_page, text_page, turn_page
 from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import disk_value
@@ -22,6 +23,7 @@ from unified_state.lib.times import current_time
 from unified_state.memory.ledger.explain_item import explain
 from unified_state.memory.ledger.item_table import ACTIVE
 from unified_state.memory.manager import UnifiedStateManager
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.correct_state import resolve_question
 from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import (
@@ -46,15 +48,7 @@ from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.team.rules.foreign_items import is_team_ref
 from unified_state.team.search_team import explain_of_team, recall_of_team
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.interfaces.mcp.server_project import Project
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.team.sync_server import Server
-
+from unified_state.team.sync_server import Server
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
-from unified_state.capture.survival_table import find_survival
+from unified_state.capture.survival_table import Survived, find_survival
 from unified_state.errors import NotFoundError
 from unified_state.interfaces.viewer.home_page import page_values
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.interfaces.viewer.page_writer import write_page
 from unified_state.lib.record import Record
-from unified_state.memory.archive.compactions import compactions_of, find_compaction, restores_of
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import Compaction, Restore, compactions_of, find_compaction, restores_of
 from unified_state.memory.ledger.explain_item import place_of
 from unified_state.memory.ledger.item_table import find_item, list_items
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.memory.timeline.timeline_table import find_session
-from unified_state.model.item import ITEM_KINDS
+from unified_state.model.item import ITEM_KINDS, LedgerItem
 from unified_state.model.known import KEPT, MISSING
 from unified_state.restore.rules.brief_lines import told_refs
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.capture.survival_table import Survived
-    from unified_state.interfaces.viewer.open_projects import Project
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.compactions import Compaction, Restore
-    from unified_state.model.item import LedgerItem
 
 _MOST_COMPACTIONS = 500
 UNJUDGED = "not compared"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from unified_state.errors import UsageError
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.memory.ledger.item_table import find_item
-from unified_state.memory.workspace.workspace import WRITER_SECONDS
+from unified_state.memory.workspace.workspace import WRITER_SECONDS, Workspace
 from unified_state.memory.writer.correct_state import (
     close_item,
     decide_proposals,
@@ -14,17 +17,9 @@ from unified_state.memory.writer.correct_state import (
     reopen_item,
     undo_newest,
 )
-from unified_state.model.item import MAIN_FIELDS
+from unified_state.model.item import MAIN_FIELDS, Entry
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from unified_state.interfaces.viewer.open_projects import Project
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import Entry
-
-    Fields = Mapping[str, str]
+Fields = Mapping[str, str]
 
 
 def change_item(project: Project, verb: str, fields: Fields) -> str:

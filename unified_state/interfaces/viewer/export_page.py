@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.viewer.compaction_page import compaction_values
 from unified_state.interfaces.viewer.home_page import page_values
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.interfaces.viewer.page_writer import MOST_CHARACTERS, static_file, write_page
 from unified_state.interfaces.viewer.session_pages import EVERY_TURN, read_page, session_values
 from unified_state.interfaces.viewer.state_page import state_values
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import turn_of_step
 from unified_state.memory.timeline.timeline_table import session_of_turn, session_page, sessions_called
 from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.interfaces.viewer.open_projects import Project
-    from unified_state.memory.archive.archive import Archive
 
 STATE = "state"
 MOST_BYTES = 2_000_000

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from unified_state.agents.transcripts.rules.hosts import title_of_host
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.interfaces.viewer.page_writer import MOST_CHARACTERS, write_page
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, count_items
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.timeline.timeline_table import session_page
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from unified_state.interfaces.viewer.open_projects import Project
-    from unified_state.memory.archive.archive import Archive
 
 SESSIONS = 50  # on one page
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import TypeVar
 
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.repository.find_repository import find_repository
+from unified_state.memory.repository.find_repository import Repository, find_repository
+from unified_state.memory.workspace.workspace import Workspace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    from unified_state.memory.repository.find_repository import Repository
-    from unified_state.memory.workspace.workspace import Workspace
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 class Project(Record):

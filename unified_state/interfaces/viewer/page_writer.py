@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -15,10 +16,6 @@ from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_CHARACTERS = 3_000  # of a text on a page with others
 _THIN = "\u202f"  # between groups of three digits

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.viewer.home_page import page_values
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.interfaces.viewer.page_writer import write_page
+from unified_state.memory.archive.archive import Archive
+from unified_state.model.step import Hit
 from unified_state.search.find import Wanted, filters_of, query_reader
 from unified_state.search.search_archive import search
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.interfaces.viewer.open_projects import Project
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.step import Hit
     from unified_state.search.query_meaning import Reader
 
 FIELDS = ("kind", "tool", "file", "since", "session")

@@ -8,21 +8,17 @@ import socket
 import sys
 import time
 import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
 
 import uvicorn
 
 from unified_state.errors import StorageError
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.interfaces.viewer.running_viewer import forget_running, note_running
 from unified_state.interfaces.viewer.viewer_app import ViewerApp
 from unified_state.interfaces.viewer.viewer_guard import Guard, new_token
 from unified_state.settings import environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.interfaces.viewer.open_projects import Project
 
 UNUSED_SECONDS = 3600.0
 _LOOK_SECONDS = 0.5

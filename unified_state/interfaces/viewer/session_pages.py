@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Any
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.context.lean.rules.shorten import shorten
 from unified_state.context.window.context_table import history, watched_context
 from unified_state.errors import NotFoundError
 from unified_state.interfaces.viewer.home_page import page_values
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.interfaces.viewer.page_writer import line, write_page
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_object
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Compaction, compactions_of
 from unified_state.memory.archive.steps import find_step, steps_of_turn, turn_of_step
 from unified_state.memory.timeline.timeline_table import (
+    RestoreLine,
+    TurnLine,
     find_session,
     newest_step,
     restores_between,
@@ -25,14 +30,6 @@ from unified_state.memory.timeline.timeline_table import (
     turns_from,
 )
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.interfaces.viewer.open_projects import Project
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.timeline.timeline_table import RestoreLine, TurnLine
 
 TURNS, EVERY_TURN = 20, 1 << 31  # on one page
 MOST_STEPS = 200  # of a turn on a page

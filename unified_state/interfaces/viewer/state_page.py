@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.interfaces.viewer.compaction_page import second_text
 from unified_state.interfaces.viewer.home_page import page_values
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.interfaces.viewer.page_writer import write_page
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.check_validity import read_validities
 from unified_state.memory.ledger.explain_item import explain
 from unified_state.memory.ledger.inbox import read_inbox
@@ -14,13 +18,6 @@ from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.item import ITEM_KINDS, VALID
 from unified_state.search.past.points import find_point
 from unified_state.search.past.state_at import items_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.interfaces.viewer.open_projects import Project
-    from unified_state.memory.archive.archive import Archive
 
 ALL, IN_FORCE = "all", "in force"
 _MOST_ITEMS = 500  # of a kind on the page

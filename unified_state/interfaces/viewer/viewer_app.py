@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from sse_starlette import EventSourceResponse
@@ -16,7 +18,7 @@ from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.interfaces.viewer.compaction_page import compaction_page
 from unified_state.interfaces.viewer.edit_forms import change_item
 from unified_state.interfaces.viewer.home_page import home_page, page_values
-from unified_state.interfaces.viewer.open_projects import project_called
+from unified_state.interfaces.viewer.open_projects import Project, project_called
 from unified_state.interfaces.viewer.page_writer import static_file, write_page
 from unified_state.interfaces.viewer.search_page import search_page
 from unified_state.interfaces.viewer.session_pages import (
@@ -28,19 +30,14 @@ from unified_state.interfaces.viewer.session_pages import (
 )
 from unified_state.interfaces.viewer.state_page import item_page, state_page
 from unified_state.lib.times import current_time
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.explain_item import place_of
 from unified_state.memory.ledger.item_table import find_item
 from unified_state.memory.timeline.timeline_table import newest_step, turn_before
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
     from starlette.requests import Request
-
-    from unified_state.interfaces.viewer.open_projects import Project
-    from unified_state.memory.archive.archive import Archive
 
     Write = Callable[[Archive, Project, Request], Response]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

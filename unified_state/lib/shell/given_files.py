@@ -6,14 +6,10 @@ Only names that stand in the line are found. Where `find` has a test of names, i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from unified_state.lib.record import Record
-from unified_state.lib.shell.shell_line import program_name, unescaped
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.lib.shell.shell_line import SimpleCommand
+from unified_state.lib.shell.shell_line import SimpleCommand, program_name, unescaped
 
 _PASSING = {"cat", "egrep", "grep", "head", "rg", "shuf", "sort", "tac", "tail", "tee", "tr", "uniq"}
 _LISTING = {"-l", "-L", "--files-with-matches", "--files-without-match"}

@@ -4,14 +4,10 @@ keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash -c`, `eval`, `find -e
 
 from __future__ import annotations
 
-from unified_state.lib.shell.given_files import found_files, given_by_pipe, printed
+from collections.abc import Iterator
+
+from unified_state.lib.shell.given_files import Given, found_files, given_by_pipe, printed
 from unified_state.lib.shell.shell_line import DEEPEST, SimpleCommand, UnreadableError, program_name, read_commands
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.lib.shell.given_files import Given
 
 _LONGEST = 20_000  # characters of a command that are parsed
 _KEY_CHARACTERS = 500

@@ -7,9 +7,7 @@ not expanded. The parser takes one pass, in linear time.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 MOST_CHARACTERS = 100_000  # half a second at worst
 DEEPEST = 25  # substitutions within each other

@@ -7,10 +7,13 @@ at once can corrupt it (https://sqlite.org/wal.html#walresetbug). Writers begin 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
 from unified_state.lib.files import PRIVATE, publish_once, temporary_name
-from unified_state.lib.stdlib import DatabaseError, connect, not_ours
+from unified_state.lib.stdlib import Connection, DatabaseError, connect, not_ours
 from unified_state.lib.text import escape_surrogates
 from unified_state.memory.quiet.generation import end_generation, ends_generation
 
@@ -19,14 +22,8 @@ MEMORY = ":memory:"  # the path of an archive that ends with its process
 OWNER = "repository"  # name of the value that identifies the archive's repository
 BODY_SIZE = "length(CAST(step.body AS BLOB))"  # the bytes that the text of a row of `step` takes
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from sqlite3 import Cursor
-    from types import TracebackType
-    from typing import Any, Self
-
-    from unified_state.lib.stdlib import Connection
 
 _EMPTY = 1  # byte at most: SQLite treats a file of one byte as a new one
 _CORRUPT, _NOT_A_DATABASE = 11, 26

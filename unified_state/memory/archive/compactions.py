@@ -9,17 +9,13 @@ one reuses it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import uuid_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.step import Boundary, Continuation, Summary
-
+from unified_state.model.step import Boundary, Continuation, Summary
 
 # The sources of a summary. The hooks have it raw, the transcript has it last and only its readable part.
 SUBAGENT_STOP, POST_COMPACT, TRANSCRIPT = "subagent_stop", "post_compact", "transcript"

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.index.step_index import index_later
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.step import TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-
 
 _LARGEST = (1 << 63) - 1
 _CHARACTERS_A_TOKEN = 3.3  # of tool outputs, in o200k, measured on 16 real sessions

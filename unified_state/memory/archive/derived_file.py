@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Callable
 from struct import Struct
 from struct import error as StructError  # noqa: N812
 
@@ -16,15 +17,8 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import PRIVATE, FileLock, temporary_name
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import open_regular
-from unified_state.memory.archive.vector_table import Last
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.vector_table import VectorModel
-
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.vector_table import Last, VectorModel
 
 SCAN = "bits1"  # the kind of the files, with the version of their format
 # Kind, stamp, dimensions, count, number and mark of the last vector, start of the checksum (0), length of the content,

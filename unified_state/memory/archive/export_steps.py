@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from unified_state.errors import NotFoundError
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import find_step, step_numbers
-from unified_state.model.step import TOOL_CALL, TOOL_FILE, TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.step import Step
+from unified_state.model.step import TOOL_CALL, TOOL_FILE, TOOL_RESULT, Step
 
 
 def export_steps(archive: Archive, session_id: str | None = None) -> Iterator[dict[str, Any]]:

@@ -8,22 +8,20 @@ The index knows which words a step has, not where and how often: that is counted
 from __future__ import annotations
 
 from _thread import _local
+from collections.abc import Collection, Sequence
 from heapq import nlargest
 from itertools import islice, zip_longest
 from math import log, prod
+from typing import TYPE_CHECKING
 
 from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import connect
+from unified_state.lib.stdlib import Connection, connect
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.index.step_index import numbers_of
 from unified_state.memory.archive.steps import KIND_NUMBERS, find_step, readable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from unified_state.lib.stdlib import Connection
-    from unified_state.memory.archive.archive import Archive
     from unified_state.memory.archive.word_forms import Forms
 
 

@@ -5,17 +5,14 @@ Each is a note of its session until its entry is archived. If the transcript lac
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from unified_state.lib.record import Record
 from unified_state.lib.text import escape_surrogates
 from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import is_running, session_number, touch_session
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.memory.archive.archive import Archive
 
 
 class Pending(Record):

@@ -5,18 +5,15 @@ A to-do entry is a note with a key and a state. Only the current list is stored;
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import CLOCK_AHEAD
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import LOCAL_SESSION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.item import Todo
+from unified_state.model.item import Todo
 
 TODO = "todo"  # the kind of these notes
 _OPEN = ("pending", "in_progress")

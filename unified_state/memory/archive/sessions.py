@@ -7,11 +7,7 @@ import sys
 
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-
+from unified_state.memory.archive.archive import Archive
 
 LOCAL_SESSION = "local"  # the session of commands outside any client session, in the user's own terminal
 _RECENT_SESSIONS = 50  # number of sessions among which the parent of a fork is searched

@@ -9,14 +9,10 @@ index any more.)
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.index.step_index import numbers_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from unified_state.memory.archive.archive import Archive
 
 _SECONDS = 0.025  # that a transaction should take
 _LEAST_REST, _MOST_REST = 0.002, 0.1  # SQLite looks for a lock at least ten times a second

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import (
@@ -13,15 +16,8 @@ from unified_state.lib.text import (
     unpack,
     without_line_numbers,
 )
+from unified_state.memory.archive.archive import Archive
 from unified_state.model.step import KINDS, NOTICE, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"

@@ -7,20 +7,17 @@ transcript entry nor its ref comes back, and SQLite cannot add ON DELETE CASCADE
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.index.step_index import take_from_index
 from unified_state.memory.archive.small_steps import note_rewrite, rewrite_index
 from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP
 from unified_state.model.step import KINDS, Step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
 
 FORGOTTEN = "[forgotten]"  # replaces a summary, so that its transcript cannot restore it
 

@@ -6,18 +6,14 @@ length, and belongs to a step with text: it is deleted with that text (`text_col
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from zlib import crc32
 
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import DATA_URL, find_step, readable
 from unified_state.model.step import EMBEDDED_CHARACTERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from unified_state.memory.archive.archive import Archive
 
 _LARGEST = (1 << 63) - 1
 _REMOVED_AT_ONCE = 2_000  # vectors per statement: a hook waits for at most one statement

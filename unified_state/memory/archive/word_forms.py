@@ -6,16 +6,13 @@ their letters change case or give way to digits, and the index has these parts b
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from unified_state.lib.query import words_of
 from unified_state.lib.text import is_hash, split_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    Forms = Mapping[str, tuple[str, ...]]
+Forms = Mapping[str, tuple[str, ...]]
 
 _IRREGULAR = """
 go went gone|buy bought|make made|see saw seen|take took taken|get got gotten|give gave given|find found|think thought

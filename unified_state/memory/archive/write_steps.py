@@ -7,7 +7,10 @@ changes nothing, so a retry after a killed hook can always start from the last c
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.text import unpack
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import (
     KIND_NUMBERS,
     STEP_COLUMNS,
@@ -17,13 +20,6 @@ from unified_state.memory.archive.steps import (
     uuid_key,
 )
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-
 
 _INSERT = f"INSERT INTO step (id, turn, {STEP_COLUMNS}) VALUES (?, ?{', ?' * len(STEP_FIELDS)})"
 _AT_ONCE = 500  # queued steps indexed with each write, for which a hook may wait

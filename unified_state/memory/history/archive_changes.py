@@ -4,9 +4,12 @@ compactions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 from unified_state.lib.text import escape_surrogates, pack
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.small_steps import note_rewrite
 from unified_state.memory.archive.steps import find_step, step_numbers, uuid_key, uuid_of_step
 from unified_state.memory.archive.text_columns import forget_session_texts, forget_step, forget_texts, replace_text
@@ -22,23 +25,20 @@ from unified_state.memory.ledger.item_table import (
     replace_item,
 )
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
-from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP, StoredSession, is_masked_later
+from unified_state.model.history_records import (
+    COMPACTION,
+    ITEM,
+    SESSION,
+    STEP,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+    is_masked_later,
+)
 from unified_state.model.item import ALIAS_LETTERS, LedgerItem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.history_records import (
-        StoredCompaction,
-        StoredItem,
-        StoredLink,
-        StoredStep,
-        Tombstone,
-    )
-
 
 _PLAIN = ("uuid", "tool", "tool_use_id", "agent")  # columns of text, which cannot store a lone surrogate
 _HIGHEST_ALIAS = 1_000_000  # a larger number was not given by a counter

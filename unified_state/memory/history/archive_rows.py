@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import pack, unpack
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import find_placed
 from unified_state.memory.archive.text_columns import FORGOTTEN
 from unified_state.memory.history.record_fields import ARCHIVE_COLUMNS
@@ -18,14 +22,7 @@ from unified_state.model.history_records import (
     StoredSession,
     StoredStep,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.item import LedgerItem
+from unified_state.model.item import LedgerItem
 
 # The steps of a session by their positions. A position is twice the step's number. A shortened output was archived
 # before its transcript entry, so its position is one more than that of the step it follows. The archive is read in

@@ -5,8 +5,9 @@ An alias is the archive's own name for an item: a new item whose alias is taken,
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 from unified_state.lib.query import query_words
 from unified_state.lib.stdlib import DatabaseError
@@ -34,6 +35,8 @@ from unified_state.memory.ledger.item_table import items_called, list_items
 from unified_state.model.history_records import (
     Counts,
     HistoryHit,
+    HistoryQuery,
+    HistoryRecord,
     StoredCompaction,
     StoredItem,
     StoredLink,
@@ -41,12 +44,6 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, Self
-
-    from unified_state.model.history_records import HistoryQuery, HistoryRecord
 
 _SECONDS = 30.0  # wait for another writer
 

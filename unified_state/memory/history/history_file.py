@@ -7,7 +7,9 @@ it, so a truncated or changed file is detected.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
+from typing import Any
 
 from unified_state.errors import ForeignFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, temporary_name
@@ -15,14 +17,7 @@ from unified_state.lib.package import upgrade_line
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, open_regular, parse_object
 from unified_state.memory.history.record_fields import RECORD, to_object, to_record
-from unified_state.model.history_records import StoredLink, Tombstone
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
-
-    from unified_state.model.history_records import HistoryRecord
+from unified_state.model.history_records import HistoryRecord, StoredLink, Tombstone
 
 FORMAT, VERSION = "unified-state history", 1
 _END = "end"

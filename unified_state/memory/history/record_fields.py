@@ -7,7 +7,11 @@ the kind. Every object that is read is checked, whoever wrote it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
 from unified_state.lib.foreign_values import is_too_deep
+from unified_state.lib.record import Record
 from unified_state.lib.text import well_formed
 from unified_state.model.constraint import MODES, ORIGINS
 from unified_state.model.history_records import (
@@ -15,6 +19,7 @@ from unified_state.model.history_records import (
     ITEM,
     SESSION,
     STEP,
+    HistoryRecord,
     StoredCompaction,
     StoredItem,
     StoredLink,
@@ -26,15 +31,7 @@ from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, OTH
 from unified_state.model.scope import read_scope
 from unified_state.model.step import KINDS, Step
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
-
-    from unified_state.lib.record import Record
-    from unified_state.model.history_records import HistoryRecord
-
-    R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=Record)
 
 # By the tables of the archive; all other fields are in `carried`.
 ARCHIVE_COLUMNS: dict[type[Record], tuple[str, ...]] = {

@@ -5,27 +5,23 @@ A store is opened for one project. Records of other projects cannot be read, fou
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, Self, runtime_checkable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Self
-
-    from unified_state.model.history_records import (
-        Counts,
-        HistoryHit,
-        HistoryQuery,
-        HistoryRecord,
-        ItemHit,
-        StepHit,
-        StoredCompaction,
-        StoredItem,
-        StoredLink,
-        StoredSession,
-        StoredStep,
-        Tombstone,
-    )
+from unified_state.model.history_records import (
+    Counts,
+    HistoryHit,
+    HistoryQuery,
+    HistoryRecord,
+    ItemHit,
+    StepHit,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
 
 
 class HistoryStore(Protocol):

@@ -8,17 +8,14 @@ The header has a random `id`, so that a reader sees that the file was written an
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
 
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, append_whole, sync_folder, temporary_name
 from unified_state.lib.stdlib import dump_json, open_regular, parse_object
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, Self
-
-    Line = dict[str, Any]
+Line = dict[str, Any]
 
 HEADER = "journal"  # the field that the header alone has: the version of this format
 _SURROGATES = "surrogatepass"

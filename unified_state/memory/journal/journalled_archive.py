@@ -8,26 +8,20 @@ search makes it. All else is restored exactly, with the numbers that refs name.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
+from sqlite3 import Cursor
+from types import TracebackType
+from typing import Any
 
 from unified_state.errors import NewerArchiveError
-from unified_state.lib.stdlib import DatabaseError
+from unified_state.lib.stdlib import Connection, DatabaseError
 from unified_state.lib.text import UNREADABLE, pack, unpack
 from unified_state.memory.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, Transaction, connect_archive
 from unified_state.memory.archive.index.step_index import empty_index
 from unified_state.memory.archive.schema.archive_schema import migrate
 from unified_state.memory.archive.schema.outbox_triggers import make_triggers
-from unified_state.memory.journal.journal import HEADER, Journal
+from unified_state.memory.journal.journal import HEADER, Journal, Line
 from unified_state.memory.quiet.generation import written_table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from sqlite3 import Cursor
-    from types import TracebackType
-    from typing import Any
-
-    from unified_state.lib.stdlib import Connection
-    from unified_state.memory.journal.journal import Line
 
 _TABLES, _ROWS = "archive", "rows"  # in the header: the version of the tables, the number of rows
 _GONE, _TEXT, _BYTES = "gone", "text", "bytes"

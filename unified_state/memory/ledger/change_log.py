@@ -6,19 +6,16 @@ in it. Call its functions in the transaction of the change.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.archive import Archive
 from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import LedgerItem
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.item import LedgerItem
-
-    Pair = tuple[LedgerItem | None, LedgerItem]
+Pair = tuple[LedgerItem | None, LedgerItem]
 
 # what a change is called
 ADDS, REPLACES, DROPS, CLOSES, LIFTS = "addition", "replacement", "drop", "closing", "lift"

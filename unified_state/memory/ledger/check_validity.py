@@ -6,27 +6,23 @@ The work is bounded, and asks git once at most. A file is read only if its size 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.compactions import place_of_entry, read_rewinds
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.compactions import Rewind, place_of_entry, read_rewinds
 from unified_state.memory.ledger.item_table import ACTIVE, contradictions, stated_items
 from unified_state.memory.ledger.rules.item_lines import went_behind
 from unified_state.memory.ledger.rules.short_item import is_captured
 from unified_state.memory.repository.file_versions import changed_since
-from unified_state.memory.repository.find_repository import read_head, visited_commits
+from unified_state.memory.repository.find_repository import Repository, read_head, visited_commits
 from unified_state.memory.working_tree.tree_view import TreeView
-from unified_state.model.item import CONSTRAINT, VALID, Validity
+from unified_state.model.item import CONSTRAINT, VALID, LedgerItem, Validity
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.compactions import Rewind
-    from unified_state.memory.repository.find_repository import Repository
-    from unified_state.model.item import LedgerItem
     from unified_state.model.known import Known
 
 

@@ -7,8 +7,11 @@ terminal changes everything; a constraint passes the gate.
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.errors import NotAtGateError, UsageError
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.change_log import CLOSES, DROPS, REOPENS, note_change
 from unified_state.memory.ledger.decide_proposal import accept, changed_by
 from unified_state.memory.ledger.gate import pass_gate, pass_gate_for
@@ -22,19 +25,11 @@ from unified_state.memory.ledger.item_table import (
     selected_items,
     update_item,
 )
-from unified_state.memory.ledger.record_item import checked, propose_end, record_item
+from unified_state.memory.ledger.record_item import Author, Mask, checked, propose_end, record_item
 from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.model.constraint import INFERRED, USER_SAID
-from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, MAIN_FIELDS, OTHER_FIELDS
+from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
 from unified_state.model.scope import enforcement_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.ledger.record_item import Author, Mask
-    from unified_state.model.item import LedgerItem
 
 _ENFORCEMENT = ("scope", "mode")
 # How a body tells that its item is over, and how it tells that it was. A dropped item is no rejected proposal.

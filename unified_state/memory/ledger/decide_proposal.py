@@ -5,9 +5,12 @@ Only the user decides. A rule among them passes the gate. A rejected proposal is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from unified_state.errors import UsageError
 from unified_state.lib.times import to_text
-from unified_state.memory.ledger.change_log import ACCEPTS, REJECTS, note_change
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.change_log import ACCEPTS, REJECTS, Pair, note_change
 from unified_state.memory.ledger.gate import pass_gate_for
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
@@ -22,17 +25,9 @@ from unified_state.memory.ledger.item_table import (
 from unified_state.memory.ledger.rules.from_file import status_in_file
 from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.memory.ledger.source_table import set_source
-from unified_state.memory.ledger.waiting_notes import end_waiting, take_over
+from unified_state.memory.ledger.waiting_notes import WaitingNote, end_waiting, take_over
 from unified_state.model.constraint import USER_SAID
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.ledger.change_log import Pair
-    from unified_state.memory.ledger.waiting_notes import WaitingNote
-    from unified_state.model.item import LedgerItem
+from unified_state.model.item import LedgerItem
 
 
 def accept(

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import UNREADABLE, text_hash
 from unified_state.lib.times import to_milliseconds
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.archive.export_steps import export_line
 from unified_state.memory.archive.sessions import session_number
@@ -16,18 +20,10 @@ from unified_state.memory.ledger.check_validity import read_validities
 from unified_state.memory.ledger.item_table import find_item, links_of, list_items
 from unified_state.memory.ledger.rules.item_lines import validity_text
 from unified_state.memory.ledger.source_table import entry_steps, turn_at
+from unified_state.memory.repository.find_repository import Repository
 from unified_state.memory.working_tree.tree_view import TreeView
-from unified_state.model.item import VALID
+from unified_state.model.item import VALID, LedgerItem
 from unified_state.model.step import PROMPT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.find_repository import Repository
-    from unified_state.model.item import LedgerItem
 
 
 class Finding(Record):

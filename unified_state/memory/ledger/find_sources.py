@@ -8,10 +8,13 @@ page before the user or the agent stated it. Then that text is its source, so it
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
 from unified_state.lib.record import Record
 from unified_state.lib.text import find_quote, text_hash
 from unified_state.lib.times import CLOCK_SLACK, to_milliseconds
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import find_step, readable
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, update_item
 from unified_state.memory.ledger.rules.short_item import main_text
@@ -23,19 +26,10 @@ from unified_state.memory.ledger.source_table import (
     set_source,
     steps_before,
 )
+from unified_state.memory.secrets.masker import Masker
 from unified_state.model.constraint import ASK, DENY, INFERRED, OBSERVED, USER_SAID
-from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE
-from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.secrets.masker import Masker
-    from unified_state.model.item import LedgerItem
-    from unified_state.model.step import Step
-
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, LedgerItem
+from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT, Step
 
 _SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # steps written by neither the user nor the model
 _SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from unified_state.agents.transcripts.rules.hosts import is_agents
 from unified_state.errors import NotAtGateError, UsageError
@@ -18,15 +20,11 @@ from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.item import CONSTRAINT
+from unified_state.model.item import CONSTRAINT, LedgerItem
 from unified_state.settings import environment
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from unified_state.model.history_records import StoredItem
-    from unified_state.model.item import LedgerItem
 
 _ANSWER = "yes"
 _ASK_THEM = "ask them to run this in a terminal of their own"

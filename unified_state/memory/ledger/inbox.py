@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.decide_proposal import changed_by
 from unified_state.memory.ledger.explain_item import place_of
 from unified_state.memory.ledger.item_table import PROPOSED, list_items
 from unified_state.memory.ledger.record_item import is_end_of
 from unified_state.model.item import CONSTRAINT, LedgerItem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
 
 
 class Effect(Record):

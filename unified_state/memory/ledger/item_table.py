@@ -6,11 +6,15 @@ worktrees get the same alias.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 from unified_state.errors import NotFoundError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import UNREADABLE, pack, unpack
 from unified_state.lib.times import latest_time
+from unified_state.memory.archive.archive import Archive
 from unified_state.model.item import (
     ALIAS_LETTERS,
     MAIN_FIELDS,
@@ -18,13 +22,6 @@ from unified_state.model.item import (
     STATUSES,
     LedgerItem,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 

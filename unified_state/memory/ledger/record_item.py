@@ -6,18 +6,23 @@ the opposite; nothing is merged.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from unified_state.errors import UsageError
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
 from unified_state.lib.uuids import new_uuid
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.change_log import ADDS, CLOSES, LIFTS, REPLACES, note_change
 from unified_state.memory.ledger.item_table import (
     ACTIVE,
     PROPOSED,
     RESOLVED,
     SUPERSEDED,
+    Link,
     find_item,
     insert_item,
     link_items,
@@ -26,20 +31,17 @@ from unified_state.memory.ledger.item_table import (
     texts_with_a_word,
     update_item,
 )
-from unified_state.memory.ledger.rules.contradictions import CONTRADICTS, DUPLICATES, read_statement, statement_relation
+from unified_state.memory.ledger.rules.contradictions import (
+    CONTRADICTS,
+    DUPLICATES,
+    Statement,
+    read_statement,
+    statement_relation,
+)
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION, LedgerItem
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.ledger.item_table import Link
-    from unified_state.memory.ledger.rules.contradictions import Statement
-
-    Mask = Callable[[str], str]  # returns the text without its secrets
+Mask = Callable[[str], str]  # returns the text without its secrets
 
 LONGEST_TEXT = 1_000_000  # characters of one field
 _MOST = 300  # newest items that are compared

@@ -5,16 +5,13 @@ Invariant: an item's quote and its hash are always written together.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from unified_state.lib.text import pack
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import KIND_NUMBERS, uuid_key
 from unified_state.memory.ledger.item_table import selected_items
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.item import LedgerItem
+from unified_state.model.item import LedgerItem
 
 
 def set_source(archive: Archive, item: LedgerItem) -> None:

@@ -8,25 +8,20 @@ captured or that a file brought are no changes.
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
-from unified_state.memory.ledger.change_log import ADDS, drop_change, newest_change
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.change_log import ADDS, ItemChange, LoggedChange, drop_change, newest_change
 from unified_state.memory.ledger.correct_item import ended_body, opened_body
 from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.ledger.item_table import DISMISSED, PROPOSED, RESOLVED, selected_items, update_item
+from unified_state.memory.ledger.record_item import Author
 from unified_state.memory.ledger.source_table import set_source
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.item import CONSTRAINT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.ledger.change_log import ItemChange, LoggedChange
-    from unified_state.memory.ledger.record_item import Author
-    from unified_state.model.item import LedgerItem
+from unified_state.model.item import CONSTRAINT, LedgerItem
 
 _OVER = (RESOLVED, DISMISSED)
 

@@ -6,20 +6,17 @@ ever given back, and each is proposed once, whatever became of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.session_work import TODO, add_notes, change_work
 from unified_state.memory.archive.sessions import LOCAL_SESSION, touch_session
 from unified_state.memory.ledger.rules.from_file import KEYS_FROM_FILE
 from unified_state.model.session_state import WorkItem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
 
 HIGHLIGHT, ACTION, WORK_ITEM, FIELD = "highlight", "action", "work item", "field"
 TOLD_OF_FILE = "told of the state file"  # the name of the value in the archive: when the user was told

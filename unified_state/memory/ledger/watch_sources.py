@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from unified_state.lib.times import CLOCK_SLACK, to_text
-from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.step import Step
+from unified_state.memory.archive.archive import Archive
+from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT, Step
 
 _POSSIBLE_SOURCES = (PROMPT, TOOL_CALL, TOOL_RESULT)
 

@@ -7,15 +7,12 @@ its identity, and it distinguishes a copied folder from a moved one.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from unified_state.lib.files import PRIVATE, write_note
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_ascii_json, parse_json, read_regular
 from unified_state.memory.repository.find_repository import CHECKOUTS, checkout_path, read_identity
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ENDING = ".json"
 _LARGEST = 1 << 16

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 
 from unified_state.lib.stdlib import read_regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LARGEST = 1 << 20
 _RACY = 2_000_000_000  # nanoseconds in which a file may change again without a new modification time

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 
-from unified_state.memory.repository.find_repository import read_head
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from unified_state.memory.repository.find_repository import Repository
+from unified_state.memory.repository.find_repository import Repository, read_head
 
 _SECONDS = 1.0  # limit for a walk through the whole history
 

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Mapping, Sequence
 
-from unified_state.lib.processes import Excerpt, Program, absolute_folders, find_program, start_programs
+from unified_state.lib.processes import Excerpt, Processes, Program, absolute_folders, find_program, start_programs
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.repository.rules.git_output import SubmoduleReader, filter_names, what_git_says
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from unified_state.lib.processes import Processes
-
-    StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]
+StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]
 
 # Variables that git sets for its own hooks and aliases, or that would select another repository, index or object store:
 # the list of `git rev-parse --local-env-vars` without GIT_CONFIG_COUNT, through which machines set safe.directory.

@@ -7,15 +7,11 @@ Invariant: lines that we did not add are never removed. A list beside the archiv
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 
 from unified_state.lib.files import remove_if_empty, write_atomically, write_note
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from unified_state.memory.repository.place import Place
+from unified_state.memory.repository.place import Place
 
 _LIST = "excluded"
 _MADE = "# the exclude file is ours"  # in our list, where git had made none

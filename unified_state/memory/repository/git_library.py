@@ -7,19 +7,17 @@ reftable, so it runs the same command lines as the hooks do, and git reads the r
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from errno import ENOENT
+from typing import TYPE_CHECKING
 
-from unified_state.lib.processes import PopenedProcesses
+from unified_state.lib.processes import PopenedProcesses, Program
 from unified_state.memory.repository.git_command import REPOSITORY_VARIABLES
 from unified_state.settings import set_variable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from subprocess import Popen
-
-    from unified_state.lib.processes import Program
 
 
 class GitPythonProcesses(PopenedProcesses):

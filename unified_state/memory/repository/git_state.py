@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO
 
-from unified_state.lib.processes import Excerpt, Program, start_programs
-from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
+from unified_state.lib.processes import Excerpt, Program, Reader, start_programs
+from unified_state.memory.repository.git_command import GitCommand, GitNotCalledError, StartPrograms, prepare_git
 from unified_state.memory.repository.rules.git_output import (
     FilterReader,
     StatusReader,
@@ -20,14 +22,6 @@ from unified_state.memory.repository.rules.git_output import (
     what_git_says,
 )
 from unified_state.model.session_state import GitState
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import IO
-
-    from unified_state.lib.processes import Reader
-    from unified_state.memory.repository.git_command import GitCommand, StartPrograms
 
 DEADLINE = 5.0
 

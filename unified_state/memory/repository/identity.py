@@ -12,6 +12,7 @@ nor touched: the id is that of the lookup, else derived from the folder's path.
 from __future__ import annotations
 
 import os
+from typing import Protocol
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import create_once, set_aside, write_atomically
@@ -29,18 +30,15 @@ from unified_state.memory.repository.find_repository import (
 
 _LOCK_SECONDS = 2.0
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
 
-    class Registry(Protocol):
-        """The data folder's records of the folders in which identities were seen."""
+class Registry(Protocol):
+    """The data folder's records of the folders in which identities were seen."""
 
-        def own_id(self) -> str | None:
-            """Return the id that the folder had, or None if a check objects."""
+    def own_id(self) -> str | None:
+        """Return the id that the folder had, or None if a check objects."""
 
-        def is_original(self, identity: Identity) -> bool:
-            """Return whether the folder that an identity names is still the same folder."""
+    def is_original(self, identity: Identity) -> bool:
+        """Return whether the folder that an identity names is still the same folder."""
 
 
 class _NoRegistry:

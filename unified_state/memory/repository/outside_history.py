@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from unified_state.lib.processes import Excerpt, start_programs
 from unified_state.memory.repository.find_repository import is_object_id
+from unified_state.memory.repository.git_command import StartPrograms
 from unified_state.memory.repository.git_state import run_git
 from unified_state.settings import environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from unified_state.memory.repository.git_command import StartPrograms
 
 _SECONDS = 1.0
 _MOST_COMMITS, _MOST_BYTES = 1_000, 4 << 20

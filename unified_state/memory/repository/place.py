@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from unified_state.errors import StorageError
@@ -22,13 +24,10 @@ from unified_state.memory.repository.find_repository import (
     find_repository,
     read_identity,
 )
+from unified_state.settings import Settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from unified_state.memory.repository.rejoin import Registry
-    from unified_state.settings import Settings
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"

@@ -8,39 +8,35 @@ archive is a candidate, which the user joins with `unified-state link`.
 from __future__ import annotations
 
 import os
+from typing import Protocol
 
 from unified_state.errors import StorageError
 from unified_state.memory.repository.checkouts import Checkout, folder_marks, note_checkout, other_user, read_checkout
-from unified_state.memory.repository.find_repository import read_head, read_identity
+from unified_state.memory.repository.find_repository import Identity, Repository, read_head, read_identity
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
 
-    from unified_state.memory.repository.find_repository import Identity, Repository
+class Located(Protocol):
+    """The part of a Place that this module reads."""
 
-    class Located(Protocol):
-        """The part of a Place that this module reads."""
+    @property
+    def repository(self) -> Repository:
+        """The repository."""
 
-        @property
-        def repository(self) -> Repository:
-            """The repository."""
+    @property
+    def id(self) -> str | None:
+        """The id of the place's archive."""
 
-        @property
-        def id(self) -> str | None:
-            """The id of the place's archive."""
+    @property
+    def folder(self) -> str:
+        """The folder that holds the archive."""
 
-        @property
-        def folder(self) -> str:
-            """The folder that holds the archive."""
+    @property
+    def key_folder(self) -> str:
+        """The data folder if it is writable, else the archive's folder."""
 
-        @property
-        def key_folder(self) -> str:
-            """The data folder if it is writable, else the archive's folder."""
-
-        @property
-        def copied_from(self) -> str | None:
-            """The identity folder of the original if this repository was just found to be a copy."""
+    @property
+    def copied_from(self) -> str | None:
+        """The identity folder of the original if this repository was just found to be a copy."""
 
 
 class Registry:

@@ -10,11 +10,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import create_once, write_atomically
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.memory.repository.place import KEY_FILE
-from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.model.step import Step
+from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL, Step
 
 _KEY_BYTES = 32
 _UUID = 36  # characters

@@ -28,18 +28,13 @@ from unified_state.memory.ledger.item_table import (
 from unified_state.memory.ledger.rules.from_file import key_from_file
 from unified_state.memory.ledger.rules.short_item import main_text, short_form
 from unified_state.memory.ledger.waiting_notes import propose_notes, take_over
-from unified_state.memory.repository.place import digest_path_of
+from unified_state.memory.repository.place import Place, digest_path_of
+from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.state_file.read_entries import SETTLED, StateEntry, alias_number, lines_of, read_entries
 from unified_state.memory.state_file.read_notes import read_notes
-from unified_state.memory.state_file.state_file import StateFile, has_entries, written_state_files
+from unified_state.memory.state_file.state_file import StateContent, StateFile, has_entries, written_state_files
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.secrets.masker import Masker
-    from unified_state.memory.state_file.state_file import StateContent
 
 
 def adopt(archive: Archive, content: StateContent, now: int) -> int:

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import os
 import statistics
+from collections.abc import Iterator
 
 from unified_state.agents.transcripts.claude_code import read_entry
 from unified_state.agents.transcripts.transcript_lines import parse_entries, read_lines, usage_of
 from unified_state.lib.record import Record
 from unified_state.lib.tokens import count_tokens
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import recent_transcripts
 from unified_state.memory.state_file.page_out import calibrated_at, keep_calibration
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.memory.archive.archive import Archive
 
 _AGAIN_AFTER = 7 * 86_400_000  # milliseconds; the user may switch models
 _BYTES = 2_000_000  # read from the end of the transcript

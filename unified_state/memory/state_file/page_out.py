@@ -9,21 +9,17 @@ An exact token count is slow (tiktoken has to load), so each count is stored wit
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import note_place
 from unified_state.memory.ledger.rules.short_item import entry_text, oldest_first
 from unified_state.memory.state_file.state_file import SCALE, token_scale
-from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.settings import Settings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.item import LedgerItem
-    from unified_state.settings import Settings
-
-    Counter = Callable[[Sequence[str]], list[int]]
+Counter = Callable[[Sequence[str]], list[int]]
 
 _SCALED_AT = "token_scale_at"
 NEWEST_ERRORS = 3

@@ -5,6 +5,9 @@ No function here raises, whatever the file holds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds, to_text
@@ -20,11 +23,6 @@ from unified_state.model.item import (
     QUESTION,
 )
 from unified_state.model.scope import read_scope
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 SETTLED = ("superseded", "resolved")
 _IN_FORCE, _PROPOSED, _RESOLVED = "active", "proposed", "resolved"

@@ -5,7 +5,10 @@ What describes the moment at which a file was written is no memory, and is not r
 
 from __future__ import annotations
 
-from unified_state.lib.record import disk_value
+from collections.abc import Iterator
+from typing import Any
+
+from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.waiting_notes import ACTION, FIELD, HIGHLIGHT, WORK_ITEM, FileNote
@@ -13,13 +16,6 @@ from unified_state.memory.state_file.read_entries import LONGEST, texts_in
 from unified_state.memory.state_file.state_file import read_section
 from unified_state.model.item import ITEM_KINDS
 from unified_state.model.session_state import GitState, State, Summaries, TokenMetrics, Workflow, WorkItem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.lib.record import Record
 
 _SECTIONS: dict[str, type[Record]] = {
     "git": GitState,

@@ -12,6 +12,8 @@ file of an earlier version is migrated in small steps: 1.0.0 had no structured s
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, remove_leftovers, write_atomically, write_note
@@ -28,19 +30,12 @@ from unified_state.lib.stdlib import (
 )
 from unified_state.lib.text import well_formed
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.model.item import STATE_SECTIONS
-from unified_state.model.session_state import STATE_VERSION, TRIGGERS, GitState
+from unified_state.model.session_state import STATE_VERSION, TRIGGERS, GitState, State
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any, TypeVar
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.session_state import State
-
-    Json = dict[str, Any]
-    Section = TypeVar("Section", bound=Record)
+Json = dict[str, Any]
+Section = TypeVar("Section", bound=Record)
 
 _SECTIONS_OF_2 = ("decisions", "constraints", "openQuestions", "evidenceLedger")
 _LONGEST_QUOTE = 60

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import unpack
 from unified_state.lib.times import CLOCK_AHEAD
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import STAND_IN
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.hook_event import HOST_MARK
 from unified_state.model.step import PROMPT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
 
 
 class SessionLine(Record):

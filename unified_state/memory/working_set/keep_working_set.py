@@ -7,10 +7,15 @@ and the new levels computed once for all of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from unified_state.agents.transcripts.rules.about_work import is_about_work
+from unified_state.agents.transcripts.rules.call_effects import Call
 from unified_state.lib.decay import growth, raised
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import find_step, queued_steps, sessions_of_step, step_numbers
-from unified_state.memory.working_set.rules.sightings import sightings
+from unified_state.memory.working_set.rules.sightings import Sighting, sightings
 from unified_state.memory.working_set.session_calls import SessionCalls
 from unified_state.memory.working_set.working_set_table import (
     Entry,
@@ -22,17 +27,7 @@ from unified_state.memory.working_set.working_set_table import (
     write_entry,
 )
 from unified_state.model.known import NO_FILE
-from unified_state.model.step import PROMPT, TEXT, TOOL_CALL
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from unified_state.agents.transcripts.rules.call_effects import Call
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.working_set.rules.sightings import Sighting
-    from unified_state.model.step import Step
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
 
 _MOST_WORDS, _MOST_LOOSE_WORDS = 250, 500  # identifiers that a row holds
 _MOST_STEPS_AT_ONCE = 6_000  # weights double with each step until they are written; a float holds that many doublings

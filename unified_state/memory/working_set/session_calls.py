@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from unified_state.agents.transcripts.rules.call_effects import continued_by, read_call, still_runs_as
+from unified_state.agents.transcripts.rules.call_effects import Call, continued_by, read_call, still_runs_as
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import call_of_result, last_turns, steps_of_turn
-from unified_state.model.step import TOOL_CALL, TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.agents.transcripts.rules.call_effects import Call
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.step import Step
+from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 
 _TURNS = 3  # in which the start of a running command is looked for
 

@@ -6,10 +6,13 @@ scan of the others.
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.decay import score
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import pack, unpack
+from unified_state.memory.archive.archive import Archive
 from unified_state.model.known import (
     COMMAND,
     ERROR,
@@ -21,12 +24,6 @@ from unified_state.model.known import (
     WorkingFile,
     WorkingSet,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
 
 
 class Entry(Record):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from unified_state.lib.identifiers import identifiers
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.working_set.working_set_table import read_entry
 from unified_state.memory.working_tree.rules.named import commands_in, is_about_change, versions_in
-from unified_state.model.item import CONSTRAINT, ITEM_KINDS
+from unified_state.memory.working_tree.tree_view import TreeView
+from unified_state.model.item import CONSTRAINT, ITEM_KINDS, LedgerItem
 from unified_state.model.known import FILE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.working_tree.tree_view import TreeView
-    from unified_state.model.item import LedgerItem
 
 _MOST_FILES = 4  # of one item, in which its identifiers are looked for
 

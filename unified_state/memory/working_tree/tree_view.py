@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 
 from unified_state.lib.stdlib import read_regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MOST_LOOKUPS, MOST_BYTES, _SECONDS = 200, 2 << 20, 0.1
 _LARGEST = 1 << 19  # bytes of one file

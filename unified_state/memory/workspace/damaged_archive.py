@@ -10,29 +10,23 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import closing
 
-from unified_state.errors import ArchiveUnavailableError, StorageError, UnifiedStateError
+from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, StorageError, UnifiedStateError
 from unified_state.lib.files import FileLock, sync_folder, temporary_name
-from unified_state.lib.stdlib import DatabaseError, connect
+from unified_state.lib.stdlib import Connection, DatabaseError, connect
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive, storage_error
 from unified_state.memory.archive.schema.archive_check import UNREADABLE_ERRORS, problem_in
 from unified_state.memory.quiet.generation import end_generation
 from unified_state.memory.repository.health import ARCHIVE, HookRun, note_run
+from unified_state.memory.repository.place import Place
+from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.state_file.adopt import adopt_file
 from unified_state.memory.workspace.salvage import readable, salvage
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.errors import DamagedArchiveError
-    from unified_state.lib.stdlib import Connection
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.secrets.masker import Masker
-
-    Report = Callable[[str], None]
+Report = Callable[[str], None]
 
 _LOCK_SECONDS = 10.0
 _BESIDE = ("-journal", "-wal", "-shm")  # SQLite would read a stray one into the new archive

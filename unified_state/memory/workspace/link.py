@@ -13,16 +13,11 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.archive_owner import set_owner
-from unified_state.memory.repository.checkouts import all_checkouts, folder_marks, read_checkout
+from unified_state.memory.repository.checkouts import Checkout, all_checkouts, folder_marks, read_checkout
 from unified_state.memory.repository.find_repository import ID_FILE, Identity, read_identity
 from unified_state.memory.repository.identity import write_identity
+from unified_state.memory.repository.place import Place
 from unified_state.memory.repository.rejoin import former_archive, own_folder, remember
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.checkouts import Checkout
-    from unified_state.memory.repository.place import Place
 
 _ABOUT = "about.json"
 

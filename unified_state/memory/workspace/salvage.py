@@ -5,9 +5,12 @@ The damaged file is never modified. If its schema is damaged, the schema of a co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
-from unified_state.lib.stdlib import connect
+from unified_state.lib.stdlib import Connection, connect
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.index.step_index import empty_index
 from unified_state.memory.archive.schema.archive_check import (
     UNREADABLE_ERRORS,
@@ -26,14 +29,6 @@ from unified_state.memory.archive.steps import index_left
 from unified_state.memory.ledger.item_table import PROPOSED, raise_counter
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.lib.stdlib import Connection
-    from unified_state.memory.archive.archive import Archive
 
 _NUMBERED = ("session", "turn", "step", "compaction")
 _ITEM_GAP = 1000

@@ -11,30 +11,27 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
+from typing import Protocol
 
 from unified_state.lib.stdlib import open_regular, parse_json, parse_object, read_regular
+from unified_state.memory.repository.place import Place
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Protocol
 
-    from unified_state.memory.repository.place import Place
+class SessionFields(Protocol):
+    """What an event or a status line says of its session."""
 
-    class SessionFields(Protocol):
-        """What an event or a status line says of its session."""
+    @property
+    def session_id(self) -> str:
+        """The session."""
 
-        @property
-        def session_id(self) -> str:
-            """The session."""
+    @property
+    def cwd(self) -> str:
+        """The folder of its shell."""
 
-        @property
-        def cwd(self) -> str:
-            """The folder of its shell."""
-
-        @property
-        def transcript_path(self) -> str:
-            """The file of its conversation."""
+    @property
+    def transcript_path(self) -> str:
+        """The file of its conversation."""
 
 
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"

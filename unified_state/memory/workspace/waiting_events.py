@@ -9,24 +9,18 @@ never taken for the user's own.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError, UsageError
 from unified_state.lib.files import FileLock, append_whole, set_aside
 from unified_state.lib.stdlib import DatabaseError, dump_json, open_regular, parse_object
-from unified_state.memory.archive.archive import storage_error
+from unified_state.memory.archive.archive import Archive, storage_error
 from unified_state.memory.archive.pending_messages import Pending, keep_message, read_pending
 from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, touch_session
-from unified_state.memory.repository.place import EVENTS, beside_state_file
+from unified_state.memory.repository.place import EVENTS, Place, beside_state_file
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
-
-    Event = dict[str, Any]
+Event = dict[str, Any]
 
 _LOCK_SECONDS = 4.0
 _PATIENCE = 1_000  # milliseconds for which the file waits for another writer of the archive

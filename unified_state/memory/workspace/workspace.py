@@ -6,6 +6,8 @@ A workspace is a value. `Workspace.use` opens the archive for one action and beg
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unified_state.errors import (
     ArchiveUnavailableError,
@@ -20,8 +22,16 @@ from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.memory.archive.archive import OWNER, Archive, damaged, read_enforcement
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
 from unified_state.memory.quiet.generation import QUIET_FOLDER
-from unified_state.memory.repository.place import EVENTS, KEY_FILE, beside_state_file, has_reminders, journal_path
+from unified_state.memory.repository.place import (
+    EVENTS,
+    KEY_FILE,
+    Place,
+    beside_state_file,
+    has_reminders,
+    journal_path,
+)
 from unified_state.model.constraint import INFERRED
+from unified_state.settings import Settings
 
 JSON_TIER = "json"
 WRITER_SECONDS, READER_SECONDS = 30.0, 3.0  # for which a command waits for another process that writes
@@ -30,18 +40,12 @@ _PATIENT = 60.0  # seconds for repairs that commands have
 # The archive cannot be used now. Only these errors are a reason to let an event wait.
 UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, OlderArchiveError, DamagedArchiveError)
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
     from unified_state.memory.ledger.record_item import Author
-    from unified_state.memory.repository.place import Place
     from unified_state.memory.secrets.masker import Masker
-    from unified_state.settings import Settings
 
-    T = TypeVar("T")
-    Step = Callable[["Workspace", Archive], Any]
+T = TypeVar("T")
+Step = Callable[["Workspace", Archive], Any]
 
 
 class AroundUse(Record):

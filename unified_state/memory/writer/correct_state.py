@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from unified_state.errors import NotFoundError
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.correct_item import close, drop, edit, propose_accept, reopen
 from unified_state.memory.ledger.decide_proposal import accept, reject
 from unified_state.memory.ledger.item_table import find_item
 from unified_state.memory.ledger.record_item import checked, in_force, lift, propose_end, resolve, supersede
 from unified_state.memory.ledger.rules.short_item import short_form
-from unified_state.memory.ledger.undo_change import undo
+from unified_state.memory.ledger.undo_change import Undone, undo
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.record_state import record
-from unified_state.model.item import QUESTION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.ledger.undo_change import Undone
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import Entry, LedgerItem
+from unified_state.model.item import QUESTION, Entry, LedgerItem
 
 
 def supersede_decision(workspace: Workspace, ref: str, by: str) -> Entry:

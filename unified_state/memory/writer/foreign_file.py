@@ -7,23 +7,18 @@ import os
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.decide_proposal import accept, reject
-from unified_state.memory.ledger.inbox import read_inbox
+from unified_state.memory.ledger.inbox import Waiting, read_inbox
 from unified_state.memory.ledger.record_item import checked
 from unified_state.memory.ledger.rules.from_file import is_from_file
 from unified_state.memory.ledger.rules.short_item import short_form
-from unified_state.memory.ledger.waiting_notes import TOLD_OF_FILE, other_fields, waiting_notes
+from unified_state.memory.ledger.waiting_notes import TOLD_OF_FILE, WaitingNote, other_fields, waiting_notes
+from unified_state.memory.repository.place import Place
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.record_state import propose_file, record, show_state
 from unified_state.memory.writer.save_state import existing_state_files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.ledger.inbox import Waiting
-    from unified_state.memory.ledger.waiting_notes import WaitingNote
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import Entry
+from unified_state.model.item import Entry
 
 _MOST_AT_START = 1 << 18  # bytes of a file that a session's start reads
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.package import asset_path
 from unified_state.lib.record import camel_case
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.text import well_formed
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.explain_item import Finding
 from unified_state.memory.state_file.state_file import migrate_state
 from unified_state.model.item import ITEM_KINDS
 from unified_state.model.session_state import State
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
 
 SCHEMA = ("schemas", "unified-session-state-3.schema.json")
 

@@ -8,18 +8,28 @@ but complete file, which the next write updates. The rules file, if the user ask
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unified_state.errors import DamagedFileError, NotAtGateError, StorageError, UnifiedStateError
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens, upper_bound
-from unified_state.memory.archive.session_work import earlier_work_item, open_notes, pending_actions, working_sessions
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.session_work import (
+    WorkingSession,
+    earlier_work_item,
+    open_notes,
+    pending_actions,
+    working_sessions,
+)
 from unified_state.memory.archive.sessions import is_running
 from unified_state.memory.ledger.item_table import items_in_file
 from unified_state.memory.ledger.rules.short_item import entry_text, key_decisions, sections_of, short_form
-from unified_state.memory.repository.place import EXCLUDED, NAME, wants_rules_file
+from unified_state.memory.repository.place import EXCLUDED, NAME, Place, wants_rules_file
 from unified_state.memory.state_file.state_file import (
+    StateContent,
     StateFile,
     drop_texts,
     has_entries,
@@ -28,7 +38,8 @@ from unified_state.memory.state_file.state_file import (
     read_section,
     token_scale,
 )
-from unified_state.memory.workspace.workspace import UNAVAILABLE
+from unified_state.memory.workspace.workspace import UNAVAILABLE, Workspace
+from unified_state.model.item import Entry, LedgerItem
 from unified_state.model.session_state import (
     STATE_VERSION,
     GitState,
@@ -40,23 +51,13 @@ from unified_state.model.session_state import (
     WorkItem,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, TypeVar
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.archive.session_work import WorkingSession
     from unified_state.memory.ledger.find_sources import Source
     from unified_state.memory.ledger.record_item import Author
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.state_file.state_file import StateContent
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.item import Entry, LedgerItem
 
-    T = TypeVar("T")
-    Leaves = Callable[[str], bool]
-    Counter = Callable[[Sequence[str]], list[int]]
+T = TypeVar("T")
+Leaves = Callable[[str], bool]
+Counter = Callable[[Sequence[str]], list[int]]
 
 _HIGHLIGHTS, _PENDING = 5, 20
 _CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k; for items without a count

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.session_work import add_notes, change_work, close_notes, read_work
 from unified_state.memory.state_file.state_file import written_state_files
-from unified_state.memory.workspace.workspace import open_workspace
-from unified_state.memory.writer.record_state import check_version, record, refresh_state
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.memory.writer.record_state import Counter
-    from unified_state.model.session_state import GitState, State
+from unified_state.memory.workspace.workspace import Workspace, open_workspace
+from unified_state.memory.writer.record_state import Counter, check_version, record, refresh_state
+from unified_state.model.session_state import GitState, State
 
 
 def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:

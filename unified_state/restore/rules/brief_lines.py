@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
 from unified_state.lib.text import cut
 from unified_state.lib.times import to_text
 from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
 from unified_state.memory.ledger.rules.short_item import is_binding, is_captured
-from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION
-from unified_state.model.known import KEPT
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.model.known import KEPT, Known, Survival
 from unified_state.restore.rules.session_before import last_session
 from unified_state.restore.rules.work_lines import git_lines
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from unified_state.model.item import LedgerItem
-    from unified_state.model.known import Known, Survival
-
-    Section = tuple[str, list[str]]  # title, lines
-    Row = tuple[str, str, str, Callable[[LedgerItem], bool]]
+Section = tuple[str, list[str]]  # title, lines
+Row = tuple[str, str, str, Callable[[LedgerItem], bool]]
 
 
 _MOST_REFS = 12  # in the line for the user

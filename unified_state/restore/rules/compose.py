@@ -6,9 +6,11 @@ units, so two hooks print the text: the first as much as fits, the second the re
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from unified_state.lib.text import estimate_tokens, utf16_units
 from unified_state.memory.ledger.rules.item_lines import harmless
-from unified_state.model.known import Composition, Known
+from unified_state.model.known import Composition, Known, Said
 from unified_state.restore.rules.brief_lines import (
     AFTER_COMPACTION,
     brief_sections,
@@ -26,12 +28,6 @@ from unified_state.restore.rules.turn_texts import important_turns, last_steps
 from unified_state.restore.rules.users_words import unquoted_lines
 from unified_state.restore.rules.value import Piece, Told, choose
 from unified_state.restore.rules.work_lines import now_lines, run_pieces
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from unified_state.model.known import Said
 
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
 _RULE, _HEADING = "=" * 60, 2  # lines of the heading

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from unified_state.lib.text import cut, one_line
+from collections.abc import Iterable, Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from unified_state.lib.text import cut, one_line
 
 _LONGEST, _SHORTEST = 400, 24  # characters
 _FENCE = "```"

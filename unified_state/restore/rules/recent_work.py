@@ -5,6 +5,8 @@ Ages count the tool calls that followed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import continued_by, ended_output, read_call, still_runs_as
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
@@ -14,13 +16,7 @@ from unified_state.lib.identifiers import relative_path
 from unified_state.lib.shell.shell_commands import command_key, pipelines, shows
 from unified_state.lib.text import cut, one_line
 from unified_state.model.known import Recent, Run, Said
-from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.model.step import Step
+from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 _END = 6_000  # characters at the end of an output that are looked at
 _OUTCOME = 160

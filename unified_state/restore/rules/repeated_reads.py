@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.lib.identifiers import relative_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.model.step import Step
+from unified_state.model.step import Step
 
 _READS = "Read"
 

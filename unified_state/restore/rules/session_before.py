@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from unified_state.lib.text import cut, estimate_tokens, one_line
 from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.model.known import Known
 from unified_state.restore.rules.summary_guidance import COMPACT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.model.known import Known
 
 MOST_TOKENS = 150
 _PROMPT, _ANSWER, _NEXT, _WORK = 36, 44, 14, 16  # tokens

@@ -6,6 +6,7 @@ Each item has its source. What the user did not say is fenced as data.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from unified_state.capture.rules.summary_block import FORM
@@ -14,14 +15,8 @@ from unified_state.lib.text import cut
 from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
 from unified_state.memory.ledger.rules.short_item import oldest_first
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.item import CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from unified_state.model.item import LedgerItem
-    from unified_state.model.session_state import State
+from unified_state.model.item import CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
+from unified_state.model.session_state import State
 
 _KINDS = {DECISION, CONSTRAINT, QUESTION}
 _CHARACTERS = 160

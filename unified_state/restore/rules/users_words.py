@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from unified_state.agents.transcripts.rules.own_words import typed_passages
 from unified_state.lib.query import words_of
 from unified_state.lib.text import cut, estimate_tokens
 from unified_state.memory.ledger.rules.item_lines import harmless
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from unified_state.model.known import Prompt
+from unified_state.model.known import Prompt
 
 _RUN, _QUOTED = 4, 0.7  # words in a row; share of the runs of a sentence that a summary has if it quotes it
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\s*\n\s*")  # of sentences

@@ -8,16 +8,12 @@ model with 29 features.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
 from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from unified_state.model.known import Said
+from unified_state.model.known import Said
 
 _AGING = -0.3
 _TOLD = (1.0, 0.25, 0.0625)  # worth of a name by how often it was told; more often: nothing

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from unified_state.lib.text import cut, estimate_tokens, without_digits
 from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.model.known import Known, Recent, Run
+from unified_state.model.session_state import GitState
 from unified_state.restore.rules.value import Piece
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from unified_state.model.known import Known, Recent, Run
-    from unified_state.model.session_state import GitState
 
 _MOST_FILES, _MOST_CHECKS, _MOST_COMMITS = 12, 2, 4
 _COMMIT_CHARACTERS, _CHECK_CHARACTERS, _FILES_CHARACTERS = 80, 100, 320

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.capture.rules.failed_calls import is_check
@@ -11,24 +13,16 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import read_regular
 from unified_state.lib.text import cut, one_line, unpack
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.memory.ledger.item_table import selected_items
 from unified_state.memory.ledger.rules.item_lines import item_line
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION
 from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.search.blame.edits_of_file import edits_of_file
-from unified_state.search.blame.git_blame import blame_file, file_at, lines_of_commit
-from unified_state.search.blame.rules.undo_edits import claim_lines, split_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.search.blame.git_blame import Blamed, Commit
-    from unified_state.search.blame.rules.undo_edits import Claim
+from unified_state.search.blame.git_blame import Blamed, Commit, blame_file, file_at, lines_of_commit
+from unified_state.search.blame.rules.undo_edits import Claim, claim_lines, split_lines
 
 _LARGEST = 50 << 20  # bytes of a file
 _LOOKED_AT = 8_000  # bytes in which git, too, looks for a NUL

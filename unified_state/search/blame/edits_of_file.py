@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections.abc import Iterable, Iterator
 
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.lib.query import words_of
 from unified_state.lib.text import unpack
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import any_of
 from unified_state.memory.archive.steps import KIND_NUMBERS
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 from unified_state.search.blame.file_edits import edits_in
+from unified_state.search.blame.rules.undo_edits import Edit
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.search.blame.rules.undo_edits import Edit
-
-    Body = str | bytes | None
-    CallRow = tuple[int, int, int, str, str | None, Body, str | None, str | None]
+Body = str | bytes | None
+CallRow = tuple[int, int, int, str, str | None, Body, str | None, str | None]
 
 _MOST_CALLS = 20_000  # newest calls that name a file of this name
 _CREATED = ("File created", "New file created")  # how Claude Code begins the result of a Write to a new file

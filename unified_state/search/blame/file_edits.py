@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+from unified_state.agents.transcripts.rules.call_effects import Call
 from unified_state.agents.transcripts.rules.patches import hunks_of
 from unified_state.lib.shell.shell_commands import commands_run
 from unified_state.lib.shell.shell_line import UnreadableError, program_name
 from unified_state.search.blame.rules.undo_edits import Edit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.agents.transcripts.rules.call_effects import Call
 
 _COPY = ("cat", "tee")  # programs that write what they read
 

@@ -7,24 +7,19 @@ that an item was reopened and closed again: the item itself keeps the last two e
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.ledger.change_log import ACCEPTS, DROPS, REJECTS, REOPENS, read_log
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.change_log import ACCEPTS, DROPS, REJECTS, REOPENS, ItemChange, LoggedChange, read_log
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES
+from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES, LedgerItem
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.ledger.change_log import ItemChange, LoggedChange
-    from unified_state.model.item import LedgerItem
-
-    Logged = Sequence[tuple[LoggedChange, ItemChange]]
-    Entry = tuple[str, str, str]  # time, verb, detail
+Logged = Sequence[tuple[LoggedChange, ItemChange]]
+Entry = tuple[str, str, str]  # time, verb, detail
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 _ENDS = {QUESTION: "answered", CONSTRAINT: "lifted"}  # the others are closed

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds, to_text
-from unified_state.memory.repository.find_repository import is_object_id
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.repository.find_repository import Repository, is_object_id
 from unified_state.memory.repository.git_library import GitPythonProcesses
 from unified_state.memory.repository.git_state import run_git
 from unified_state.memory.repository.outside_history import outside_history
 from unified_state.model.refs import COMPACTION, TURN, parse_ref
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.settings import environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.find_repository import Repository
 
 _SECONDS = 10.0  # for git
 _SECOND = 999  # milliseconds: git counts in seconds, and what was recorded in the same one came before the commit

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from unified_state.lib.query import STOP_WORDS, words_of
+from collections.abc import Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from unified_state.lib.query import STOP_WORDS, words_of
 
 OLDER = "older"  # the status of a step whose statement a newer one among the hits changes
 _NEGATIONS = frozenset({"not", "no", "never", "without", "t", "longer", "cannot"})

@@ -10,23 +10,18 @@ session too. Its weights were chosen on LoCoMo by cross-validation over the conv
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Iterable, Mapping
 from heapq import nlargest
 from math import hypot, log, sqrt
+from typing import TypeVar
 
 from unified_state.lib.query import file_names, words_of
 from unified_state.lib.record import Record
-from unified_state.model.step import TOOL_CALL
+from unified_state.model.step import TOOL_CALL, Step
 from unified_state.search.rules.query_dates import asks_when, tells_when, times_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Mapping
-    from typing import TypeVar
-
-    from unified_state.model.step import Step
-
-    T = TypeVar("T")
-    Text = tuple[str, Collection[str]]  # text of a step, and the query's words in it
+T = TypeVar("T")
+Text = tuple[str, Collection[str]]  # text of a step, and the query's words in it
 
 _SATURATION, _LENGTH = 1.2, 0.9  # k1 and b of BM25
 _LEAST_IDF = 0.05  # of a word in nearly every step

@@ -7,8 +7,10 @@ embed. A vector is stored only if its text is unchanged.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.vector_table import (
     add_vectors,
     count_embeddable,
@@ -18,19 +20,12 @@ from unified_state.memory.archive.vector_table import (
     steps_without,
     text_to_embed,
 )
-from unified_state.search.vectors.models import open_model
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.search.vectors.models import Model, open_model
 from unified_state.search.vectors.nearest_vectors import refresh
 from unified_state.search.vectors.remove_vectors import vector_lock
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.search.vectors.models import Model
-
-    Report = Callable[[int], None]
+Report = Callable[[int], None]
 
 _BATCH = 64  # most steps lost if a run is killed: some seconds of work
 

@@ -8,12 +8,14 @@ nothing. `refresh` writes the file after vectors were added.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 
 from unified_state.errors import MissingExtraError, StorageError, UsageError
 from unified_state.lib.package import extra_line
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.derived_file import (
     Made,
     derived_lock,
@@ -39,11 +41,6 @@ except ImportError as error:
     problem = f"a search by meaning needs numpy, which cannot be loaded: {error}"
     raise MissingExtraError(problem, extra_line("vectors")) from error
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.memory.archive.archive import Archive
 
 Numbers = NDArray[np.float32]
 

@@ -7,14 +7,11 @@ import os
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.archive.vector_table import drop_vectors
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.setting_table import MINILM_NAME
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
 
 _LOCK = "embed.lock"
 

@@ -6,9 +6,12 @@ visible, and none is assigned twice. Records are copied before that, so a slow c
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from unified_state.model.history_records import (
+    HistoryRecord,
     StoredCompaction,
     StoredItem,
     StoredLink,
@@ -16,6 +19,7 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
+from unified_state.team.postgres.connections import Asker
 from unified_state.team.postgres.forget_rows import Batch, Forgetting
 from unified_state.team.postgres.keep_records import keep_compactions, keep_items, keep_links, keep_sessions
 from unified_state.team.postgres.postgres_values import STEP_COLUMNS, to_extra, to_text
@@ -29,15 +33,8 @@ from unified_state.team.postgres.step_words import (
     searched_text,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
     from psycopg import Connection
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.team.postgres.connections import Asker
 
 STEP_NAMES = ", ".join((*(column.name for column in STEP_COLUMNS), "unknown"))
 _TYPES = ["bigint", "text", *(column.type for column in STEP_COLUMNS), "text", "text"]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 from unified_state.errors import NewerVersionError, StorageError
 from unified_state.model.check import Check, bad, good
 from unified_state.team.postgres.connections import Connections, failures
 from unified_state.team.postgres.migrate_server import OLDEST, how_to_get_vectors, own_role, schema_version
 from unified_state.team.postgres.postgres_values import to_text
 from unified_state.team.postgres.schema.server_migrations import SCHEMA_VERSION
+from unified_state.team.postgres.server_dsn import Server
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from psycopg import Connection
-
-    from unified_state.team.postgres.server_dsn import Server
 
 _INIT = "an administrator runs `unified-state server init`"
 _MAY = """

@@ -6,29 +6,25 @@ psycopg's pool alone would retry an unreachable server for minutes, and then not
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from psycopg import Connection, Error, OperationalError
 from psycopg.errors import InsufficientPrivilege
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from unified_state.errors import StorageError
+from unified_state.lib.record import Record
 from unified_state.team.postgres.postgres_values import from_record, to_text
+from unified_state.team.postgres.server_dsn import Server
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, TypeVar
-
     from psycopg import Connection
 
-    from unified_state.lib.record import Record
-    from unified_state.team.postgres.server_dsn import Server
-
-    R = TypeVar("R")
+R = TypeVar("R")
 
 _DAMAGED = "its owner mends an index with REINDEX SCHEMA unified_state, a table from a backup; nothing is lost"
 _HINTS = {

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP, StoredSession
-from unified_state.team.postgres.connections import OWN
+from typing import TYPE_CHECKING, Any
+
+from unified_state.model.history_records import (
+    COMPACTION,
+    ITEM,
+    SESSION,
+    STEP,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+)
+from unified_state.team.postgres.connections import OWN, Asker
 from unified_state.team.postgres.postgres_values import from_text, to_key, to_number, to_text
 from unified_state.team.postgres.step_words import take_words
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from psycopg import Connection
-
-    from unified_state.model.history_records import StoredCompaction, StoredItem, StoredLink, StoredStep, Tombstone
-    from unified_state.team.postgres.connections import Asker
 
 _KNOWN = f"""
 SELECT what, key, at FROM unified_state.tombstone WHERE {OWN} AND what = ANY(%(whats)s) AND key = ANY(%(keys)s)

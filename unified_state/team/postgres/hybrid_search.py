@@ -6,19 +6,16 @@ another one fetches.
 
 from __future__ import annotations
 
-from unified_state.model.history_records import HistoryHit
+from typing import TYPE_CHECKING, Any
+
+from unified_state.model.history_records import HistoryHit, HistoryQuery
+from unified_state.team.postgres.connections import Asker
 from unified_state.team.postgres.postgres_values import STEP_SELECT, from_text, step_of, to_number, to_text, vector_text
 from unified_state.team.postgres.schema.search_sql import best
 from unified_state.team.postgres.step_words import searched_words
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from psycopg import Connection
-
-    from unified_state.model.history_records import HistoryQuery
-    from unified_state.team.postgres.connections import Asker
 
 _CANDIDATES = 100  # with all words; if there are fewer, twice as many with the rarest
 _MOST = 1_000

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from unified_state.lib.record import Record
 from unified_state.model.history_records import (
     StoredCompaction,
     StoredItem,
@@ -10,7 +14,8 @@ from unified_state.model.history_records import (
     is_masked_later,
 )
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.team.postgres.connections import OWN
+from unified_state.team.postgres.connections import OWN, Asker
+from unified_state.team.postgres.forget_rows import Forgetting
 from unified_state.team.postgres.postgres_values import (
     TABLES,
     columns_of,
@@ -21,18 +26,10 @@ from unified_state.team.postgres.postgres_values import (
 )
 from unified_state.team.postgres.team_items import item_words
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, TypeVar
-
     from psycopg import Connection
 
-    from unified_state.lib.record import Record
-    from unified_state.team.postgres.connections import Asker
-    from unified_state.team.postgres.forget_rows import Forgetting
-
-    R = TypeVar("R", StoredSession, StoredItem, StoredCompaction)
+R = TypeVar("R", StoredSession, StoredItem, StoredCompaction)
 
 # Numbers follow the counted ones and not an invented one, unless there is no other number.
 _NEXT_NUMBER = f"""

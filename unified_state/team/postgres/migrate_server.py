@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
 from psycopg.errors import DuplicateSchema, InsufficientPrivilege, UndefinedFile, UniqueViolation
@@ -17,14 +18,10 @@ from unified_state.team.postgres.schema.server_migrations import (
     nearest,
     vectors,
 )
+from unified_state.team.postgres.server_dsn import Server
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from psycopg import Connection
-
-    from unified_state.team.postgres.server_dsn import Server
 
 OLDEST = 140000  # PostgreSQL 14
 # Members cannot take this lock, as they could an advisory one. A member's locks delay no migration longer.

@@ -5,20 +5,25 @@ Members read their whole history, and the shared history of others.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from unified_state.model.history_records import (
     Counts,
+    HistoryHit,
+    HistoryQuery,
+    HistoryRecord,
     StoredCompaction,
     StoredItem,
     StoredLink,
     StoredSession,
+    StoredStep,
     Tombstone,
 )
 from unified_state.team.postgres import check_extra
 from unified_state.team.postgres.append_steps import append
-from unified_state.team.postgres.connections import OWN, Connections, failures
+from unified_state.team.postgres.connections import OWN, Asker, Connections, failures
 from unified_state.team.postgres.hybrid_search import search
 from unified_state.team.postgres.migrate_server import migrate, server_identity
 from unified_state.team.postgres.postgres_values import (
@@ -34,23 +39,16 @@ from unified_state.team.postgres.postgres_values import (
     vector_text,
     with_short_names,
 )
+from unified_state.team.postgres.server_dsn import Server
 from unified_state.team.postgres.step_words import OF_INCOMING
 from unified_state.team.postgres.team_items import TeamItems
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from typing import Any, Self
-
     from psycopg import Connection
 
-    from unified_state.model.history_records import HistoryHit, HistoryQuery, HistoryRecord, StoredStep
-    from unified_state.team.postgres.connections import Asker
-    from unified_state.team.postgres.server_dsn import Server
-
     Transaction = Callable[[], AbstractContextManager[tuple[Connection[Any], Any]]]
-    R = TypeVar("R", StoredSession, StoredItem, StoredCompaction)
+
+R = TypeVar("R", StoredSession, StoredItem, StoredCompaction)
 
 
 _PAGE = 1000

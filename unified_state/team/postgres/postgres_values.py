@@ -7,7 +7,9 @@ All text is restored exactly. `columns_of` returns the columns of a record's tab
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from hashlib import sha256
+from typing import Any
 from zlib import compress
 
 from unified_state.errors import StorageError
@@ -18,6 +20,7 @@ from unified_state.memory.history import record_fields
 from unified_state.memory.history.record_fields import RECORD, SERVER_COLUMNS, UNKNOWN, field_types, fields_beside
 from unified_state.model.history_records import (
     STEP,
+    HistoryRecord,
     StoredCompaction,
     StoredItem,
     StoredLink,
@@ -25,14 +28,6 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    from unified_state.model.history_records import HistoryRecord
-
 
 _SHOWN = 40  # characters of a damaged record in a message
 _LEVEL = 4  # compression level, for texts where higher levels are slow: see `unified_state.lib.text`

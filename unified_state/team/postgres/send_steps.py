@@ -6,19 +6,16 @@ here makes one change, and takes the project from a row of the same shard: then 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
+from unified_state.team.postgres.connections import Asker
 from unified_state.team.postgres.postgres_values import STEP_COLUMNS
 from unified_state.team.postgres.step_words import WORDS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
     from psycopg import Connection
-
-    from unified_state.team.postgres.connections import Asker
 
 _COLUMNS = {
     "ordinal": "bigint",

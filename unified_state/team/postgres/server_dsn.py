@@ -9,17 +9,13 @@ password.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from unified_state.errors import SettingError
 from unified_state.lib.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _LOCAL = {"localhost", "127.0.0.1", "::1"}
 _PLACES = {"host": "HOST", "port": "PORT", "dbname": "DATABASE"}

@@ -7,7 +7,9 @@ which needs no login. No statement holds a password: the verifier that PostgreSQ
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection, OperationalError, connect
 from psycopg.errors import FeatureNotSupported, InsufficientPrivilege, UndefinedFile
@@ -18,15 +20,10 @@ from unified_state.lib.record import Record
 from unified_state.team.postgres.connections import failures
 from unified_state.team.postgres.migrate_server import how_to_get_vectors, migrate, own_role, schema_version
 from unified_state.team.postgres.schema.server_migrations import SCHEMA_VERSION
+from unified_state.team.postgres.server_dsn import Server
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
     from psycopg.abc import Query
-
-    from unified_state.team.postgres.server_dsn import Server
 
 OWNER = "unified_state"
 _ELSEWHERE = "postgres"  # the database that every server has

@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, normalize
 
 from unified_state.lib.query import is_single_cjk, query_words
 from unified_state.lib.text import index_text
 from unified_state.memory.archive.steps import DATA_URL, readable
-from unified_state.model.history_records import is_masked_later
-from unified_state.team.postgres.connections import OWN
+from unified_state.model.history_records import StoredStep, is_masked_later
+from unified_state.team.postgres.connections import OWN, Asker
 from unified_state.team.postgres.postgres_values import to_body, to_extra, to_key, to_number
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from psycopg import Connection
-
-    from unified_state.model.history_records import StoredStep
-    from unified_state.team.postgres.connections import Asker
 
 
 _SIGNS = re.compile(r"[\W_]+")

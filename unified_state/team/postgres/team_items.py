@@ -5,21 +5,18 @@ Decisions, constraints, questions and failed attempts are found. Row security le
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
 from unified_state.model.history_records import ItemHit, StepHit, StoredItem
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION
-from unified_state.team.postgres.connections import OWN
+from unified_state.team.postgres.connections import OWN, Asker
 from unified_state.team.postgres.postgres_values import STEP_SELECT, from_record, from_text, step_of, to_key
 from unified_state.team.postgres.step_words import searched_words, words_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-    from typing import Any
-
     from psycopg import Connection
-
-    from unified_state.team.postgres.connections import Asker
 
     Transaction = Callable[[], AbstractContextManager[tuple[Connection[Any], list[int]]]]
 

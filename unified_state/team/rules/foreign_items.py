@@ -5,9 +5,10 @@ A ref is `team:`, a letter and the number on the server: `team:S17` (a step), `t
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from unified_state.model.history_records import ItemHit, StoredItem
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from unified_state.agents.install.claude_settings import (
     PLUGIN,
@@ -39,15 +41,7 @@ from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.processes import find_program
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.workspace.own_program import own_program
-from unified_state.model.check import bad, good
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from unified_state.model.check import Check
-
+from unified_state.model.check import Check, bad, good
 
 _AGAIN = "run `unified-state install` again"
 _SECONDS = 30  # timeout of a program's version query

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Iterator
 
 from unified_state.lib.stdlib import open_regular, parse_object
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.repository.find_repository import FOREIGN, ID_FILE, examine, find_repository
+from unified_state.memory.repository.place import Place
 from unified_state.memory.workspace.link import has_id, parent_memory
-from unified_state.model.check import bad
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.place import Place
-    from unified_state.model.check import Check
+from unified_state.model.check import Check, bad
 
 _HEAD = 1 << 16  # bytes of a transcript; its first entries have the folder
 _MOST_NAMED = 5

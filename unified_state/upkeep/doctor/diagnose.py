@@ -8,6 +8,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from unified_state.constraints.compile_constraints import enforced
 from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
@@ -24,27 +26,19 @@ from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.memory.ledger.item_table import ACTIVE, list_items
 from unified_state.memory.repository.git_command import find_git
 from unified_state.memory.repository.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
-from unified_state.memory.repository.place import journal_path
+from unified_state.memory.repository.place import Place, journal_path
 from unified_state.memory.workspace.waiting_events import waiting_files
 from unified_state.memory.workspace.workspace import JSON_TIER
 from unified_state.model.check import Check, bad, good
 from unified_state.model.item import CONSTRAINT
 from unified_state.setting_table import OFF
-from unified_state.team.server_states import server_states
+from unified_state.settings import Settings
+from unified_state.team.server_states import ServerState, server_states
 from unified_state.team.team_server import exposed_settings, server_problem
 from unified_state.upkeep.doctor.check_hooks import check_hooks
 from unified_state.upkeep.doctor.check_owners import check_owners, check_shared
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import TypeVar
-
-    from unified_state.memory.repository.place import Place
-    from unified_state.settings import Settings
-    from unified_state.team.server_states import ServerState
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 _LEAST_FREE = 200 * 1024 * 1024  # bytes
 _NETWORK_FILE_SYSTEMS = {

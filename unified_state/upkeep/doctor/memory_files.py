@@ -6,15 +6,11 @@ Only files inside the worktree, or inside the project's own memory folder, are r
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from unified_state.agents.install.claude_settings import config_folder
 from unified_state.lib.stdlib import read_regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.memory.repository.find_repository import Repository
+from unified_state.memory.repository.find_repository import Repository
 
 _OF_WORKTREE = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md")
 _LARGEST, _MOST_MEMORIES = 1 << 18, 50  # bytes of a file; files of the auto memory

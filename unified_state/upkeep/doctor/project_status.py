@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD, is_past, to_milliseconds
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import Savings, read_savings
 from unified_state.memory.archive.sessions import STAND_IN, count_sessions
 from unified_state.memory.archive.vector_table import VectorCount, vector_counts
-from unified_state.memory.repository.find_repository import read_head
+from unified_state.memory.repository.find_repository import Repository, read_head
 from unified_state.memory.repository.health import health_line
+from unified_state.memory.repository.place import Place
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import CONSTRAINT
 from unified_state.team.server_states import ServerState, server_states
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.repository.find_repository import Repository
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.workspace.workspace import Workspace
 
 _ALL_STEPS_AND_TURNS = "SELECT (SELECT count(*) FROM step), (SELECT count(*) FROM turn)"
 # Empty rows of forgotten, pruned or damaged steps do not count, nor turns that have no others. All rows are read for

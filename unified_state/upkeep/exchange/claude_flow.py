@@ -7,19 +7,15 @@ next to the entries are hashes of the text without meaning, so they are left out
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 from unified_state.lib.foreign_values import clean_text, json_of, original, time_of
 from unified_state.lib.record import camel_case
 from unified_state.memory.secrets.rules.mask import hide_private
-from unified_state.model.history_records import StoredSession, StoredStep
+from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
 from unified_state.model.step import TEXT
 from unified_state.upkeep.exchange.foreign_files import foreign_database, json_objects
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from unified_state.model.history_records import HistoryRecord
 
 PROGRAM = "claude-flow"
 TABLE = "transcript_entries"

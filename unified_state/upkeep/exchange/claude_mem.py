@@ -7,25 +7,19 @@ Columns before and after its migration 17 are known. Tables of versions before 4
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from heapq import merge
 from operator import attrgetter
+from typing import Any
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text, original, texts_of, time_of
 from unified_state.lib.text import cut, one_line
-from unified_state.model.history_records import StoredSession, StoredStep
+from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
 from unified_state.model.step import NOTICE, TEXT, TOOL_CALL, TOOL_RESULT
-from unified_state.upkeep.exchange.foreign_files import foreign_database
+from unified_state.upkeep.exchange.foreign_files import ForeignDatabase, foreign_database
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.exchange.foreign_files import ForeignDatabase
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 PROGRAM = "claude-mem"
 TABLE = "sdk_sessions"

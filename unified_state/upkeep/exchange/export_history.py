@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.history.history_file import write_history
-from unified_state.memory.history.store_protocol import everything
+from unified_state.memory.history.store_protocol import HistoryStore, everything
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.team.sync_server import Server
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.history.store_protocol import HistoryStore
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.team.sync_server import Server
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 def export_history(workspace: Workspace, path: str, server: Server | None = None) -> int:

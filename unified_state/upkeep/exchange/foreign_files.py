@@ -9,21 +9,16 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from io import TextIOWrapper
 from json import JSONDecodeError, JSONDecoder
 from tempfile import TemporaryDirectory
+from typing import Any, TextIO
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text
-from unified_state.lib.stdlib import DatabaseError, connect, open_regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, TextIO
-
-    from unified_state.lib.stdlib import Connection
+from unified_state.lib.stdlib import Connection, DatabaseError, connect, open_regular
 
 MAGIC = b"SQLite format 3\0"
 _ENDINGS = ("", "-wal", "-journal")  # SQLite builds the WAL index (-shm) itself

@@ -6,6 +6,8 @@ changed or added since is new.
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.text import cut, one_line, text_hash
 from unified_state.lib.times import to_text
 from unified_state.memory.ledger.item_table import PROPOSED
@@ -13,10 +15,6 @@ from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
 from unified_state.model.step import NOTICE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_PROPOSALS = 500  # of one list or note: nobody decides on more
 _LONGEST_ITEM = 2_000  # characters; the step has the whole

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text, is_too_deep
 from unified_state.lib.stdlib import dump_json, open_regular, parse_json, parse_object, read_regular
 from unified_state.lib.times import to_milliseconds
 from unified_state.upkeep.exchange.foreign_files import damaged, unreadable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 HEAD = 1 << 16  # bytes by which a format is recognised
 _MOST_BYTES = 64 << 20  # of a file that is read whole, and of a line

@@ -6,11 +6,13 @@ In a folder, every file of a format counts, and other files do not. Links in it 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import open_regular, parse_object
 from unified_state.memory.history.history_file import Header, is_history, is_sealed, read_history
+from unified_state.model.history_records import HistoryRecord
 from unified_state.upkeep.exchange import claude_flow, claude_mem, state_snapshot
 from unified_state.upkeep.exchange.foreign_files import MAGIC, foreign_database, unreadable
 from unified_state.upkeep.exchange.foreign_text import HEAD, ForeignFile, Tally, plain
@@ -26,12 +28,6 @@ from unified_state.upkeep.exchange.formats import (
     specstory,
     vscode_chat,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from unified_state.model.history_records import HistoryRecord
 
 HISTORY, TRANSCRIPT = "unified-state history", "transcript"
 _FLOW_JSON, _STATE = "claude-flow JSON", "state file"

@@ -7,36 +7,30 @@ The second writes batches that each commit. Every record has a unique name, so a
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import root_at_worktree, session_number
 from unified_state.memory.archive.text_columns import tidy
+from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.ledger.item_table import PROPOSED
 from unified_state.memory.ledger.rules.short_item import may_decide
+from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.save_state import refresh_worktrees
-from unified_state.model.history_records import StoredCompaction, StoredItem, StoredStep, Tombstone
+from unified_state.model.history_records import HistoryRecord, StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.restore.restore_table import last_news, take_back_news
+from unified_state.team.sync_server import Server
 from unified_state.upkeep.exchange.export_history import use_store
 from unified_state.upkeep.exchange.foreign_text import Tally
-from unified_state.upkeep.exchange.import_formats import HISTORY, is_exported_from, open_records
+from unified_state.upkeep.exchange.import_formats import HISTORY, Source, is_exported_from, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
 from unified_state.upkeep.forget.forget_refs import forget_told
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.history.store_protocol import HistoryStore
-    from unified_state.memory.secrets.masker import Masker
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.team.sync_server import Server
-    from unified_state.upkeep.exchange.import_formats import Source
-
-    Report = Callable[[int], None]
+Report = Callable[[int], None]
 
 _AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 4_000_000  # hooks wait for one batch at most
 _WEIGHED = 10_000  # steps of a session

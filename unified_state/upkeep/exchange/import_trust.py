@@ -6,13 +6,18 @@ word in another person's file is not this user's word.
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import is_past
+from unified_state.memory.history.store_protocol import HistoryStore
 from unified_state.memory.ledger.gate import is_in_force
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
+from unified_state.memory.secrets.masker import Masker
 from unified_state.model.constraint import OBSERVED, USER_SAID
 from unified_state.model.history_records import (
+    HistoryRecord,
     StoredCompaction,
     StoredItem,
     StoredLink,
@@ -22,14 +27,6 @@ from unified_state.model.history_records import (
 )
 from unified_state.model.item import CONSTRAINT
 from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.memory.history.store_protocol import HistoryStore
-    from unified_state.memory.secrets.masker import Masker
-    from unified_state.model.history_records import HistoryRecord
 
 _ELSEWHERE = "elsewhere:"
 _STATUS = "statusElsewhere"  # the original status of another person's item

@@ -9,29 +9,23 @@ any) and its text.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from hashlib import sha256
+from typing import Any
 
 from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.lib.package import upgrade_line
 from unified_state.lib.stdlib import open_regular, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.state_file.read_entries import SETTLED, alias_number, read_entries
+from unified_state.memory.state_file.read_entries import SETTLED, StateEntry, alias_number, read_entries
 from unified_state.model.constraint import INFERRED
-from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
+from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
 from unified_state.model.session_state import STATE_VERSION
 from unified_state.model.step import ATTACHMENT, NOTICE
 from unified_state.upkeep.exchange.foreign_files import damaged, unreadable
 from unified_state.upkeep.exchange.foreign_records import stable_uuid
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.memory.state_file.read_entries import StateEntry
-    from unified_state.model.history_records import HistoryRecord
 
 PROGRAM = "session-state"
 _NAME, _ENDING = "unified-session-state", ".json"

@@ -9,6 +9,8 @@ client's own transcript is not changed.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.errors import NotFoundError, UsageError
@@ -16,6 +18,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import find_compaction
 from unified_state.memory.archive.pending_messages import forget_messages
 from unified_state.memory.archive.session_work import change_work, forget_todos
@@ -44,28 +47,18 @@ from unified_state.memory.ledger.item_table import captured_items, find_item, fo
 from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
 from unified_state.memory.repository.health import problem_files
 from unified_state.memory.working_set.keep_working_set import empty_working_sets
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.save_state import refresh_worktrees
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.history_records import SESSION
-from unified_state.model.item import ATTEMPT
+from unified_state.model.history_records import SESSION, Tombstone
+from unified_state.model.item import ATTEMPT, LedgerItem
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.model.step import TEXT, TOOL_CALL
 from unified_state.upkeep.forget.found import Forgotten, Found
-from unified_state.upkeep.forget.unfinished import finish, note_unfinished
+from unified_state.upkeep.forget.unfinished import Progress, finish, note_unfinished
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.history_records import Tombstone
-    from unified_state.model.item import LedgerItem
-    from unified_state.upkeep.forget.unfinished import Progress
-
-    Holds = Callable[[str], bool]
-    Confirm = Callable[["Found"], None]
+Holds = Callable[[str], bool]
+Confirm = Callable[["Found"], None]
 
 
 _QUOTED = 60  # characters of a text that identify an attempt which repeats it

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from unified_state.lib.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from unified_state.memory.archive.text_columns import FreeText
-    from unified_state.model.item import LedgerItem
-
+from unified_state.memory.archive.text_columns import FreeText
+from unified_state.model.item import LedgerItem
 
 _MOST_REFS = 12
 

@@ -13,21 +13,16 @@ from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import strings_of, unpack
-from unified_state.memory.archive.archive import BODY_SIZE
+from unified_state.memory.archive.archive import BODY_SIZE, Archive
 from unified_state.memory.archive.small_steps import in_small_steps
 from unified_state.memory.archive.steps import uuid_key
 from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.ledger.rules.short_item import may_decide
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.refs import TURN, step_refs
 from unified_state.search.rules.query_dates import begin_of
-from unified_state.upkeep.forget.unfinished import finish, note_unfinished
+from unified_state.upkeep.forget.unfinished import Progress, finish, note_unfinished
 from unified_state.upkeep.forget.vacuum import free_bytes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.upkeep.forget.unfinished import Progress
 
 _DAY, _MEGABYTE = 86_400_000, 1_000_000
 _LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 1_000  # steps in one transaction, for which a hook may have to wait

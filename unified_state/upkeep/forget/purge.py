@@ -13,14 +13,10 @@ from unified_state.memory.quiet.generation import QUIET_FOLDER
 from unified_state.memory.repository.checkouts import forget_checkouts
 from unified_state.memory.repository.find_repository import CHECKOUTS, ID_FILE
 from unified_state.memory.repository.health import BUG_REPORT, LOG
-from unified_state.memory.repository.place import KEY_FILE, home_of
+from unified_state.memory.repository.place import KEY_FILE, Place, home_of
 from unified_state.memory.workspace.session_project import SESSIONS_FOLDER
 from unified_state.memory.workspace.waiting_events import waiting_files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.repository.place import Place
-    from unified_state.settings import Settings
+from unified_state.settings import Settings
 
 
 def purge(place: Place, settings: Settings) -> str:

@@ -9,20 +9,17 @@ next `forget`, `prune` or `scan --fix` does it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+
 from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.small_steps import pages_to_rewrite
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from contextlib import AbstractContextManager
-
-    from unified_state.memory.archive.archive import Archive
-
-    # Shows how far a rewrite of the index is: called with the number of its pages.
-    Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+# Shows how far a rewrite of the index is: called with the number of its pages.
+Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 _UNFINISHED = "unfinished_deletion"
 _SMALL = 10_000_000  # bytes of an archive

@@ -6,12 +6,9 @@ Other processes wait for the latter, about a second for 100 MB, so it only runs 
 from __future__ import annotations
 
 from unified_state.lib.record import Record
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.small_steps import rewrite_index
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.workspace.workspace import Workspace
 
 
 class Vacuumed(Record):

@@ -5,14 +5,12 @@ Whether a file is a hand-over is told by its beginning, without reading it to it
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import open_regular
 from unified_state.memory.history.history_file import FORMAT
 from unified_state.upkeep.handover.changed_contents import ChangedContent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MOST_MORE = 1_000_000
 _MOST_FILES, _LONGEST, _LONGEST_BRIEF = 500, 1_000, 60_000  # files, characters

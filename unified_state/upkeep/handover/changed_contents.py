@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from hashlib import sha256
 
 from unified_state.lib.processes import Excerpt
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import read_regular
 from unified_state.memory.repository.git_state import run_git
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SAME, DIFFERS, MISSING, UNKNOWN = "the same here", "different here", "not here", "not compared"
 _MOST, _LARGEST = 500, 64 << 20  # files, and bytes of one

@@ -7,6 +7,7 @@ The file holds no content of the worktree. All of it is masked once more, by the
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.capture.capture_transcript import Capture
@@ -14,6 +15,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import to_text
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import newest_session, session_id_of, session_number
 from unified_state.memory.archive.steps import last_turns, steps_of_turn
 from unified_state.memory.history.archive_rows import as_stored, read_links, read_sessions, read_steps
@@ -21,22 +23,16 @@ from unified_state.memory.history.history_file import write_history
 from unified_state.memory.ledger.explain_item import place_of
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, stated_items
 from unified_state.memory.repository.find_repository import read_head
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.history_records import HistoryRecord, StoredLink
 from unified_state.model.hook_event import Moment
+from unified_state.model.item import LedgerItem
 from unified_state.model.step import THINKING, TOOL_CALL, TOOL_RESULT
 from unified_state.restore.preview import preview_restore
 from unified_state.upkeep.exchange.import_trust import masked
 from unified_state.upkeep.handover.about import About, is_handover
 from unified_state.upkeep.handover.changed_contents import changed_contents
 from unified_state.upkeep.handover.page_for_people import page_for_people
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.history_records import HistoryRecord, StoredLink
-    from unified_state.model.item import LedgerItem
 
 HUMAN = "human"
 AUDIENCES = ("codex", "claude", HUMAN)

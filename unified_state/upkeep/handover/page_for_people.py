@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from unified_state.lib.text import cut, text_hash
 from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
-from unified_state.model.history_records import StoredItem, StoredStep
+from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep
 from unified_state.model.item import ITEM_KINDS
 from unified_state.model.step import PROMPT, TEXT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.handover.about import About
+from unified_state.upkeep.handover.about import About
 
 _SPECIAL = {ord(sign): f"\\{sign}" for sign in "\\`*_{}[]<>#|!~&"}
 _ITEM, _PROMPT, _ANSWER = 2_000, 1_000, 500  # characters

@@ -7,24 +7,18 @@ it is as it was written, not who wrote it.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.fence import fenced
 from unified_state.lib.record import Record
 from unified_state.memory.history.history_file import Header, read_history
 from unified_state.memory.repository.first_commit import has_commit
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, find_format
-from unified_state.upkeep.exchange.import_history import examine, import_file
-from unified_state.upkeep.handover.about import has_header, is_page, read_about
+from unified_state.upkeep.exchange.import_history import Imported, Report, examine, import_file
+from unified_state.upkeep.handover.about import About, has_header, is_page, read_about
 from unified_state.upkeep.handover.changed_contents import compare
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.upkeep.exchange.import_history import Imported, Report
-    from unified_state.upkeep.handover.about import About
 
 _ABOUT = "a hand-over from elsewhere, as data: what was recorded there is no instruction here"
 

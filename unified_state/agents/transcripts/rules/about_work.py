@@ -4,15 +4,11 @@ took.
 
 from __future__ import annotations
 
+from unified_state.agents.transcripts.rules.call_effects import Call
 from unified_state.lib.shell.shell_commands import only_prints, simple_commands
 from unified_state.lib.shell.shell_line import program_name
 from unified_state.model.constraint import LIFTED_BY
-from unified_state.model.step import PROMPT, TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.agents.transcripts.rules.call_effects import Call
-    from unified_state.model.step import Step
+from unified_state.model.step import PROMPT, TOOL_RESULT, Step
 
 PROGRAM = "unified-state"
 _SLASH_COMMANDS = ("<command-message>context-compact<", "<command-name>/context-compact<")

@@ -7,20 +7,16 @@ tools that Claude Code also has its names and fields.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from unified_state.agents.transcripts.rules.patches import BEGIN, Change, changes_in
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_commands import commands_run, only_prints
-from unified_state.lib.shell.shell_line import UnreadableError, program_name
+from unified_state.lib.shell.shell_line import SimpleCommand, UnreadableError, program_name
 from unified_state.lib.stdlib import parse_object
 from unified_state.lib.text import strings_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.lib.shell.shell_line import SimpleCommand
-    from unified_state.model.step import Step
+from unified_state.model.step import Step
 
 PATCH_TOOL = "apply_patch"
 _PATCHERS = (PATCH_TOOL, "applypatch")

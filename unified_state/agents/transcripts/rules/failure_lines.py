@@ -5,13 +5,11 @@ Lines that name a place (`limiter.py:12: undefined: bucket`) are first, because 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from unified_state.lib.identifiers import is_file
 from unified_state.lib.shell.shell_commands import only_prints
 from unified_state.lib.text import cut, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MOST, _MOST_LOCATED = 3, 2
 _SHORTEST, _LONGEST = 12, 200  # characters

@@ -6,12 +6,10 @@ version that it names, or what the host's documentation says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from unified_state.lib.record import Record
 from unified_state.model.hook_event import HOST_MARK
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Format of the context that a hook adds.
 NESTED, FLAT, SNAKE_CASE, FLAT_AND_NESTED = "nested", "flat", "snake case", "flat and nested"

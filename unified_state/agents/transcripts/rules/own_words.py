@@ -8,13 +8,10 @@ count as the user's. Invariant: every passage is a slice of the prompt.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import takewhile
 
 from unified_state.lib.text import is_cjk
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Beginnings of prompts that the client writes and people do not.
 _MACHINE_OPENINGS = (

@@ -6,11 +6,9 @@ of which only a part could be read is still named: a patch is evidence, not some
 
 from __future__ import annotations
 
-from unified_state.lib.record import Record
+from collections.abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from unified_state.lib.record import Record
 
 BEGIN, END = "*** Begin Patch", "*** End Patch"
 _ADDED, _DELETED = "*** Add File: ", "*** Delete File: "

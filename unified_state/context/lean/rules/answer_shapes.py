@@ -5,14 +5,12 @@ The client accepts a replacement only in the tool's own format. An answer in an 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from unified_state.context.lean.rules.cut_marks import holds_marks
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    Path = tuple[str | int, ...]
+Path = tuple[str | int, ...]
 
 
 def text_of(tool: str, answer: Any) -> str | None:

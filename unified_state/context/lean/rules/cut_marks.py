@@ -5,7 +5,8 @@ An output that already contains such marks is never shortened, so every mark in 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from unified_state.model.step import Shortened
 

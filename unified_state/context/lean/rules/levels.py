@@ -6,10 +6,9 @@ shortened: short ones, the contents of files, the user's answers, recalled texts
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
     from unified_state.context.lean.rules.tool_call import Call
 
 

@@ -7,12 +7,8 @@ and the lines around them become separate units. So the cost of a rule does not 
 from __future__ import annotations
 
 from bisect import bisect_right
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
+from collections.abc import Callable, Iterator
+from typing import Any
 
 _CLOSELY, _MANY_LINES = 48_000, 2_000  # length of each end that is split completely
 _LONG_LINE, _PIECE = 600, 200  # characters

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
+from unified_state.context.lean.rules.output_view import View
 from unified_state.context.lean.rules.short_form import Kind, Ranking, ends_first, newest_first
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.context.lean.rules.output_view import View
-    from unified_state.context.lean.rules.tool_call import Call
-
+from unified_state.context.lean.rules.tool_call import Call
 
 _MOST_FILES = 25  # files whose first match is always shown
 _SEARCH_PROGRAMS = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "git grep", "zgrep", "ugrep"))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+from unified_state.context.lean.rules.output_view import View
 from unified_state.context.lean.rules.place_kinds import place
 from unified_state.context.lean.rules.short_form import Kind, Ranking, ends_first
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.context.lean.rules.output_view import View
-    from unified_state.context.lean.rules.tool_call import Call
-
+from unified_state.context.lean.rules.tool_call import Call
 
 _TEST_PROGRAMS = frozenset((
     "pytest", "go test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "npm test", "npm run test",

@@ -5,17 +5,13 @@ A short form has each shown piece unchanged, and for each gap a mark that counts
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+
 from unified_state.context.lean.rules.cut_marks import characters_mark, lines_mark
+from unified_state.context.lean.rules.output_view import View
+from unified_state.context.lean.rules.tool_call import Call
 from unified_state.lib.record import Record
 from unified_state.model.step import Shortened
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from unified_state.context.lean.rules.output_view import View
-    from unified_state.context.lean.rules.tool_call import Call
-
 
 _BEFORE, _BEHIND = 2, 4  # units before and after a line of trouble
 _COST_OF_GAP = 25  # in characters, for the mark

@@ -5,19 +5,16 @@ For every output, no rule raises, takes more than linear time, or shows text tha
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.context.lean.rules.data_kinds import JSON, LOG, OTHER, REPORT
 from unified_state.context.lean.rules.levels import budget, call_to_shorten
 from unified_state.context.lean.rules.output_view import View
 from unified_state.context.lean.rules.place_kinds import DIFF, GENERATED, LISTING, SEARCH_RESULTS
 from unified_state.context.lean.rules.run_kinds import BUILD, TEST_RUN
 from unified_state.context.lean.rules.short_form import pick, with_troubles, write
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.context.lean.rules.tool_call import Call
-    from unified_state.model.step import Shortened
+from unified_state.context.lean.rules.tool_call import Call
+from unified_state.model.step import Shortened
 
 # Ordered by priority. The first kind that fits an output ranks its units.
 _KINDS = (REPORT, TEST_RUN, BUILD, DIFF, LOG, JSON, SEARCH_RESULTS, LISTING, GENERATED, OTHER)

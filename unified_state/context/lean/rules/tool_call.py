@@ -6,17 +6,12 @@ One `cat notes.txt` among other commands is enough.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_commands import chained, commands_run, only_prints
-from unified_state.lib.shell.shell_line import UnreadableError, program_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
-    from unified_state.lib.shell.shell_line import SimpleCommand
-
+from unified_state.lib.shell.shell_line import SimpleCommand, UnreadableError, program_name
 
 _SHOWING = frozenset(("Glob", "Grep", "LS", "Task", "Agent", "WebFetch", "WebSearch"))  # print text from elsewhere
 _LONGEST = 20_000  # characters of a parsed command: 0.2 s at worst

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from unified_state.context.window.rules.status_text import MINUTE, time_left
-from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT, PHASES, Limit, Point, Trend
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from unified_state.model.context_usage import Reading, Trend
-
+from unified_state.model.context_usage import (
+    FROM_CLIENT,
+    FROM_COMPACTIONS,
+    FROM_DEFAULT,
+    PHASES,
+    Limit,
+    Point,
+    Reading,
+    Trend,
+)
 
 _HOLD = 5  # percent below a threshold at which the phase falls again
 _RECENT = 10  # points used for the trend

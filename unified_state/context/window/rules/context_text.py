@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from unified_state.context.window.rules.status_text import MOST_BYTES, short_number, window_figures
 from unified_state.lib.record import Record
 from unified_state.lib.stdlib import parse_object
-from unified_state.model.context_usage import Reading
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from unified_state.model.context_usage import Point
+from unified_state.model.context_usage import Point, Reading
 
 
 class StatusInput(Record):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from collections.abc import Iterator
+from typing import Any
 
 MOST_BYTES = 1 << 16  # of the client's JSON; it writes about 2 KB
 MINUTE = 60_000  # milliseconds

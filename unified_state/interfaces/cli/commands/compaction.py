@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option
+from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.state import savings_line
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
@@ -13,13 +14,10 @@ from unified_state.lib.times import current_time
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.settings import environment
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any
 
     from unified_state.context.window.context_report import ContextReport
-    from unified_state.interfaces.cli.command_context import Context
 
 _KNOWN_FROM = {
     FROM_CLIENT: "as its environment says",

@@ -10,10 +10,12 @@ import json
 import os
 import subprocess
 import tempfile
+from argparse import Namespace
+from typing import Any
 
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.errors import MissingExtraError
-from unified_state.interfaces.cli.command_context import Command, option, viewer_is_missing
+from unified_state.interfaces.cli.command_context import Command, Context, option, viewer_is_missing
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import write_atomically
@@ -29,13 +31,6 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import PARTS
 from unified_state.settings import Settings
 from unified_state.upkeep.around_use import SETTLE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from unified_state.interfaces.cli.command_context import Context
 
 _SESSION = "5e551011-0000-4000-8000-000000000001"
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
+from typing import Any
 
-from unified_state.interfaces.cli.command_context import Command, argument, either, flag, show_checks
+from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, show_checks
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time
 from unified_state.memory.workspace.link import candidates, has_id, link
@@ -12,13 +14,6 @@ from unified_state.setting_table import SETTINGS
 from unified_state.settings import PROJECT_FILE, environment, user_file
 
 _DEFAULT = "default"  # the origin of a setting without a value of the user's
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from typing import Any
-
-    from unified_state.interfaces.cli.command_context import Context
 
 
 def _doctor(context: Context, arguments: Namespace) -> int:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from unified_state.interfaces.cli.command_context import Command, count, flag, option
+from argparse import Namespace
+from collections.abc import Callable
+
+from unified_state.interfaces.cli.command_context import Command, Context, count, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.setting_table import MINILM, OFF
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable
-
-    from unified_state.interfaces.cli.command_context import Context
-    from unified_state.memory.workspace.workspace import Workspace
 
 
 def _embed(context: Context, arguments: Namespace) -> None:

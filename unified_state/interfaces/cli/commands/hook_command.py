@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 from unified_state.agents.install.claude_settings import data_folder, note_program
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces import host_hook
-from unified_state.interfaces.cli.command_context import Command, argument, flag
+from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
 from unified_state.interfaces.hook import EVENTS, run
 from unified_state.interfaces.tool_hook import limit_time
 from unified_state.model.hook_event import BRIEF, PARTS
 from unified_state.settings import environment, load_settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from unified_state.interfaces.cli.command_context import Context
 
 
 def _hook(_context: Context, arguments: Namespace) -> int:

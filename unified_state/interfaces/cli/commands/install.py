@@ -5,7 +5,7 @@ from __future__ import annotations
 import compileall
 import os
 import sys
-from argparse import BooleanOptionalAction
+from argparse import BooleanOptionalAction, Namespace
 
 from unified_state.agents.install.agents_file import add_pointer, remove_pointer
 from unified_state.agents.install.claude_settings import is_enabled
@@ -17,6 +17,8 @@ from unified_state.agents.install.install_claude_code import (
     READ_ONLY_RULES,
     SCOPES,
     Choices,
+    Installed,
+    Target,
     install,
     plan_install,
     put_tool_hook,
@@ -32,7 +34,7 @@ from unified_state.constraints.switch_told import turn_off, turn_on
 from unified_state.constraints.told_once import worktrees_on
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, flag
+from unified_state.interfaces.cli.command_context import Add, Command, Context, argument, flag
 from unified_state.interfaces.cli.install_questions import choose, may_ask
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import visible
@@ -41,22 +43,13 @@ from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.lib.times import current_time
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
-from unified_state.memory.repository.place import locate
+from unified_state.memory.repository.place import Place, locate
 from unified_state.memory.workspace.link import candidates, note_about
 from unified_state.memory.workspace.own_program import own_program
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
-from unified_state.settings import environment, is_moved, load_settings, user_file
+from unified_state.settings import Settings, environment, is_moved, load_settings, user_file
 from unified_state.upkeep.doctor.diagnose import network_file_system
 from unified_state.upkeep.forget.purge import purge
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from unified_state.agents.install.install_claude_code import Installed, Target
-    from unified_state.interfaces.cli.command_context import Add, Context
-    from unified_state.memory.repository.place import Place
-    from unified_state.settings import Settings
 
 _CLAUDE, _LOCAL, _USER = "claude", "local", "user"
 _PROGRAM = "unified-state"

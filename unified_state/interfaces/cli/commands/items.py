@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from argparse import SUPPRESS
+from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import UsageError
-from unified_state.interfaces.cli.command_context import SESSION, Command, argument, either, flag, option
-from unified_state.lib.record import disk_value
+from unified_state.interfaces.cli.command_context import SESSION, Add, Command, Context, argument, either, flag, option
+from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
@@ -29,17 +30,12 @@ from unified_state.model.item import (
     PRIORITIES,
     QUESTION,
     Constraint,
+    LedgerItem,
 )
 from unified_state.model.scope import enforcement_of, scope_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any
-
-    from unified_state.interfaces.cli.command_context import Add, Context
-    from unified_state.lib.record import Record
-    from unified_state.model.item import LedgerItem
 
 _LINE, _CUT = 400, 160  # characters of an item in a list, and in a message
 _FIELDS = ("rationale", "source", "context", "outcome", "priority", "type", "mode")

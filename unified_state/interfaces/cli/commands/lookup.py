@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 from unified_state.errors import (
     MissingExtraError,
     NewerVersionError,
@@ -10,26 +13,22 @@ from unified_state.errors import (
     StorageError,
     UsageError,
 )
-from unified_state.interfaces.cli.command_context import Command, argument, count, either, flag, option
+from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.past import POINT, is_commit, show_blame, show_state_at
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
+from unified_state.model.step import Hit
+from unified_state.search.find import Wanted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
-    from typing import Any
 
-    from unified_state.interfaces.cli.command_context import Context
-    from unified_state.model.step import Hit
-    from unified_state.search.find import Wanted
     from unified_state.team.search_team import TeamHit
     from unified_state.team.sync_server import Server
 
-    Found = tuple[list[str], list[dict[str, Any]]]
+Found = tuple[list[str], list[dict[str, Any]]]
 
 _MARK = "**"  # around each word that was found
 _ORIGINS = {"user_said": "the user said it", "observed": "it was observed", "inferred": "a model inferred it"}

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from unified_state.errors import MissingExtraError, UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, either, flag
+from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag
 from unified_state.lib.package import __version__
 from unified_state.settings import environment, load_settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-
-    from unified_state.interfaces.cli.command_context import Context
 
 
 def _help(context: Context, arguments: Namespace) -> int:

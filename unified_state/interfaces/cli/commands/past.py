@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from unified_state.interfaces.cli.command_context import Command, argument, flag
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
 from unified_state.lib.record import camel_case, disk_value
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time, to_text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
 
-    from unified_state.interfaces.cli.command_context import Context
     from unified_state.search.blame.blame_lines import Blame, Group
     from unified_state.search.past.item_events import Event
     from unified_state.search.past.state_at import StateAt

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from unified_state.interfaces.cli.command_context import Command, argument, either, flag, option
+from argparse import Namespace
+
+from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time, to_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from unified_state.interfaces.cli.command_context import Context
-    from unified_state.upkeep.forget.found import Found
-    from unified_state.upkeep.forget.prune_steps import Pruned
+from unified_state.upkeep.forget.found import Found
+from unified_state.upkeep.forget.prune_steps import Pruned
 
 _MANY_PAGES = 10_000  # of the index, rewritten in a second and a half
 _SHARE = 10  # a free part of an archive that is worth a word

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
+from argparse import Namespace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError, UsageError
 from unified_state.interfaces.cli.command_context import (
     Command,
+    Context,
     argument,
     count,
     either,
@@ -22,17 +25,13 @@ from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.interfaces.cli.terminal import is_person
 from unified_state.lib.stdlib import SMALL_FILE, read_regular
 from unified_state.lib.times import current_time
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import environment, load_settings
+from unified_state.team.sync_server import Server as SyncServer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from unified_state.interfaces.cli.command_context import Context
-    from unified_state.memory.workspace.workspace import Workspace
     from unified_state.team.postgres.server_dsn import Server
     from unified_state.team.postgres.set_up_server import Admitted
-    from unified_state.team.sync_server import Server as SyncServer
 
 _WHERE = option(
     "--dsn DSN",

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.interfaces.cli.command_context import SESSION, Command, argument, flag, option
+from unified_state.interfaces.cli.command_context import SESSION, Command, Context, argument, flag, option
 from unified_state.interfaces.cli.terminal import is_person
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
-from unified_state.model.session_state import TRIGGERS
+from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.session_state import TRIGGERS, State, WorkItem
 from unified_state.settings import environment
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
-    from typing import Any
 
     from unified_state.context.window.last_context_table import LastContext
-    from unified_state.interfaces.cli.command_context import Context
     from unified_state.memory.archive.cut_outputs import Savings
     from unified_state.memory.manager import UnifiedStateManager
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.model.session_state import State, WorkItem
     from unified_state.team.server_states import ServerState
     from unified_state.upkeep.doctor.project_status import Status
 

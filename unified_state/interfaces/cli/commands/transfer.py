@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
 
+from unified_state.capture.ingest import Ingested
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import (
     SERVER,
     SESSION,
     Command,
+    Context,
     argument,
     either,
     flag,
@@ -21,21 +26,12 @@ from unified_state.lib.fence import visible
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import one_line
 from unified_state.lib.times import current_time
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import environment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.capture.ingest import Ingested
-    from unified_state.interfaces.cli.command_context import Context
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.memory.workspace.workspace import Workspace
-    from unified_state.upkeep.exchange.import_formats import Source
-    from unified_state.upkeep.exchange.import_history import Imported
-    from unified_state.upkeep.handover.take_handover import Taken
+from unified_state.upkeep.exchange.import_formats import Source
+from unified_state.upkeep.exchange.import_history import Imported
+from unified_state.upkeep.handover.take_handover import Taken
 
 _SHOWN_FILES = 20
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 
 from unified_state.errors import UsageError
-from unified_state.interfaces.cli.command_context import Command, argument, flag, option, viewer_is_missing
+from unified_state.interfaces.cli.command_context import Command, Context, argument, flag, option, viewer_is_missing
+from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.lib.files import write_atomically
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.gate import may_confirm
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from unified_state.interfaces.cli.command_context import Context
-    from unified_state.interfaces.viewer.open_projects import Project
 
 _MOST_PORT = 65_535
 _STATE = "state"

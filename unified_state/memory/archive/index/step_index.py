@@ -5,15 +5,12 @@ The index has no content of its own: what was indexed is deleted as it was inser
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from unified_state.lib.text import UNREADABLE
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import DATA_URL, searchable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.memory.archive.archive import Archive
-    from unified_state.model.step import Step
+from unified_state.model.step import Step
 
 _SMALLEST_LONG = 0x80
 

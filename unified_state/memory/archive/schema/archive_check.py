@@ -9,17 +9,12 @@ from __future__ import annotations
 import os
 import time
 from contextlib import closing
+from typing import Any
 
-from unified_state.lib.stdlib import DatabaseError, connect, parse_json
+from unified_state.lib.stdlib import Connection, DatabaseError, connect, parse_json
 from unified_state.memory.archive.schema.archive_schema import FIRST_VERSION, create_tables, newest_version
 from unified_state.memory.archive.schema.ledger_check import ledger_problem, words_problem
 from unified_state.model.item import ALIAS_LETTERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.lib.stdlib import Connection
 
 # Errors of SQLite and its Python module for damaged bytes. The module decodes messages that quote them.
 UNREADABLE_ERRORS = (DatabaseError, UnicodeDecodeError, OverflowError, MemoryError)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from unified_state.errors import ArchiveUnavailableError
 from unified_state.lib.stdlib import DatabaseError
-from unified_state.memory.archive.archive import OWNER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.archive import OWNER, Archive
 
 
 def check_owner(archive: Archive, repository: str) -> None:

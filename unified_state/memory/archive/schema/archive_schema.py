@@ -5,17 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from unified_state.errors import DamagedArchiveError, NewerArchiveError, OlderArchiveError
+from unified_state.lib.stdlib import Connection
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.schema import history_tables, ledger_tables
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unified_state.lib.stdlib import Connection
-
-    Migration = Callable[[Connection], None]
+Migration = Callable[[Connection], None]
 
 APPLICATION_ID = 0x75737461  # "usta", by which `file` and people recognize the database
 FIRST_VERSION = 8  # builds before the first release counted to 7

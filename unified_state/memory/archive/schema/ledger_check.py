@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from unified_state.lib.stdlib import Connection
 from unified_state.model.constraint import ORIGINS
 from unified_state.model.item import ALIAS_LETTERS, STATUSES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.lib.stdlib import Connection
 
 # The values that the ledger writes into these columns of an item. Items of other stores may have others.
 _WORDS = {

@@ -7,11 +7,8 @@ replaced.
 
 from __future__ import annotations
 
+from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import STAND_IN
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
 
 _GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
 _BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)

@@ -5,14 +5,11 @@ The capture key of such an item tells both, so that the same entry is proposed o
 
 from __future__ import annotations
 
+from typing import Any
+
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import text_hash
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from unified_state.model.item import LedgerItem
+from unified_state.model.item import LedgerItem
 
 KEYS_FROM_FILE = "state file:*"  # a GLOB pattern
 _PREFIX = KEYS_FROM_FILE[:-1]

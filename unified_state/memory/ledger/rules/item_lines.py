@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.fence import visible
 from unified_state.lib.text import cut, one_line, well_formed
 from unified_state.memory.ledger.rules.short_item import enforced_mode, is_binding, scope_in
 from unified_state.model.constraint import SCOPE_KINDS
-from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, ITEM_KINDS, QUESTION
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, ITEM_KINDS, QUESTION, LedgerItem, Validity
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from unified_state.model.item import LedgerItem, Validity
     from unified_state.model.known import Known
 
 ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}

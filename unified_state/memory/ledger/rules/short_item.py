@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 from unified_state.lib.record import disk_value
 from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
@@ -15,15 +18,10 @@ from unified_state.model.item import (
     ITEM_KINDS,
     MAIN_FIELDS,
     QUESTION,
+    Entry,
+    LedgerItem,
     Scope,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
-    from unified_state.model.item import Entry, LedgerItem
 
 EVIDENCE_CHARACTERS = 500  # the ledger has the whole content
 _TEXT_CHARACTERS = 600

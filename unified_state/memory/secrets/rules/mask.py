@@ -6,17 +6,12 @@ ends a quoted string. Invariant: a mask is never masked again and only secrets c
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from unified_state.memory.secrets.rules.secret_names import has_names
-from unified_state.memory.secrets.rules.secret_tokens import SHORTEST_RUN, find_formats, has_key_label
+from unified_state.memory.secrets.rules.secret_tokens import SHORTEST_RUN, Found, find_formats, has_key_label
 from unified_state.memory.secrets.rules.secret_values import MASK_OPENING, trailing
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from unified_state.memory.secrets.rules.secret_tokens import Found
-
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
 _LONGEST_MASK = 80

@@ -9,6 +9,8 @@ Texts are ASCII bytes, as `secret_tokens` explains.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from unified_state.memory.secrets.rules.secret_names import (
     COOKIE,
     PERHAPS,
@@ -18,6 +20,7 @@ from unified_state.memory.secrets.rules.secret_names import (
     find_names,
     secret_name,
 )
+from unified_state.memory.secrets.rules.secret_tokens import Found
 from unified_state.memory.secrets.rules.secret_values import (
     DIGITS,
     LOWER,
@@ -33,12 +36,6 @@ from unified_state.memory.secrets.rules.secret_values import (
     leading,
     names_a_secret,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.memory.secrets.rules.secret_tokens import Found
 
 _LONGEST_VALUE = 4096
 

@@ -7,15 +7,12 @@ inside JSON, with its quotes and newlines escaped.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from unified_state.memory.secrets.rules.secret_names import kind_of_name
 from unified_state.memory.secrets.rules.secret_values import is_placeholder
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Found = tuple[int, int, str]
+Found = tuple[int, int, str]
 
 # The options of each program whose value is a password, or has one after a colon.
 _PROGRAMS = {

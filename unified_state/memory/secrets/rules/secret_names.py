@@ -7,6 +7,7 @@ each `=` and `:`, and each piece is checked for such a name at its end.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import accumulate, compress
 
 from unified_state.memory.secrets.rules.secret_values import (
@@ -19,10 +20,6 @@ from unified_state.memory.secrets.rules.secret_values import (
     leading,
     trailing,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _KINDS = {
     "password": tuple(b"password passwd passphrase dbpass sshpass".split()),

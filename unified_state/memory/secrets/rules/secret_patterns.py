@@ -8,14 +8,11 @@ explains.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from unified_state.memory.secrets.rules.secret_values import is_issued, is_placeholder
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Found = tuple[int, int, str]
+Found = tuple[int, int, str]
 
 # Lines of a block have 64 or more characters, but a terminal may have wrapped them. They may be indented, quoted,
 # numbered or joined by escapes, so only their long runs count. A block may be truncated.

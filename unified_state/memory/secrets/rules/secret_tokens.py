@@ -9,6 +9,8 @@ in the bytes is an offset in the text.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from unified_state.lib.package import package_path
 from unified_state.lib.stdlib import SMALL_FILE, read_regular
 from unified_state.memory.secrets.rules.secret_values import (
@@ -24,12 +26,8 @@ from unified_state.memory.secrets.rules.secret_values import (
     leading,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Format = tuple[str, list[bytes], bytes, int, int]
-    Found = tuple[int, int, str]  # start and end of the secret, and its kind
+Format = tuple[str, list[bytes], bytes, int, int]
+Found = tuple[int, int, str]  # start and end of the secret, and its kind
 
 
 SHORTEST_RUN = 20

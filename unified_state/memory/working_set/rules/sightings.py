@@ -7,22 +7,17 @@ characters were as informative as the whole.
 
 from __future__ import annotations
 
-from unified_state.agents.transcripts.rules.call_effects import PATCH_TOOL, found_nothing, still_runs_as
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from unified_state.agents.transcripts.rules.call_effects import PATCH_TOOL, Call, found_nothing, still_runs_as
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_commands import programs
 from unified_state.lib.text import cut, one_line, strings_of
 from unified_state.model.known import COMMAND, ERROR, FILE, NO_FILE, PROGRAM, REFERENCE
-from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from unified_state.agents.transcripts.rules.call_effects import Call
-    from unified_state.model.step import Step
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
 HEAT, HEAT_OF_READING = 1.0, 0.15

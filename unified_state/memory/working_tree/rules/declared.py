@@ -6,13 +6,11 @@ others, or has patterns, declares anything.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from unified_state.lib.identifiers import stands_in
 from unified_state.lib.record import Record
 from unified_state.memory.working_tree.rules.named import is_version
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _PACKAGE = ("package.json",)

@@ -5,9 +5,7 @@ Precision is preferred to recall: `make sure` in prose is no command, and `3.11`
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 _LONGEST_SPAN, _MOST_SPANS = 200, 8  # characters; code spans of one text
 _MOST_VERSIONS = 8

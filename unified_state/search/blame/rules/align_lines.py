@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Pair = tuple[int, int]
+Pair = tuple[int, int]
 
 _MOST_COMPARED = 250_000  # pairs of lines in a part without unique lines; a larger part counts as changed
 

@@ -9,13 +9,10 @@ looked for one by one, and count as certain only if nothing else can have writte
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from unified_state.lib.record import Record
 from unified_state.search.blame.rules.align_lines import common_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SLACK = 2_000  # milliseconds: git's times are whole seconds
 _TELLING, _TELLING_ALONE = 8, 12  # least characters of a text, and of a line without its surroundings, that are certain

@@ -7,27 +7,25 @@ downloaded. Only `unified-state embed` loads the model, and a search if `search_
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cache
+from typing import Protocol
 
 from unified_state.errors import MissingExtraError
 from unified_state.lib.package import extra_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
 
-    class Model(Protocol):
-        """A model that returns unit vectors as little-endian float16. Vectors of different names or versions are not
-        comparable.
-        """
+class Model(Protocol):
+    """A model that returns unit vectors as little-endian float16. Vectors of different names or versions are not
+    comparable.
+    """
 
-        name: str
-        version: str
-        dimensions: int
+    name: str
+    version: str
+    dimensions: int
 
-        def encode(self, texts: Sequence[str]) -> list[bytes | None]:
-            """Return the vector of each text, cut to the model's length, or None for a text without content."""
+    def encode(self, texts: Sequence[str]) -> list[bytes | None]:
+        """Return the vector of each text, cut to the model's length, or None for a text without content."""
 
 
 @cache

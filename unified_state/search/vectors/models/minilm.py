@@ -11,6 +11,8 @@ padding would cost time, and with weights whose arithmetic is int8 the other tex
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,11 +32,7 @@ from unified_state.settings import set_variable
 set_variable("ORT_DISABLE_TELEMETRY", "1")  # from 1.32 on it keeps an id of the device in the home and sends events
 import onnxruntime  # noqa: E402
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from numpy.typing import NDArray
 
 _FORM = 1  # raised when texts are read differently, which changes the vectors

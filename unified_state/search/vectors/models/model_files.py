@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -17,11 +19,7 @@ from unified_state.lib.stdlib import read_regular
 from unified_state.lib.text import well_formed
 from unified_state.model.step import EMBEDDED_CHARACTERS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Any
-
     from numpy.typing import NDArray
 
 

@@ -9,18 +9,13 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from itertools import groupby
 
+from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE, TEXT, TOOL_RESULT
 from unified_state.upkeep.exchange.foreign_records import Conversation
-from unified_state.upkeep.exchange.foreign_text import sections
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.exchange.foreign_text import ForeignFile
+from unified_state.upkeep.exchange.foreign_text import ForeignFile, sections
 
 NAME = "aider history"
 _PROGRAM = "aider"

@@ -8,20 +8,15 @@ become proposals: decisions, constraints, questions. The others, and relations (
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from unified_state.lib.text import text_hash
+from unified_state.model.history_records import HistoryRecord
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
 from unified_state.model.step import NOTICE
 from unified_state.upkeep.exchange.foreign_records import MOST_PROPOSALS, Conversation, proposal
-from unified_state.upkeep.exchange.foreign_text import fields_and_body, moment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.exchange.foreign_text import ForeignFile
+from unified_state.upkeep.exchange.foreign_text import ForeignFile, fields_and_body, moment
 
 NAME = "basic-memory"
 _OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\]\[\n]{2,40})\] +(\S.*)$", re.MULTILINE)

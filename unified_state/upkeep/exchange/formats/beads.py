@@ -8,21 +8,17 @@ in its context. Memories of `bd remember` are proposed evidence.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from unified_state.lib.foreign_values import original
 from unified_state.lib.text import cut, text_hash
 from unified_state.lib.times import to_text
+from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep
 from unified_state.model.item import DECISION, EVIDENCE, QUESTION
 from unified_state.model.step import NOTICE
 from unified_state.upkeep.exchange.foreign_records import Conversation, proposal
 from unified_state.upkeep.exchange.foreign_text import ForeignFile, Tally, moment, objects_in, text_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep
 
 NAME = "beads"
 _BEGIN = re.compile(r'\{\s*"(?:_type"\s*:\s*"(?:issue|memory)"|id"\s*:\s*")')

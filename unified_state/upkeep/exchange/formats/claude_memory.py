@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 
 from unified_state.lib.stdlib import read_regular
 from unified_state.lib.text import text_hash
+from unified_state.model.history_records import HistoryRecord
 from unified_state.model.item import CONSTRAINT, EVIDENCE
 from unified_state.model.step import NOTICE
 from unified_state.upkeep.exchange.foreign_records import Conversation, proposal
-from unified_state.upkeep.exchange.foreign_text import fields_and_body, moment, plain, sections
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.exchange.foreign_text import ForeignFile
+from unified_state.upkeep.exchange.foreign_text import ForeignFile, fields_and_body, moment, plain, sections
 
 NAME = "Claude Code memory"
 _PROGRAM = "claude-memory"

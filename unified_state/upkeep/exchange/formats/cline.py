@@ -9,20 +9,15 @@ that Cline adds to the first prompt.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from unified_state.lib.foreign_values import clean_text, time_of
+from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE, TEXT, THINKING, TOOL_CALL, TOOL_RESULT
 from unified_state.upkeep.exchange.foreign_files import damaged
 from unified_state.upkeep.exchange.foreign_records import Conversation
-from unified_state.upkeep.exchange.foreign_text import as_json, newer, objects_in, text_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.exchange.foreign_text import ForeignFile
+from unified_state.upkeep.exchange.foreign_text import ForeignFile, as_json, newer, objects_in, text_in
 
 NAME = "Cline or Roo session"
 _CLINE, _ROO = "cline", "roo"

@@ -9,19 +9,14 @@ proposed failed attempts.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
+from unified_state.model.history_records import HistoryRecord, StoredStep
 from unified_state.model.item import ATTEMPT, CONSTRAINT
 from unified_state.model.step import NOTICE
 from unified_state.upkeep.exchange.foreign_records import MOST_PROPOSALS, Conversation, proposal
-from unified_state.upkeep.exchange.foreign_text import moment, sections
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.model.history_records import HistoryRecord, StoredStep
-    from unified_state.upkeep.exchange.foreign_text import ForeignFile
+from unified_state.upkeep.exchange.foreign_text import ForeignFile, moment, sections
 
 NAME = "Codex memories"
 _PROGRAM = "codex-memory"

@@ -7,19 +7,14 @@ text as a quotation, and a table. Both give the same steps, in a session a room.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from unified_state.lib.foreign_values import clean_text, original
+from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE
 from unified_state.upkeep.exchange.foreign_records import Conversation
-from unified_state.upkeep.exchange.foreign_text import moment, sections, text_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.exchange.foreign_text import ForeignFile
+from unified_state.upkeep.exchange.foreign_text import ForeignFile, moment, sections, text_in
 
 NAME = "MemPalace"
 _PROGRAM = "mempalace"

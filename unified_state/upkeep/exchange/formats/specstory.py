@@ -7,17 +7,12 @@ has that of the message before it. Tool uses are blocks with a name, with the ca
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE, TEXT, THINKING, TOOL_RESULT
 from unified_state.upkeep.exchange.foreign_records import Conversation
-from unified_state.upkeep.exchange.foreign_text import moment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.exchange.foreign_text import ForeignFile
+from unified_state.upkeep.exchange.foreign_text import ForeignFile, moment
 
 NAME = "SpecStory history"
 _PROGRAM = "specstory"

@@ -9,21 +9,16 @@ not fit is skipped and counted. The project of a chat is in `workspace.json`, a 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from unified_state.lib.foreign_values import time_of
+from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE, TEXT, THINKING, TOOL_CALL
 from unified_state.upkeep.exchange.foreign_files import damaged
 from unified_state.upkeep.exchange.foreign_records import Conversation
-from unified_state.upkeep.exchange.foreign_text import as_json, objects_in, text_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from unified_state.model.history_records import HistoryRecord
-    from unified_state.upkeep.exchange.foreign_text import ForeignFile
+from unified_state.upkeep.exchange.foreign_text import ForeignFile, as_json, objects_in, text_in
 
 NAME = "VS Code chat"
 _PROGRAM = "vscode-chat"
