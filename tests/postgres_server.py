@@ -15,17 +15,13 @@ import time
 import warnings
 import zlib
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+from psycopg import Connection
 from psycopg.errors import InsufficientPrivilege
 
 from tests.passwd import SERVERS_USER, mounted_passwd
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from psycopg import Connection
 
 _FOLDER = "PYTEST_POSTGRES_FOLDER"  # set by the run, known to its workers
 _PREFIX = "us-pg-"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from unified_state.context.messages.message_archive import MessageArchive
     from unified_state.context.messages.prune_messages import prune_messages

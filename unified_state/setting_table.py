@@ -5,13 +5,11 @@ Each row is a class attribute, so the type checker derives the attributes of `Se
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeVar
+
 from unified_state.errors import SettingError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 PREFIX = "UNIFIED_STATE_"
 OFF, MINILM = "off", "minilm"  # models of a search by meaning

@@ -176,7 +176,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from unified_state.lib.tokens import upper_bound
 from unified_state.lib import tokens as counting
 assert 4 <= upper_bound("It's 2026")
-print(sorted({{"re", "hashlib", "pathlib", "typing", "tiktoken"}} & set(sys.modules)))
+print(sorted({{"hashlib", "pathlib", "tiktoken"}} & set(sys.modules)))
 """
 
 

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.minilm_folder import minilm_folder
-from unified_state.search.vectors.models import open_model
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from unified_state.search.vectors.models import Model
+from unified_state.search.vectors.models import Model, open_model
 
 KNOWN = json.loads((Path(__file__).parent / "minilm_known.json").read_text(encoding="utf-8"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,6 @@ from benchmarks.minilm_folder import minilm_folder
 from unified_state.errors import DamagedFileError, SettingError, StorageError
 from unified_state.search.vectors.models import minilm, open_model
 from unified_state.search.vectors.models.model_files import FOLDER_HELP
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 VERSION_BEFORE = "7cc09e2963a4.1"  # of the vectors that were made of the packages' files
 WEIGHTS, WORDS = "model.onnx", "tokenizer.json"
