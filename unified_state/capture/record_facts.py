@@ -25,6 +25,7 @@ from unified_state.memory.ledger.item_table import (
     next_alias,
     update_item,
 )
+from unified_state.memory.repository.file_versions import file_versions
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import DECISION, EVIDENCE, Fact, LedgerItem
 from unified_state.model.step import Step
@@ -146,8 +147,6 @@ class FactRecorder:
         """The versions of the files as they were, where that is now; what failed or was made is not about them."""
         if fact.kind == EVIDENCE or self._worktree is None or not files or not self._is_recent(step):
             return {}
-        from unified_state.memory.repository.file_versions import file_versions  # few facts name files
-
         return file_versions(self._worktree, files, self._moment.now)
 
     def _is_recent(self, step: Step) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+from unified_state.constraints.compile_told import ToldCompiler
 from unified_state.constraints.constraint_table import (
     Table,
     encoded_table,
@@ -31,6 +32,7 @@ from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
 from unified_state.memory.ledger.rules.short_item import enforced_mode, main_text, scope_in
 from unified_state.memory.repository.place import Place, has_reminders
+from unified_state.memory.state_file.state_file import written_state_files
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.constraint import ALL_TOOLS, SCOPE_KINDS, TOLD_TOOLS, Enforced
 from unified_state.model.item import CONSTRAINT, LedgerItem
@@ -112,8 +114,6 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
 def _told(archive: Archive, place: Place) -> tuple[Enforced, ...]:
     if not has_reminders(place):
         return ()
-    from unified_state.constraints.compile_told import ToldCompiler  # only where the user turned reminders on
-
     return ToldCompiler(archive, place.repository.worktree).rows()
 
 
@@ -170,8 +170,6 @@ def check_in_place(archive: Archive, workspace: Workspace) -> str | None:
 
 def put_hook(workspace: Workspace, table: Table, *, only_own: bool = False) -> None:
     """Add the hook that a table needs to the settings of every worktree, or remove it."""
-    from unified_state.memory.state_file.state_file import written_state_files
-
     place, reminded = workspace.place, worktrees_on(workspace.place.folder) if table.told else []
     worktrees = {place.repository.worktree}
     if not only_own:

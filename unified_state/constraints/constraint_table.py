@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import LARGE_FILE, dump_ascii_json, parse_json, read_regular
 from unified_state.memory.repository.place import Place
@@ -119,7 +120,6 @@ def set_hook(worktree: str, place: Place, data_dir: str, matcher: str | None) ->
     if hook_matcher(worktree) == matcher:
         return
     from unified_state.agents.install.install_claude_code import put_tool_hook
-    from unified_state.lib.files import FileLock
     from unified_state.memory.repository.git_exclude import exclude_from_git
 
     with FileLock(os.path.join(place.folder, "hooks.lock"), _LOCK_SECONDS):

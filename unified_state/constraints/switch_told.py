@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 
+from unified_state.agents.install.install_claude_code import put_tool_hook
 from unified_state.constraints.compile_constraints import drop_told, settle
 from unified_state.constraints.constraint_table import hook_matcher, settings_path
 from unified_state.constraints.told_once import TOLD, worktrees_on
@@ -22,8 +23,6 @@ def turn_on(workspace: Workspace) -> None:
 
 def turn_off(place: Place, data_dir: str) -> None:
     """Turn reminders off in the worktree of a place. Raises UnifiedStateError."""
-    from unified_state.agents.install.install_claude_code import put_tool_hook
-
     own = place.repository.worktree
     if hook_matcher(own):  # one before all tools enforces constraints
         put_tool_hook(settings_path(own), data_dir, None)

@@ -14,12 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from unified_state.errors import CompactionRefusedError, StorageError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
+from unified_state.lib.fence import visible
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.repository.place import Place, hook_settings, locate
 from unified_state.memory.workspace.session_project import keep_project, session_project
+from unified_state.memory.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, HookEvent, Moment
 from unified_state.settings import Settings, environment
+from unified_state.upkeep.around_use import SETTLE
 
 Handler = Callable[[HookCall, Archive], str]
 
@@ -151,10 +154,6 @@ class HookRun(Run):
 
     def open(self, event: HookEvent, place: Place, settings: Settings) -> HookCall:
         """Return the call in the repository of the session's project."""
-        from unified_state.interfaces.hooks.hook_call import HookCall
-        from unified_state.memory.workspace.workspace import Workspace
-        from unified_state.upkeep.around_use import SETTLE
-
         place = place if place.is_settled else self._settled(event)
         self.folder = place.folder
         if self.event_name in _KEEPING and not event.agent_id:
@@ -183,15 +182,11 @@ class HookRun(Run):
             return locate(self.project, self.data_dir, create=True, shell=event.cwd)
         except StorageError as error:
             if self.name == _BRIEF and not event.is_foreign:  # no restore reports it
-                from unified_state.lib.fence import visible
-
                 self.tell(dump_ascii_json({"systemMessage": f"unified-state: {visible(str(error))}"}))
             raise
 
     def handle(self, call: HookCall) -> str:
         """Return the handler's output. While the archive cannot be used, the event waits for it."""
-        from unified_state.memory.workspace.workspace import UNAVAILABLE
-
         try:
             return call.workspace.use(lambda archive: self.serve(call, archive))
         except UNAVAILABLE as error:

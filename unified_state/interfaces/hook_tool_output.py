@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from unified_state.context.lean.long_output import LongOutput, long_output
+from unified_state.context.lean.long_output import Leaning, LongOutput, answer_to, long_output
 from unified_state.context.lean.rules.levels import LEVELS, NAMES, TIGHT, is_short
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell
 from unified_state.settings import environment
@@ -56,7 +56,6 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
 
 
 def _answer(hook: Run, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
-    from unified_state.context.lean.long_output import Leaning, answer_to
     from unified_state.memory.repository.place import hook_settings, locate
     from unified_state.memory.workspace.session_project import session_project
 

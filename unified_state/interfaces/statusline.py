@@ -10,9 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from unified_state.context.window.read_context import keep_usage
 from unified_state.context.window.rules.context_text import StatusInput, parse_status
 from unified_state.context.window.rules.status_text import Glance, status_line
+from unified_state.context.window.status_line_data import glance_at
 from unified_state.interfaces.tool_hook import read_stdin
+from unified_state.memory.repository.health import log_problem
 from unified_state.memory.repository.place import Place, hook_settings, locate
 from unified_state.memory.workspace.session_project import session_project
 from unified_state.settings import default_data_dir, environment
@@ -51,8 +54,6 @@ def _logged(error: Exception, data_dir: str, now: int) -> str:
     """Write a bug to the hooks' log, and return the text to show."""
     from traceback import format_exception
 
-    from unified_state.memory.repository.health import log_problem
-
     problem = f"{type(error).__name__}: {error}"
     try:
         log_problem(data_dir, now, "statusline", problem, "".join(format_exception(error)))
@@ -75,9 +76,6 @@ def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, 
 
 def _own_line(given: StatusInput, place: Place, data_dir: str, environ: Mapping[str, str], now: int) -> str:
     """Return our line, or "" where the product is disabled."""
-    from unified_state.context.window.read_context import keep_usage
-    from unified_state.context.window.status_line_data import glance_at
-
     settings = hook_settings(place, data_dir, environ)
     if not settings.enabled:
         return ""

@@ -9,6 +9,7 @@ which has no posix_spawn, `subprocess` is used. `os` is loaded only to find a pr
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -36,8 +37,6 @@ def absolute_folders(environ: Mapping[str, str]) -> str:
 
     Those refer to the current folder, which may be a stranger's repository.
     """
-    import os
-
     folders = environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(filter(os.path.isabs, folders)) or os.devnull  # an empty PATH would mean the current folder
 
@@ -52,8 +51,6 @@ _PATIENCE = 1.0  # seconds for a killed program to end; one that hangs in the ke
 
 def count_processors() -> int:
     """Return the number of processors that this process may use; 1 where processes cannot be copied."""
-    import os
-
     if not hasattr(os, "fork"):
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -64,8 +61,6 @@ def find_program(name: str, environ: Mapping[str, str], outside: str = "") -> st
 
     Programs in the folder `outside` are skipped, unless that folder also contains the user's home.
     """
-    import os
-
     name = f"{name}.exe" if os.name == "nt" else name
     avoided = os.path.join(os.path.realpath(outside), "") if outside else ""
     if avoided and os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(avoided):

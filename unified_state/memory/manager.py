@@ -32,6 +32,7 @@ from unified_state.model.item import (
     Evidence,
     OpenQuestion,
 )
+from unified_state.model.scope import enforcement_of
 from unified_state.model.session_state import TRIGGERS, State, WorkItem
 from unified_state.model.step import Hit
 from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
@@ -212,8 +213,6 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
         With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call, by
         default with "ask". "deny" needs the user's own statement: an inferred constraint asks at most.
         """
-        from unified_state.model.scope import enforcement_of
-
         body: dict[str, object] = {"constraint": constraint, "source": source, "blocking": blocking}
         return _as(Constraint, add_item(self._workspace, CONSTRAINT, body | enforcement_of(scope, mode)))
 

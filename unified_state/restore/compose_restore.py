@@ -30,7 +30,7 @@ from unified_state.model.step import NOTICE, PROMPT, Step
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work, uncommitted
-from unified_state.settings import Settings
+from unified_state.settings import Settings, environment
 
 _PENDING, _STEPS, _PROMPTS = 20, 1_000, 1_000
 _LAST_STEPS, _LAST_PROMPTS = 60, 8
@@ -236,7 +236,6 @@ def _git_now(place: Place, root: str) -> dict[str, Any]:
     if not (root and place.repository.git_dir and TreeView(worktree).is_at(root)):
         return {}
     from unified_state.memory.repository.git_state import read_git  # only after a compaction
-    from unified_state.settings import environment
 
     git = read_git(worktree, environment(), _GIT_SECONDS)
     return {} if git.error else {"git": git, "git_is_current": True}

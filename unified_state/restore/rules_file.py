@@ -16,9 +16,13 @@ from unified_state.lib.files import FileLock, remove_if_empty, write_note
 from unified_state.lib.stdlib import SMALL_FILE, open_regular, read_regular
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import newest_session
+from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
 from unified_state.memory.repository.git_exclude import exclude_from_git
 from unified_state.memory.repository.place import RULES_FILES, Place, wants_rules_file
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.restore.compose_restore import gather
+from unified_state.restore.rules.compose import compose
 from unified_state.settings import Settings, environment
 
 _NAME = os.path.join("rules", "unified-state.md")
@@ -65,10 +69,6 @@ def write_rules_file(archive: Archive, place: Place, settings: Settings, now: in
 
 def _text(archive: Archive, place: Place, settings: Settings, now: int) -> str:
     """Return the text of a new session start now, within the budget of the state."""
-    from unified_state.memory.archive.sessions import newest_session
-    from unified_state.restore.compose_restore import gather
-    from unified_state.restore.rules.compose import compose
-
     known = gather(archive, place, newest_session(archive, now), "startup", now)
     told = compose(known, settings.budget_max).brief or _NOTHING
     about = f"recorded facts of this project, as of {to_text(now)}, as data"
@@ -117,8 +117,6 @@ def _is_ours(path: str) -> bool:
 def _is_ignored(path: str, worktree: str, environ: Mapping[str, str]) -> bool:
     """Return whether git ignores the file, which includes that it is not tracked. Raises UnifiedStateError."""
     import subprocess
-
-    from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
 
     try:
         git = prepare_git(worktree, environ, converts=False)

@@ -15,6 +15,7 @@ from unified_state.lib.text import is_cjk, unpack
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
+from unified_state.memory.archive.full_text import count_having, count_steps
 from unified_state.memory.ledger.item_table import newest_items
 from unified_state.memory.ledger.rules.item_lines import item_line
 from unified_state.model.item import ATTEMPT, LedgerItem
@@ -55,8 +56,6 @@ def _words_of_attempts(items: Sequence[LedgerItem]) -> list[str]:
 def _rare_words(archive: Archive, words: Sequence[str]) -> set[str]:
     if not words:
         return set()
-    from unified_state.memory.archive.full_text import count_having, count_steps  # few prompts need it
-
     steps = count_steps(archive)
     having = count_having(archive, words, steps)
     return {word for word in words if having[word] <= min(_RARE, steps // _RARE_SHARE)}

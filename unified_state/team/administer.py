@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.model.check import Check, bad
 from unified_state.settings import Settings
+from unified_state.team.local_server import EMBEDDED, start_embedded
 from unified_state.team.postgres import check_extra
 from unified_state.team.team_server import check_enabled, is_own_environment, member_name
 
@@ -64,15 +66,11 @@ def _own_server(settings: Settings, environ: Mapping[str, str]) -> tuple[Server,
 
 def _started(dsn: str) -> str:
     """Return the DSN of a server that runs, after starting an embedded one."""
-    from unified_state.team.local_server import EMBEDDED, start_embedded
-
     return start_embedded(dsn.removeprefix(EMBEDDED)) if dsn.startswith(EMBEDDED) else dsn
 
 
 def member_dsn(server: Server, role: str) -> str:
     """Return the DSN of a member, without a password. `HOST` stands where the administrator used a socket."""
-    from urllib.parse import quote
-
     place = server.parameters
     host = place["host"] if place["host"] and not place["host"].startswith(("/", "@")) else "HOST"
     host = f"[{host}]" if ":" in host else host

@@ -17,6 +17,7 @@ from unified_state.memory.repository.rules.project_name import shared_name
 from unified_state.memory.workspace.link import remote_of
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import Settings, user_file
+from unified_state.team.local_server import EMBEDDED
 from unified_state.team.postgres import check_extra
 from unified_state.team.start_sync import own_environment
 from unified_state.team.sync_server import Server
@@ -38,8 +39,6 @@ def team_server(
     `is_own` means that the environment is the user's. By default it is if no agent's client started this process.
     `own_only` leaves out the history of other members. What `only_reads` may be answered by a standby.
     """
-    from unified_state.team.sync_server import Server  # `status` and `doctor` ask for no server, and do without
-
     check_enabled(settings := workspace.settings)
     project = _project(workspace)
     organisation, member = settings.postgres_organisation, member_name(settings)
@@ -116,8 +115,6 @@ def is_own_environment(environ: Mapping[str, str]) -> bool:
 
 def _place(dsn: str, environ: Mapping[str, str], *, trusts_environment: bool) -> str:
     """Return the place of the server, without a password."""
-    from unified_state.team.local_server import EMBEDDED
-
     check_extra()
     if dsn.startswith(EMBEDDED):
         return dsn

@@ -13,6 +13,7 @@ from time import monotonic
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.files import lies_in
+from unified_state.memory.repository.git_state import run_git
 from unified_state.settings import database_home, environment
 
 _SECONDS = 10.0  # for git
@@ -45,8 +46,6 @@ def _folders_above(path: str) -> Iterator[str]:
 
 def _may_be_tracked(top: str, links: list[str]) -> bool:
     """Return whether git has one of these links in its index, or does not say."""
-    from unified_state.memory.repository.git_state import run_git  # few settings are links
-
     question = ("ls-files", "--stage", "-z", "--", *(f":(literal){link}" for link in links))
     known = run_git(top, question, environment(), monotonic() + _SECONDS, encoding="utf-8", converts=False)
     return known is None or any(entry.startswith(_LINK) for entry in known.split("\0"))

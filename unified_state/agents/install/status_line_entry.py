@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from shlex import join, split
 from typing import Any
 
 from unified_state.agents.install.claude_settings import config_folder, parsed_settings, settings_in
 from unified_state.agents.install.hook_table import command_words
+from unified_state.agents.install.settings_edit import member_text, remove_member, set_member
 from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.settings import default_data_dir
 
@@ -22,8 +24,6 @@ _WORDS = 6  # arguments of our command: interpreter, -I, -S, -c, code, data fold
 
 def with_status_line(text: str, data_dir: str) -> str:
     """Return the settings with our status line in place of an existing one."""
-    from unified_state.agents.install.settings_edit import member_text, set_member
-
     replaced = member_text(text, _KEY)
     before = parse_json(replaced or "null")
     kept = before if isinstance(before, dict) else {}  # layout and refresh options stay
@@ -33,8 +33,6 @@ def with_status_line(text: str, data_dir: str) -> str:
 
 def without_status_line(text: str) -> tuple[bool, str]:
     """Return whether the settings have our status line, and the settings with the value that it replaced."""
-    from unified_state.agents.install.settings_edit import member_text, remove_member, set_member
-
     value = parse_json(member_text(text, _KEY) or "null")
     if not is_our_status_line(value):
         return False, text
@@ -50,8 +48,6 @@ def is_our_status_line(value: Any) -> bool:
 
 def replaced_status_line(value: dict[str, Any]) -> str | None:
     """Return the JSON of the status line that ours replaced, or None if there was none."""
-    from shlex import split
-
     try:
         words = split(value["command"])
     except ValueError:
@@ -60,8 +56,6 @@ def replaced_status_line(value: dict[str, Any]) -> str | None:
 
 
 def _our_command(data_dir: str, replaced: str | None) -> str:
-    from shlex import join
-
     words = [*command_words(MODULE), "" if data_dir == default_data_dir() else data_dir]
     assert len(words) == _WORDS  # noqa: S101  # what was replaced is found behind them
     return join(words if replaced is None else [*words, replaced])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from unified_state.context.lean.rules.answer_shapes import text_of
-from unified_state.context.lean.rules.levels import TIGHT, call_to_shorten, is_short
+from unified_state.context.lean.rules.levels import TIGHT, call_to_shorten, is_short, level_in_force
 from unified_state.model.hook_event import HookEvent
 from unified_state.settings import Settings
 
@@ -69,7 +69,6 @@ class Leaning:
         """Return the level in force: the chosen level, or a tighter one as the context fills up."""
         if chosen == TIGHT or not (self.settings.lean_adapts and self.settings.context_autopilot):
             return chosen
-        from unified_state.context.lean.rules.levels import level_in_force
         from unified_state.context.window.pressure_file import read_pressure
 
         return level_in_force(chosen, read_pressure(self.place.folder, session_id))

@@ -9,6 +9,7 @@ sent stays unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import accumulate, compress
 from typing import Any, TypeVar
 
@@ -270,6 +271,4 @@ def _refs(texts: Sequence[CutText], keep: Keep | None) -> list[str]:
 
 
 def _content_hash(text: str) -> str:
-    from hashlib import sha256
-
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]

@@ -9,6 +9,7 @@ from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Compaction, Restore, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import turns_since, waiting_for_prompt
+from unified_state.model.hook_event import PARTS
 from unified_state.model.step import PROMPT
 
 _MOST_UNITS = 9_900  # limit of one output, below the client's 10,000
@@ -54,8 +55,6 @@ def _after_compaction(call: HookCall, archive: Archive, session: int) -> str:
     compaction = latest_compaction(archive, session)
     if compaction is None or compaction.boundary_at is None:
         return ""
-    from unified_state.model.hook_event import PARTS
-
     tried = restores_of(archive, compaction.id)
     missing = [part for part in PARTS if _is_missing([restore for restore in tried if restore.part == part])]
     is_soon = turns_since(archive, session, compaction.boundary_at) <= TURNS_TOO_LATE

@@ -14,6 +14,8 @@ from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.session_state import STATE_VERSION, State
+from unified_state.search.blame.blame_lines import blame, parse_lines
+from unified_state.search.past.state_at import changes_between, state_at
 
 # The sections of the state in the order of their pages: rules first, verbatim text last.
 _ITEMS = sorted(STATE_SECTIONS, key=lambda section: (section != "constraints", section == "evidenceLedger"))
@@ -36,8 +38,6 @@ def state_page(project: Project, offset: int, at: str | None = None) -> dict[str
 
 
 def _past(workspace: Workspace, at: str) -> State:
-    from unified_state.search.past.state_at import state_at  # rarely asked
-
     repository = workspace.place.repository
     found = workspace.use(lambda archive: state_at(archive, repository, at, current_time()))
     return State(version=STATE_VERSION, timestamp=to_text(found.point.at), trigger="manual", **sections_of(found.items))
@@ -45,8 +45,6 @@ def _past(workspace: Workspace, at: str) -> State:
 
 def changes_page(workspace: Workspace, first: str, last: str | None, offset: int) -> dict[str, Any]:
     """Return a page of the changes between two points."""
-    from unified_state.search.past.state_at import changes_between
-
     repository = workspace.place.repository
     found = workspace.use(lambda archive: changes_between(archive, repository, first, last, current_time()))
     value: dict[str, Any] = visible_value(found.as_json())
@@ -73,8 +71,6 @@ def paged(page: Page) -> dict[str, Any]:
 
 def blame_page(workspace: Workspace, file: str, lines: str | None, offset: int) -> dict[str, Any]:
     """Return a page of the groups of a file's lines, with the turns in it."""
-    from unified_state.search.blame.blame_lines import blame, parse_lines  # rarely asked
-
     path = os.path.join(workspace.place.repository.worktree, file)
     found = visible_value(blame(workspace, path, parse_lines(lines) if lines else None).as_dict())
     groups, page = page_of_entries(found["lines"], offset, PAGE_TOKENS // 2)

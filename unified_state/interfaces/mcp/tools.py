@@ -46,9 +46,11 @@ from unified_state.restore.preview import hand_over
 from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
+from unified_state.settings import environment
 from unified_state.team.rules.foreign_items import is_team_ref
-from unified_state.team.search_team import explain_of_team, recall_of_team
+from unified_state.team.search_team import explain_of_team, find_in_team, recall_of_team
 from unified_state.team.sync_server import Server
+from unified_state.team.team_server import team_server
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -192,8 +194,6 @@ class ReadingTools:
 
 def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
     """Return the hits of other users. If the server fails, report it in one line."""
-    from unified_state.team.search_team import find_in_team
-
     try:
         hits = find_in_team(workspace, _server(workspace), wanted, current_time())
     except UnifiedStateError as error:
@@ -204,9 +204,6 @@ def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
 
 def _server(workspace: Workspace) -> Server:
     """Return the team's server. The environment is the client's, and may be a stranger's."""
-    from unified_state.settings import environment
-    from unified_state.team.team_server import team_server
-
     return team_server(workspace, environment(), is_own=False, only_reads=True)
 
 

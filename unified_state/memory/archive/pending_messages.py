@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from unified_state.lib.record import Record
-from unified_state.lib.text import escape_surrogates
+from unified_state.lib.text import escape_surrogates, pack
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import is_running, session_number, touch_session
+from unified_state.memory.archive.steps import last_turns, texts_since
+from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 
 
@@ -88,8 +90,6 @@ def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
     For a prompt it has the same text, or is of about that time if the client rewrites it. For an answer it is its last
     block.
     """
-    from unified_state.memory.archive.steps import texts_since
-
     entries = texts_since(archive, session, ENTRIES[message.kind], message.at - _LONGEST_ANSWER)
     return any(is_said_by(message, at, escape_surrogates(text.strip())) for at, text in entries)
 
@@ -104,10 +104,6 @@ def is_said_by(message: Pending, at: int, block: str) -> bool:
 
 
 def _archive(archive: Archive, session: int, session_id: str, message: Pending) -> None:
-    from unified_state.lib.text import pack  # few messages are missing in their transcript
-    from unified_state.memory.archive.steps import last_turns
-    from unified_state.memory.archive.write_steps import StepWriter
-
     step = Step(
         uuid=f"{session_id}/{message.kind}/{message.at}",
         block=0,

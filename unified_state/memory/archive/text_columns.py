@@ -13,6 +13,7 @@ from typing import Any
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.derived_file import remove_stale
 from unified_state.memory.archive.index.step_index import take_from_index
 from unified_state.memory.archive.small_steps import note_rewrite, rewrite_index
 from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index
@@ -136,8 +137,6 @@ def tidy(archive: Archive, report: Callable[[int], None] = lambda _pages: None) 
 
     SQLite itself overwrites what it deletes in the archive. Only its free pages stay in the file.
     """
-    from unified_state.memory.archive.derived_file import remove_stale
-
     remove_stale(archive)
     rewrite_index(archive, report)
 

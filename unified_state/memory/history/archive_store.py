@@ -12,6 +12,7 @@ from typing import Any, Self
 from unified_state.lib.query import query_words
 from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive, explained
+from unified_state.memory.archive.derived_file import remove_stale
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import uuid_key
@@ -65,8 +66,6 @@ class SqliteStore:
         except DatabaseError as error:
             raise explained(error, self._archive.path) from error
         if any(isinstance(record, Tombstone) for record in given):
-            from unified_state.memory.archive.derived_file import remove_stale  # rarely needed
-
             remove_stale(self._archive)
         return added
 

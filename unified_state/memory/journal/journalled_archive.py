@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from unified_state.errors import NewerArchiveError
+from unified_state.lib.package import upgrade_line
 from unified_state.lib.stdlib import Connection, DatabaseError
 from unified_state.lib.text import UNREADABLE, pack, unpack
 from unified_state.memory.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, Transaction, connect_archive
@@ -196,8 +197,6 @@ class JournalledArchive(Archive):
         version = header.get(_TABLES, ARCHIVE_VERSION)
         if header.get(HEADER, 1) != 1 or not isinstance(version, int) or version > ARCHIVE_VERSION:
             message = f"the journal {self.journal.path} was written by a newer version"
-            from unified_state.lib.package import upgrade_line  # rarely needed
-
             raise NewerArchiveError(message, f"upgrade unified-state: {upgrade_line()}")
         return version
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from unified_state.errors import UsageError
+from unified_state.errors import NotAtGateError, UsageError
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
@@ -223,7 +223,6 @@ def lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) ->
 
     If the author is not the user, record a proposal to lift it and raise NotAtGateError.
     """
-    from unified_state.errors import NotAtGateError
     from unified_state.memory.ledger.gate import pass_gate_for
 
     constraint = in_force(archive, ref)

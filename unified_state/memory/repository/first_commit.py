@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from unified_state.memory.repository.find_repository import Repository, read_head
+from unified_state.memory.repository.git_state import run_git
 
 _SECONDS = 1.0  # limit for a walk through the whole history
 
@@ -31,8 +32,4 @@ def has_commit(repository: Repository, commit: str, environ: Mapping[str, str]) 
 
 
 def _ask_git(repository: Repository, question: Sequence[str], environ: Mapping[str, str]) -> str | None:
-    from unified_state.memory.repository.git_state import (
-        run_git,  # loads seven modules, and every session start looks for a commit
-    )
-
     return run_git(repository.worktree, question, environ, time.monotonic() + _SECONDS, converts=False)

@@ -12,10 +12,11 @@ nor touched: the id is that of the lookup, else derived from the folder's path.
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from typing import Protocol
 
 from unified_state.errors import StorageError
-from unified_state.lib.files import create_once, set_aside, write_atomically
+from unified_state.lib.files import FileLock, create_once, set_aside, write_atomically
 from unified_state.lib.stdlib import dump_ascii_json
 from unified_state.memory.repository.find_repository import (
     DAMAGED,
@@ -99,8 +100,6 @@ def _settle(folder: str, registry: Registry) -> Identity:
 
     A lock makes one process write it while the others find the result.
     """
-    from unified_state.lib.files import FileLock  # hardly ever needed
-
     with FileLock(os.path.join(folder, ID_FILE + ".lock"), _LOCK_SECONDS):
         recorded, trouble = examine(folder)
         if recorded is None:
@@ -194,6 +193,4 @@ def _beside_foreign(folder: str, registry: Registry) -> Identity:
 
 
 def _derived(folder: str) -> Identity:
-    from hashlib import sha256  # only where a folder cannot be written to
-
     return Identity(id=sha256(os.fsencode(folder)).hexdigest()[:16], place=folder)

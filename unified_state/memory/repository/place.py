@@ -24,7 +24,7 @@ from unified_state.memory.repository.find_repository import (
     find_repository,
     read_identity,
 )
-from unified_state.settings import Settings
+from unified_state.settings import Settings, environment, load_hook_settings
 
 if TYPE_CHECKING:
     from unified_state.memory.repository.rejoin import Registry
@@ -145,7 +145,6 @@ _used_by_git: set[Repository] = set()  # those of other users, as far as git was
 def _git_accepts(repository: Repository) -> bool:
     """Return whether git uses a repository of another user: `safe.directory` of this user or of the system names it."""
     from unified_state.memory.repository.git_state import run_git  # hardly any repository belongs to another user
-    from unified_state.settings import environment
 
     if repository not in _used_by_git:
         end = time.monotonic() + _GIT_SECONDS
@@ -178,8 +177,6 @@ def _usable_beside(repository: Repository, *, create: bool) -> str | None:
 
 def hook_settings(place: Place, data_dir: str, environ: Mapping[str, str]) -> Settings:
     """Return the settings in force for a hook in a place."""
-    from unified_state.settings import load_hook_settings
-
     repository, cache = place.repository, os.path.join(place.folder, "settings.json")
     return load_hook_settings(repository.worktree, cache, data_dir, environ, repository.owner)
 

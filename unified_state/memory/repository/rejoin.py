@@ -13,6 +13,7 @@ from typing import Protocol
 from unified_state.errors import StorageError
 from unified_state.memory.repository.checkouts import Checkout, folder_marks, note_checkout, other_user, read_checkout
 from unified_state.memory.repository.find_repository import Identity, Repository, read_head, read_identity
+from unified_state.settings import environment
 
 
 class Located(Protocol):
@@ -86,7 +87,6 @@ class Registry:
 
     def _has_first_commit(self, known: Checkout) -> bool:
         from unified_state.memory.repository.first_commit import has_commit
-        from unified_state.settings import environment
 
         return has_commit(self._repository, known.first_commit, environment())
 
@@ -135,7 +135,6 @@ def remember(place: Located, *, anew: bool = False) -> None:
     )
     if (anew or not is_same) and not now.first_commit and read_head(place.repository)[0] is not None:
         from unified_state.memory.repository.first_commit import first_commit
-        from unified_state.settings import environment
 
         now = now.replace(first_commit=first_commit(place.repository, environment()))
     if known is not None and now.replace(worktree=known.worktree) == known:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, remove_leftovers, write_atomically, write_note
+from unified_state.lib.package import upgrade_line
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.stdlib import (
     LARGE_FILE,
@@ -325,8 +326,6 @@ def migrate_state(state: Json, path: str) -> Json:
         raise DamagedFileError(message, "it is set aside and written anew from the archive")
     major = int(first)
     if major > int(STATE_VERSION.split(".")[0]):
-        from unified_state.lib.package import upgrade_line  # rarely needed
-
         message = f"{path} has version {_quoted(version)}; this unified-state knows up to {STATE_VERSION}"
         raise NewerVersionError(message, f"upgrade unified-state: {upgrade_line()}")
     for step in _STEPS[max(0, major - 1) :]:

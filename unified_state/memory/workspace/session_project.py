@@ -14,7 +14,8 @@ import sys
 from collections.abc import Mapping
 from typing import Protocol
 
-from unified_state.lib.stdlib import open_regular, parse_json, parse_object, read_regular
+from unified_state.lib.files import session_file, write_session_file
+from unified_state.lib.stdlib import dump_ascii_json, open_regular, parse_json, parse_object, read_regular
 from unified_state.memory.repository.place import Place
 
 
@@ -72,9 +73,6 @@ def keep_project(given: SessionFields, project: str, place: Place, data_dir: str
     kept = (project, home, given.transcript_path)
     if not given.session_id or _read(data_dir, given.session_id) == kept:
         return
-    from unified_state.lib.files import write_session_file  # once in a session
-    from unified_state.lib.stdlib import dump_ascii_json
-
     try:
         write_session_file(_path(data_dir, given.session_id), dump_ascii_json(kept))
     except OSError:
@@ -90,8 +88,6 @@ def drop_project(session_id: str, data_dir: str) -> None:
 
 
 def _path(data_dir: str, session_id: str) -> str:
-    from unified_state.lib.files import session_file
-
     return session_file(data_dir, SESSIONS_FOLDER, session_id)
 
 

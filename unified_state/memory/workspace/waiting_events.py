@@ -18,7 +18,10 @@ from unified_state.lib.stdlib import DatabaseError, dump_json, open_regular, par
 from unified_state.memory.archive.archive import Archive, storage_error
 from unified_state.memory.archive.pending_messages import Pending, keep_message, read_pending
 from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, touch_session
+from unified_state.memory.ledger.item_table import items_called
+from unified_state.memory.ledger.record_item import Author, record_item
 from unified_state.memory.repository.place import EVENTS, Place, beside_state_file
+from unified_state.memory.secrets.masker import Masker
 
 Event = dict[str, Any]
 
@@ -38,8 +41,6 @@ def waiting_files(place: Place) -> list[str]:
 
 def _path_beside(place: Place) -> str | None:
     """Return the path beside the state file; None if the masking key cannot be read."""
-    from unified_state.memory.secrets.masker import Masker
-
     try:
         tag = Masker(place.key_folder).tag(f"events of {place.repository.worktree}")
     except StorageError:
@@ -104,9 +105,6 @@ def _take_file(archive: Archive, path: str, mask: Callable[[str], str]) -> str |
 
 
 def _take_item(archive: Archive, event: Event, mask: Callable[[str], str]) -> None:
-    from unified_state.memory.ledger.item_table import items_called
-    from unified_state.memory.ledger.record_item import Author, record_item
-
     author = Author(**event["author"])
     is_forgotten = archive.row("SELECT 1 FROM tombstone WHERE what = 'item' AND key = ?", author.uuid)
     if not (is_forgotten or items_called(archive, str(author.uuid))):

@@ -14,6 +14,7 @@ from unified_state.errors import (
     DamagedArchiveError,
     NewerArchiveError,
     OlderArchiveError,
+    SettingError,
     StorageError,
     TierError,
 )
@@ -22,6 +23,7 @@ from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.memory.archive.archive import OWNER, Archive, damaged, read_enforcement
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
 from unified_state.memory.quiet.generation import QUIET_FOLDER
+from unified_state.memory.repository.find_repository import read_head
 from unified_state.memory.repository.place import (
     EVENTS,
     KEY_FILE,
@@ -29,9 +31,10 @@ from unified_state.memory.repository.place import (
     beside_state_file,
     has_reminders,
     journal_path,
+    locate,
 )
 from unified_state.model.constraint import INFERRED
-from unified_state.settings import Settings
+from unified_state.settings import Settings, environment, load_settings
 
 JSON_TIER = "json"
 WRITER_SECONDS, READER_SECONDS = 30.0, 3.0  # for which a command waits for another process that writes
@@ -242,8 +245,6 @@ class Workspace(Record):
 
     def head(self) -> tuple[str | None, str | None]:
         """Return commit and branch of the worktree's HEAD."""
-        from unified_state.memory.repository.find_repository import read_head
-
         commit, branch = read_head(self.place.repository)
         return commit, None if branch is None else self.mask(branch)
 
@@ -281,9 +282,6 @@ def open_workspace(
     Raises SettingError if the value of a setting is invalid.
     """
     from unified_state.agents.transcripts.rules.hosts import SESSION_VARIABLES, session_in  # no hook opens it so
-    from unified_state.errors import SettingError
-    from unified_state.memory.repository.place import locate
-    from unified_state.settings import environment, load_settings
 
     environ = environment()
     place = locate(folder, load_settings(None, environ).data_dir, create=create, shell=shell)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from unified_state.constraints.compile_constraints import end_lost
 from unified_state.errors import NotFoundError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.correct_item import close, drop, edit, propose_accept, reopen
@@ -45,8 +46,6 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
         try:
             return lift(archive, ref, author, mask=workspace.mask, now=now)
         except NotFoundError:
-            from unified_state.constraints.compile_constraints import end_lost
-
             if end_lost(workspace, ref):
                 workspace.report(f"{ref} is no longer in the ledger; its enforcement was ended")
             raise

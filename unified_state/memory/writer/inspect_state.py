@@ -14,6 +14,7 @@ from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.text import well_formed
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.explain_item import Finding
+from unified_state.memory.secrets.rules.mask import hide_secrets
 from unified_state.memory.state_file.state_file import migrate_state
 from unified_state.model.item import ITEM_KINDS
 from unified_state.model.session_state import State
@@ -25,8 +26,6 @@ def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
     """Return the findings about a state file, without secrets that they quote. With an archive, ids are looked up there
     too. Raises NotFoundError.
     """
-    from unified_state.memory.secrets.rules.mask import hide_secrets
-
     return [Finding(hide_secrets(one.path), hide_secrets(one.message)) for one in _findings(path, archive)]
 
 

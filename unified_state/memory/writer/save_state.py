@@ -17,6 +17,7 @@ from unified_state.memory.state_file.state_file import written_state_files
 from unified_state.memory.workspace.workspace import Workspace, open_workspace
 from unified_state.memory.writer.record_state import Counter, check_version, record, refresh_state
 from unified_state.model.session_state import GitState, State
+from unified_state.settings import environment
 
 
 def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +46,6 @@ def save(
     from unified_state.memory.repository.git_state import read_git
     from unified_state.memory.state_file.calibrate import calibrate
     from unified_state.memory.workspace.link import note_about
-    from unified_state.settings import environment
 
     git = read_git(workspace.place.repository.worktree, environment(), start=GitPythonProcesses)
     now = current_time()

@@ -21,6 +21,7 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
+from unified_state.team.local_server import EMBEDDED, start_embedded
 from unified_state.team.postgres import check_extra
 from unified_state.team.postgres.append_steps import append
 from unified_state.team.postgres.connections import OWN, Asker, Connections, failures
@@ -39,7 +40,7 @@ from unified_state.team.postgres.postgres_values import (
     vector_text,
     with_short_names,
 )
-from unified_state.team.postgres.server_dsn import Server
+from unified_state.team.postgres.server_dsn import Server, find_server
 from unified_state.team.postgres.step_words import OF_INCOMING
 from unified_state.team.postgres.team_items import TeamItems
 
@@ -320,10 +321,6 @@ def open_postgres(
     Raises MissingExtraError, SettingError, StorageError, NewerVersionError. Their texts contain no password.
     """
     check_extra()
-    from unified_state.team.local_server import EMBEDDED, start_embedded
-    from unified_state.team.postgres.connections import Asker
-    from unified_state.team.postgres.server_dsn import find_server
-
     if dsn.startswith(EMBEDDED):
         dsn = start_embedded(dsn.removeprefix(EMBEDDED))
     server = find_server(dsn, environ or {}, trusts_environment=trusts_environment, only_reads=only_reads)

@@ -14,6 +14,7 @@ from unified_state.memory.archive.vector_table import VectorCount, vector_counts
 from unified_state.memory.repository.find_repository import Repository, read_head
 from unified_state.memory.repository.health import health_line
 from unified_state.memory.repository.place import Place
+from unified_state.memory.state_file.state_file import StateFile
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import CONSTRAINT
 from unified_state.team.server_states import ServerState, server_states
@@ -133,8 +134,6 @@ def read_saved_at(archive: Archive, place: Place) -> str | None:
 
 def saved_in_file(place: Place) -> str | None:
     """Return when a state file says that it was saved, or None."""
-    from unified_state.memory.state_file.state_file import StateFile  # most often there was a save
-
     try:
         content = StateFile(place.state_path, place.digest_path, owner=place.repository.owner).load()
     except UnifiedStateError:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.history.history_file import write_history
 from unified_state.memory.history.store_protocol import HistoryStore, everything
 from unified_state.memory.workspace.workspace import Workspace
@@ -30,6 +31,4 @@ def use_store(
     if server is not None:
         with server.open() as store:
             return action(store, None)
-    from unified_state.memory.history.archive_store import SqliteStore
-
     return workspace.use(lambda archive: action(SqliteStore(archive.path, archive=archive), archive))

@@ -12,6 +12,7 @@ from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.times import current_time
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
+from unified_state.restore.preview import preview_restore, preview_startup, startup_text
 from unified_state.settings import environment
 
 if TYPE_CHECKING:
@@ -84,8 +85,6 @@ def _lines(report: ContextReport) -> list[str]:
 
 
 def _preview(context: Context, arguments: Namespace) -> None:
-    from unified_state.restore.preview import preview_restore, preview_startup, startup_text
-
     _check_startup(arguments)
     workspace = context.workspace(create=False)
     if arguments.startup and not context.as_json:  # counting tokens costs more than all the rest

@@ -17,6 +17,7 @@ from unified_state.agents.install.hook_table import hook_groups
 from unified_state.errors import MissingExtraError
 from unified_state.interfaces.cli.command_context import Command, Context, option, viewer_is_missing
 from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.interfaces.viewer.open_projects import open_projects
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import package_path
@@ -115,8 +116,6 @@ class _Demo:
             from unified_state.interfaces.viewer.export_page import export_page
         except ImportError as error:
             raise viewer_is_missing(error) from error
-        from unified_state.interfaces.viewer.open_projects import open_projects
-
         self._arrive()
         project = open_projects(self._workspace, every=False)[""]
         page = project.read(lambda archive: export_page(archive, project, "K1", current_time()))

@@ -12,14 +12,13 @@ from unified_state.lib.times import current_time
 from unified_state.memory.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import PROJECT_FILE, environment, user_file
+from unified_state.upkeep.doctor.check_items import check_items
+from unified_state.upkeep.doctor.diagnose import diagnose
 
 _DEFAULT = "default"  # the origin of a setting without a value of the user's
 
 
 def _doctor(context: Context, arguments: Namespace) -> int:
-    from unified_state.upkeep.doctor.check_items import check_items
-    from unified_state.upkeep.doctor.diagnose import diagnose
-
     with progress_bar("checking"):
         if arguments.items:
             checks = check_items(context.reading(), environment())

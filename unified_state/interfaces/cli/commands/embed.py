@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from unified_state.interfaces.cli.command_context import Command, Context, count, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.search.vectors.remove_vectors import remove_vectors
 from unified_state.setting_table import MINILM, OFF
 
 
 def _embed(context: Context, arguments: Namespace) -> None:
-    from contextlib import ExitStack
-
     workspace = context.changing()
     if arguments.remove:
         return _remove(context, workspace)
@@ -36,8 +36,6 @@ def _embed(context: Context, arguments: Namespace) -> None:
 
 
 def _remove(context: Context, workspace: Workspace) -> None:
-    from unified_state.search.vectors.remove_vectors import remove_vectors
-
     done = remove_vectors(workspace)
     size = f"the archive has {done.archive_bytes / 1e6:,.1f} MB"
     context.show(done.as_dict(), f"{done.removed:,} vectors of {done.model} removed; {size}")

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from unified_state.agents.install.claude_settings import data_folder, note_program
 from unified_state.agents.transcripts.rules.hosts import HOSTS
-from unified_state.interfaces import host_hook
+from unified_state.interfaces import host_hook, plugin
 from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
 from unified_state.interfaces.hook import EVENTS, run
 from unified_state.interfaces.tool_hook import limit_time
@@ -17,8 +17,6 @@ from unified_state.settings import environment, load_settings
 def _hook(_context: Context, arguments: Namespace) -> int:
     limit_time(arguments.event)
     if arguments.plugin:
-        from unified_state.interfaces import plugin
-
         note_program(data_folder(environment()))
         return plugin.run(arguments.event, arguments.part)
     data_dir = load_settings(None, environment()).data_dir

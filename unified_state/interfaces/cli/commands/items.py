@@ -11,12 +11,13 @@ import sys
 from argparse import SUPPRESS
 from typing import TYPE_CHECKING, Any
 
-from unified_state.errors import UsageError
+from unified_state.errors import NotAtGateError, UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Add, Command, Context, argument, either, flag, option
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
+from unified_state.memory.ledger.rules.item_lines import harmless, item_line
 from unified_state.memory.ledger.rules.short_item import main_text, short_form
 from unified_state.memory.writer.record_state import add_item
 from unified_state.model.constraint import DENY, MODES, USER_SAID
@@ -123,8 +124,6 @@ def _add_attempt(context: Context, arguments: Namespace) -> None:
 
 
 def _list(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.ledger.rules.item_lines import item_line
-
     items = _items(context, arguments.command, () if arguments.all else (ACTIVE, PROPOSED))
     lines = [item_line(item, _LINE) + ("" if item.status == ACTIVE else f" [{item.status}]") for item in items]
     if not items:
@@ -138,7 +137,6 @@ def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> lis
 
 
 def _edit(context: Context, arguments: Namespace) -> None:
-    from unified_state.errors import NotAtGateError
     from unified_state.memory.writer.correct_state import edit_item
 
     workspace = context.changing()
@@ -186,7 +184,6 @@ def _reopen(context: Context, arguments: Namespace) -> None:
 
 
 def _undo(context: Context, _arguments: Namespace) -> None:
-    from unified_state.memory.ledger.rules.item_lines import harmless
     from unified_state.memory.writer.correct_state import undo_newest
 
     undone = undo_newest(context.changing())

@@ -20,7 +20,8 @@ from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
 from unified_state.model.step import Hit
-from unified_state.search.find import Wanted
+from unified_state.search.find import Wanted, find, find_everywhere, recall_and_note
+from unified_state.settings import environment
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -37,8 +38,6 @@ _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
 
 
 def _search(context: Context, arguments: Namespace) -> None:
-    from unified_state.search.find import Wanted
-
     wanted = Wanted(
         query=" ".join(arguments.query),
         limit=arguments.limit,
@@ -67,15 +66,11 @@ def _turns_of(context: Context, place: str | None) -> tuple[int, ...] | None:
 
 
 def _here(context: Context, wanted: Wanted) -> Found:
-    from unified_state.search.find import find
-
     hits = find(context.reading(), wanted, current_time())
     return list(map(_hit_line, hits)), [hit.as_dict() for hit in hits]
 
 
 def _everywhere(context: Context, wanted: Wanted) -> Found:
-    from unified_state.search.find import find_everywhere
-
     found = find_everywhere(context.workspace(create=False), wanted, current_time())
     places = {one.archive: one.worktree or one.archive for one in found}
     lines = [
@@ -88,7 +83,6 @@ def _everywhere(context: Context, wanted: Wanted) -> Found:
 
 def _in_team(context: Context, wanted: Wanted) -> Found:
     """Return the user's own hits and the team's. If the server fails, print one line to stderr."""
-    from unified_state.settings import environment
     from unified_state.team.search_team import find_in_team
     from unified_state.team.team_server import team_server
 
@@ -117,7 +111,6 @@ def _team_line(hit: TeamHit) -> str:
 
 
 def _show(context: Context, arguments: Namespace) -> None:
-    from unified_state.search.find import recall_and_note
     from unified_state.search.recall_ref import Part, part_of
     from unified_state.team.rules.foreign_items import is_team_ref
 
@@ -152,7 +145,6 @@ def _show_at(context: Context, arguments: Namespace) -> None:
 
 
 def _team(context: Context) -> Server:
-    from unified_state.settings import environment
     from unified_state.team.team_server import team_server
 
     return team_server(context.workspace(create=False), environment(), only_reads=True)

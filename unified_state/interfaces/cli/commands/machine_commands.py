@@ -6,7 +6,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from unified_state.errors import MissingExtraError, UsageError
+from unified_state.interfaces.cli.argument_parser import build_parser
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag
+from unified_state.interfaces.cli.first_page import all_commands, print_first_page
+from unified_state.interfaces.cli.main import run
 from unified_state.lib.package import __version__
 from unified_state.settings import environment, load_settings
 
@@ -24,11 +27,7 @@ def _help(context: Context, arguments: Namespace) -> int:
         message = "--all lists all commands"
         raise UsageError(message, "leave it out, or the command")
     if arguments.words:
-        from unified_state.interfaces.cli.main import run
-
         return run([*arguments.words, "--help"])
-    from unified_state.interfaces.cli.first_page import all_commands, print_first_page
-
     if not arguments.all:
         return print_first_page(with_state=False)
     context.show(None, all_commands(), style="lists")
@@ -59,7 +58,6 @@ def _mcp(_context: Context, _arguments: Namespace) -> int:
 def _completion(context: Context, arguments: Namespace) -> None:
     import shtab
 
-    from unified_state.interfaces.cli.argument_parser import build_parser
     from unified_state.interfaces.cli.command_table import COMMANDS as ALL
 
     context.write(shtab.complete(build_parser(list(ALL)), shell=arguments.shell))

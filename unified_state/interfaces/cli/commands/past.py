@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
 from unified_state.lib.record import camel_case, disk_value
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time, to_text
+from unified_state.memory.ledger.rules.item_lines import ORIGINS, item_line
+from unified_state.memory.ledger.rules.short_item import main_text, sections_of
+from unified_state.model.item import ITEM_KINDS
+from unified_state.model.refs import parse_ref
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -24,7 +30,6 @@ _SUBJECT, _SHORT, _NAME_WIDTH = 40, 80, 10
 
 def show_state_at(context: Context, name: str) -> None:
     """Print what held at a point."""
-    from unified_state.memory.ledger.rules.short_item import sections_of
     from unified_state.search.past.state_at import state_at
 
     workspace = context.reading()
@@ -40,9 +45,6 @@ def show_state_at(context: Context, name: str) -> None:
 
 
 def _state_lines(found: StateAt) -> Iterator[str]:
-    from unified_state.memory.ledger.rules.item_lines import item_line
-    from unified_state.model.item import ITEM_KINDS
-
     yield f"state at {found.point.text}"
     if not found.items:
         yield "nothing held then"
@@ -95,9 +97,6 @@ def _history_lines(event: Event) -> Iterator[str]:
 
 
 def _event_line(event: Event) -> str:
-    from unified_state.memory.ledger.rules.item_lines import ORIGINS
-    from unified_state.memory.ledger.rules.short_item import main_text
-
     item = event.item
     by = ORIGINS.get(event.origin or "", "")
     session = f"session {event.session_id[:8]}" if event.session_id else ""
@@ -109,8 +108,6 @@ def _event_line(event: Event) -> str:
 
 def is_commit(ref: str) -> bool:
     """Return whether a ref can only be the id of a commit."""
-    from unified_state.errors import UsageError
-    from unified_state.model.refs import parse_ref
     from unified_state.search.blame.blame_lines import is_commit_id
 
     try:
@@ -168,8 +165,6 @@ def _writer(group: Group) -> str:
 
 def _blame_short(found: Blame) -> str:
     """Return one line for all lines asked for: the turn that wrote most of them."""
-    from collections import Counter  # `status` and `show` load this module too
-
     count = Counter[str | None]()
     for group in found.groups:
         count[group.turn] += group.last - group.first + 1

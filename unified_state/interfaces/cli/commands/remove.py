@@ -7,8 +7,13 @@ from argparse import Namespace
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time, to_text
+from unified_state.memory.ledger.gate import confirm
+from unified_state.upkeep.forget.forget_refs import Wanted, find_to_forget, forget
 from unified_state.upkeep.forget.found import Found
-from unified_state.upkeep.forget.prune_steps import Pruned
+from unified_state.upkeep.forget.prune_steps import Pruned, by_policy, older_than, preview, prune
+from unified_state.upkeep.forget.scan_secrets import scan
+from unified_state.upkeep.forget.unfinished import finish
+from unified_state.upkeep.forget.vacuum import vacuum
 
 _MANY_PAGES = 10_000  # of the index, rewritten in a second and a half
 _SHARE = 10  # a free part of an archive that is worth a word
@@ -21,9 +26,6 @@ def _forget(context: Context, arguments: Namespace) -> None:
 
 
 def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.ledger.gate import confirm
-    from unified_state.upkeep.forget.forget_refs import Wanted, find_to_forget, forget
-
     def ask(found: Found) -> None:
         confirm(f"forgets {found.text}", _SCRIPTS)
 
@@ -57,8 +59,6 @@ def _rewriting(context: Context, pages: int) -> progress_bar:
 
 
 def _scan(context: Context, arguments: Namespace) -> int:
-    from unified_state.upkeep.forget.scan_secrets import scan
-
     workspace = context.changing()
     (total,) = workspace.use(lambda archive: archive.row("SELECT count(*) FROM step"))
     with progress_bar("scanning", total) as advance:
@@ -70,9 +70,6 @@ def _scan(context: Context, arguments: Namespace) -> int:
 
 
 def _prune(context: Context, arguments: Namespace) -> None:
-    from unified_state.upkeep.forget.prune_steps import by_policy, older_than, preview, prune
-    from unified_state.upkeep.forget.unfinished import finish
-
     workspace = context.changing()
     now = current_time()
     choice = by_policy(workspace, now) if arguments.policy else older_than(arguments.older_than, now)
@@ -82,8 +79,6 @@ def _prune(context: Context, arguments: Namespace) -> None:
     if arguments.dry_run or not would.steps:
         return _show(context, would)
     if not arguments.yes:
-        from unified_state.memory.ledger.gate import confirm
-
         confirm(f"prunes {_amount(would)}", _SCRIPTS)
     done = prune(
         workspace,
@@ -127,8 +122,6 @@ def _amount(pruned: Pruned) -> str:
 
 
 def _vacuum(context: Context, _arguments: Namespace) -> None:
-    from unified_state.upkeep.forget.vacuum import vacuum
-
     with progress_bar("writing the archive anew"):
         done = vacuum(context.changing())
     context.show(done.as_dict(), f"the archive has {done.after / 1e6:,.1f} MB, and had {done.before / 1e6:,.1f}")

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from argparse import Namespace
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,15 @@ from unified_state.interfaces.cli.command_context import (
 )
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.interfaces.cli.terminal import is_person
-from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.lib.stdlib import SMALL_FILE, dump_json, read_regular
 from unified_state.lib.times import current_time
+from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import environment, load_settings
+from unified_state.team.administer import administered_server, check_own_server, member_dsn, share_earlier
+from unified_state.team.sync_server import Limits, note_no_run, sync
 from unified_state.team.sync_server import Server as SyncServer
+from unified_state.team.team_server import team_server
 
 if TYPE_CHECKING:
     from unified_state.team.postgres.server_dsn import Server
@@ -81,8 +86,6 @@ def _admit(context: Context, arguments: Namespace) -> None:
 
 
 def _server(arguments: Namespace) -> Server:
-    from unified_state.team.administer import administered_server
-
     return administered_server(arguments.dsn, load_settings(None, environment()), environment())
 
 
@@ -126,8 +129,6 @@ def _admitted(done: Admitted) -> str:
 
 def _settings_of(server: Server, role: str, organisation: str, member: str) -> list[str]:
     """Return the lines of the member's settings file."""
-    from unified_state.team.administer import member_dsn
-
     return [
         "postgres_enabled = true",
         f"postgres_dsn = {_toml(member_dsn(server, role))}",
@@ -137,21 +138,14 @@ def _settings_of(server: Server, role: str, organisation: str, member: str) -> l
 
 
 def _toml(text: str) -> str:
-    from unified_state.lib.stdlib import dump_json
-
     return dump_json(text)  # a basic string of TOML has the escapes of JSON
 
 
 def _check(context: Context, _arguments: Namespace) -> int:
-    from unified_state.team.administer import check_own_server
-
     return show_checks(context, list(check_own_server(load_settings(None, environment()), environment())))
 
 
 def _share(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.ledger.gate import pass_gate
-    from unified_state.team.administer import share_earlier
-
     whether = not arguments.off
     if whether:
         deed = "lets colleagues find the decisions, constraints, questions and attempts from before they could"
@@ -162,8 +156,6 @@ def _share(context: Context, arguments: Namespace) -> None:
 
 
 def _sync(context: Context, arguments: Namespace) -> None:
-    from unified_state.team.sync_server import Limits, sync
-
     if arguments.background:
         return _sync_in_background(context)
     workspace = context.changing()
@@ -182,9 +174,6 @@ def _sync(context: Context, arguments: Namespace) -> None:
 
 def _server_of(workspace: Workspace, *, is_own: bool | None = None) -> SyncServer:
     """Return the server of the settings. An error is recorded in the health of the repository first."""
-    from unified_state.team.sync_server import note_no_run
-    from unified_state.team.team_server import team_server
-
     try:
         return team_server(workspace, environment(), is_own=is_own)
     except (MissingExtraError, SettingError) as error:
@@ -195,15 +184,12 @@ def _server_of(workspace: Workspace, *, is_own: bool | None = None) -> SyncServe
 def _sync_in_background(context: Context) -> None:
     """Sync for at most a minute, and print nothing. The result is recorded in the health of the repository."""
     import faulthandler
-    from contextlib import suppress
 
     # The C-level timer thread ends the process even if it hangs.
     nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as the process lives
     faulthandler.dump_traceback_later(_AT_MOST, exit=True, file=nowhere)
     end = time.monotonic() + _SECONDS
     time.sleep(_PAUSE)
-    from unified_state.team.sync_server import Limits, sync
-
     workspace = context.workspace(create=False)
     limits = Limits(has_time=lambda: time.monotonic() < end, wait=0)
     server = _server_of(workspace, is_own=False)

@@ -12,7 +12,9 @@ from unified_state.interfaces.cli.command_context import SESSION, Command, Conte
 from unified_state.interfaces.cli.terminal import is_person
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, stated_items
+from unified_state.memory.ledger.rules.item_lines import validity_text
+from unified_state.memory.workspace.workspace import READER_SECONDS, Workspace
 from unified_state.model.session_state import TRIGGERS, State, WorkItem
 from unified_state.settings import environment
 
@@ -33,7 +35,6 @@ _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unifi
 
 def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
     from unified_state.memory.manager import UnifiedStateManager
-    from unified_state.memory.workspace.workspace import READER_SECONDS
 
     workspace = context.workspace(create=True)
     return UnifiedStateManager(workspace=workspace.replace(seconds=READER_SECONDS) if reads else workspace)
@@ -81,7 +82,6 @@ def short_status(context: Context) -> list[str]:
     workspace = context.workspace(create=False)
     if workspace.is_empty:
         return [_NOTHING.partition(",")[0]]
-    from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
     from unified_state.upkeep.doctor.project_status import read_status
 
     now = current_time()
@@ -177,7 +177,6 @@ def _save(context: Context, arguments: Namespace) -> None:
 
 
 def _compact_line(workspace: Workspace, state: State) -> str:
-    from unified_state.memory.ledger.item_table import ACTIVE, stated_items
     from unified_state.restore.rules.summary_guidance import compact_line
 
     items = workspace.use(lambda archive: stated_items(archive, [ACTIVE]))
@@ -223,7 +222,6 @@ def _age(context: Context, arguments: Namespace) -> int:
 def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
     """Return the items that still match the files, the branch and the conversation: for programs and for people."""
     from unified_state.memory.ledger.check_validity import standing
-    from unified_state.memory.ledger.rules.item_lines import validity_text
 
     found = workspace.use(lambda archive: standing(archive, workspace.place.repository))
     others = [{"ref": ref, "text": validity_text(validity), **disk_value(validity)} for ref, validity in found.others]

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from unified_state.capture.ingest import Ingested
+from unified_state.capture.ingest import Ingested, find_transcripts, ingest
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import (
     SERVER,
@@ -27,18 +27,21 @@ from unified_state.lib.record import disk_value
 from unified_state.lib.text import one_line
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.export_steps import export_steps
+from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.search.recall_ref import export_items
 from unified_state.settings import environment
-from unified_state.upkeep.exchange.import_formats import Source
-from unified_state.upkeep.exchange.import_history import Imported
-from unified_state.upkeep.handover.take_handover import Taken
+from unified_state.upkeep.exchange.export_history import export_history
+from unified_state.upkeep.exchange.import_formats import HISTORY, TRANSCRIPT, Source, find_sources
+from unified_state.upkeep.exchange.import_history import Imported, examine, import_file
+from unified_state.upkeep.handover.create_handover import HUMAN, create_handover
+from unified_state.upkeep.handover.take_handover import Taken, take_handover
 
 _SHOWN_FILES = 20
 
 
 def _find(paths: list[str]) -> list[tuple[str, bool]]:
-    from unified_state.capture.ingest import find_transcripts
-
     files = find_transcripts(paths)
     if not files:
         message = f"there is no transcript in {', '.join(paths)}"
@@ -48,8 +51,6 @@ def _find(paths: list[str]) -> list[tuple[str, bool]]:
 
 def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool]]) -> tuple[Ingested, str]:
     """Archive transcripts. Return the result and its line of text."""
-    from unified_state.capture.ingest import ingest
-
     with progress_bar("archiving", sum(os.path.getsize(path) for path, _ in files)) as advance:
         done = ingest(workspace, files, current_time(), advance)
     for path in done.skipped:
@@ -65,10 +66,6 @@ def _amount(files: int, steps: int) -> str:
 
 
 def _import(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.ledger.rules.short_item import may_decide
-    from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
-    from unified_state.upkeep.exchange.import_history import examine, import_file
-
     sources = [source for path in dict.fromkeys(arguments.paths) for source in find_sources(path)]
     workspace = context.workspace(create=True)
     if arguments.own and not may_decide(workspace.origin):
@@ -103,8 +100,6 @@ def _ingested_value(done: Ingested) -> dict[str, Any]:
 
 def _check_is_for_server(sources: list[Source], *, is_own: bool) -> None:
     """Raise UsageError if a file must be imported into the archive, where proposals wait for the user's decision."""
-    from unified_state.upkeep.exchange.import_formats import HISTORY
-
     for source in sources:
         if source.format != HISTORY:
             message = f"{source.path} is no history of `export --full`, and goes to the server by way of the archive"
@@ -123,9 +118,6 @@ def _imported_text(imported: Imported) -> str:
 
 
 def _export(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.archive.export_steps import export_steps
-    from unified_state.search.recall_ref import export_items
-
     if arguments.full is not None:
         return _export_all(context, arguments.full, is_on_server=arguments.source is not None)
     if arguments.source is not None:
@@ -149,8 +141,6 @@ def _export(context: Context, arguments: Namespace) -> None:
 
 
 def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
-    from unified_state.upkeep.exchange.export_history import export_history
-
     workspace = context.workspace(create=False) if is_on_server else context.reading()
     server = own_on_server(workspace) if is_on_server else None
     with progress_bar("exporting"):
@@ -159,8 +149,6 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
 
 
 def _hand_over(context: Context, arguments: Namespace) -> None:
-    from unified_state.upkeep.handover.create_handover import HUMAN, create_handover
-
     workspace = context.reading()
     created = create_handover(workspace, arguments.file, arguments.audience, current_time(), environment())
     files = "; git could not list what is not committed" if created.files is None else ""
@@ -174,8 +162,6 @@ def _hand_over(context: Context, arguments: Namespace) -> None:
 
 
 def _take_over(context: Context, arguments: Namespace) -> None:
-    from unified_state.upkeep.handover.take_handover import take_handover
-
     workspace = context.workspace(create=True)
     with progress_bar("taking in") as advance:
         taken = take_handover(workspace, arguments.file, current_time(), advance, environment())

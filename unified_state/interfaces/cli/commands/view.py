@@ -11,6 +11,7 @@ from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.lib.files import write_atomically
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.gate import may_confirm
+from unified_state.model.refs import parse_ref
 
 _MOST_PORT = 65_535
 _STATE = "state"
@@ -53,7 +54,6 @@ def _serve(context: Context, arguments: Namespace, projects: dict[str, Project])
 def _path(project: Project, what: str) -> str:
     """Return the path of the page that the argument names. Raises NotFoundError and UsageError."""
     from unified_state.interfaces.viewer.export_page import session_called
-    from unified_state.model.refs import parse_ref
 
     if not what or what == _STATE:
         return f"/{what}"

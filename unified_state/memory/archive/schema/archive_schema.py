@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from unified_state.errors import DamagedArchiveError, NewerArchiveError, OlderArchiveError
+from unified_state.lib.package import upgrade_line
 from unified_state.lib.stdlib import Connection
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.schema import history_tables, ledger_tables
@@ -103,8 +104,6 @@ def _check(version: int, path: str) -> None:
         raise OlderArchiveError(message, hint)
     if version > newest_version():
         message = f"the archive {path} has version {version}; this unified-state knows up to {newest_version()}"
-        from unified_state.lib.package import upgrade_line  # rarely needed
-
         raise NewerArchiveError(message, f"upgrade unified-state: {upgrade_line()}")
 
 
