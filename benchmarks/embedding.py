@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.minilm_folder import minilm_folder
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.json_text import parse_json
 from unified_state.setting_table import MINILM, OFF
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")

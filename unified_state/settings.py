@@ -18,7 +18,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unified_state.errors import SettingError
-from unified_state.lib.stdlib import SMALL_FILE, NotOursError, dump_ascii_json, parse_json, read_own, read_regular
+from unified_state.lib.json_text import dump_ascii_json, parse_json
+from unified_state.lib.read_files import SMALL_FILE, NotOursError, read_own, read_regular
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE, SettingTable
 
 _HAS_DATABASE = sys.platform != "win32"  # Windows has no password database and ignores `HOME`

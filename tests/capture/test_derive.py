@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from sqlite3 import DatabaseError
 
 import pytest
 
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.derive import derive
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import queued_steps

@@ -21,7 +21,7 @@ from unified_state.lib.excerpts import (
     shortened,
     shown_matches,
 )
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.tokens import upper_bound
 
 HOSTILE = ["\x00" * 300_000, "\U0001f468\u200d\U0001f469\u200d\U0001f467" * 20_000, "\u6f22" * 200_000, "\n" * 99_999]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.query import fts_query, query_words
-from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import (
     CUT_MARK,
     cut,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.model.known import Recent, Run, Said
 from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.restore.rules.recent_work import recent_work, uncommitted

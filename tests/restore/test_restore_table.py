@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from sqlite3 import DatabaseError
+
 import pytest
 
 from tests.builders import NOW, item, uuid_of
 from tests.processes import run_at_once
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session, waiting_for_prompt
 from unified_state.memory.ledger.item_table import ACTIVE, DISMISSED, PROPOSED, SUPERSEDED, insert_item, update_item

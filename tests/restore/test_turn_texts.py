@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.builders import HOUR, NOW
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import estimate_tokens
 from unified_state.model.known import Turn
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step

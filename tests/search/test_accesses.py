@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import sqlite3
+from sqlite3 import OperationalError
 
 import pytest
 
 from tests.builders import NOW, uuid_of
-from unified_state.lib.stdlib import OperationalError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.write_steps import StepWriter

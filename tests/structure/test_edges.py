@@ -59,7 +59,8 @@ def parsed(text: str) -> Module:
 
 def test_only_the_settings_read_or_change_the_environment() -> None:
     found = {place: list(uses_of_the_environment(module)) for place, module in modules().items()}
-    expect_none(f"{place}: {lines}" for place, lines in found.items() if lines and place != "settings")
+    allowed = {"settings", "lib/read_files"}  # the second asks who called `sudo`
+    expect_none(f"{place}: {lines}" for place, lines in found.items() if lines and place not in allowed)
 
 
 def test_what_catches_every_error_raises_again_or_is_an_edge_that_says_why() -> None:

@@ -24,8 +24,8 @@ from unified_state.agents.transcripts.transcript_lines import (
     subagent_transcripts,
     tool_result_files,
 )
+from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import open_regular
 from unified_state.lib.text import pack
 from unified_state.lib.times import is_past
 from unified_state.memory.archive.archive import Archive

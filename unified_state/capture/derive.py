@@ -7,6 +7,7 @@ one. So each step is derived from once and in order, also where a hook is killed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from sqlite3 import DatabaseError
 
 from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import NO_CALL, Call, found_nothing, read_call, still_runs_as
@@ -33,7 +34,6 @@ from unified_state.capture.rules.failed_calls import (
 )
 from unified_state.errors import StorageError
 from unified_state.lib.identifiers import relative_path
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.session_work import change_todo, change_work, read_work, replace_todos

@@ -11,8 +11,7 @@ from unified_state.capture.rules.commits import COMMIT, PULL_REQUEST
 from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT, REFUSED_CALL
 from unified_state.lib.identifiers import mentioned_files, relative_path
 from unified_state.lib.text import escape_surrogates, text_hash
-from unified_state.lib.times import latest_time, to_text
-from unified_state.lib.uuids import new_uuid
+from unified_state.lib.times import latest_time, new_uuid, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import (
     ACTIVE,

@@ -15,8 +15,7 @@ from unified_state.capture.rules.summary_block import NEXT, Reported, alias_in_f
 from unified_state.capture.survival_table import keep_survival
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.text import text_hash
-from unified_state.lib.times import to_text
-from unified_state.lib.uuids import new_uuid
+from unified_state.lib.times import new_uuid, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Compaction
 from unified_state.memory.archive.session_work import read_work, replace_next_steps

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from unified_state.constraints.constraint_table import Table, has_hook, read_table
 from unified_state.constraints.rules.judge_call import Forms, Judge, without_quoting
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
-from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.lib.json_text import dump_ascii_json
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.repository.place import Place, hook_settings, journal_path, locate
 from unified_state.memory.workspace.session_project import session_project

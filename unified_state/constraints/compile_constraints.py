@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from sqlite3 import DatabaseError
 
 from unified_state.constraints.compile_told import ToldCompiler
 from unified_state.constraints.constraint_table import (
@@ -26,7 +27,6 @@ from unified_state.constraints.constraint_table import (
 from unified_state.constraints.told_once import worktrees_on
 from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
 from unified_state.lib.files import FileLock, write_atomically
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive, read_enforcement
 from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from unified_state.lib.files import FileLock
+from unified_state.lib.json_text import dump_ascii_json, parse_json
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import LARGE_FILE, dump_ascii_json, parse_json, read_regular
 from unified_state.memory.repository.place import Place
 from unified_state.model.constraint import ALL_TOOLS, MODES, TELL, Enforced
 from unified_state.model.hook_event import CHECK_WORD

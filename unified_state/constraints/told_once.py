@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from zlib import crc32
 
 from unified_state.lib.files import append_session_line, session_file
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.memory.repository.place import REMINDERS_ON
 from unified_state.model.constraint import Enforced
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from unified_state.lib.stdlib import system
-
-_ENOSYS = 38
+import os
+from errno import ENOSYS
 
 
 def detach() -> bool:
@@ -13,15 +12,15 @@ def detach() -> bool:
     Nothing may be open that two processes must not share, such as an archive. Raises OSError where no process can be
     made.
     """
-    if not hasattr(system, "fork"):
-        raise OSError(_ENOSYS, "this system cannot fork")
-    if system.fork():
+    if not hasattr(os, "fork"):
+        raise OSError(ENOSYS, "this system cannot fork")
+    if os.fork():
         return False
     try:
-        system.setsid()
-        null = system.open("/dev/null", system.O_RDWR)
+        os.setsid()
+        null = os.open("/dev/null", os.O_RDWR)
         for descriptor in (0, 1, 2):
-            system.dup2(null, descriptor)
+            os.dup2(null, descriptor)
     except OSError:
-        system._exit(0)  # noqa: SLF001  # as `os` has it; this process must print nothing more
+        os._exit(0)  # this process must print nothing more
     return True

@@ -15,7 +15,7 @@ from unified_state.errors import CompactionRefusedError, StorageError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.fence import visible
-from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.lib.json_text import dump_ascii_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.repository.place import Place, hook_settings, locate
 from unified_state.memory.workspace.session_project import keep_project, session_project

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.constraints.check_call import ToolCheck
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
-from unified_state.lib.stdlib import dump_ascii_json, parse_json
+from unified_state.lib.json_text import dump_ascii_json, parse_json
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.settings import environment
 

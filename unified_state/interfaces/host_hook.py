@@ -19,7 +19,7 @@ from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import limit_time, parse_event, warn
 from unified_state.lib.fence import nonces_in
-from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.lib.json_text import dump_ascii_json
 from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import keep_boundary, latest_compaction, mark_delivered

@@ -7,13 +7,14 @@ run raises nothing. A problem is logged with its secrets masked.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from unified_state.errors import UnifiedStateError, UsageError
-from unified_state.lib.stdlib import parse_json, set_alarm
+from unified_state.lib.json_text import parse_json
 from unified_state.model.hook_event import TIMEOUTS, TOOL_TIMEOUT, HookEvent
 from unified_state.settings import default_data_dir
 
@@ -69,14 +70,21 @@ def limit_time(event_name: str) -> None:
     """
     timeout = TIMEOUTS.get(event_name, TOOL_TIMEOUT)
     _limits[:] = [timeout * part for part in ((_PART_OF_START,) if event_name == _START else ()) + (_PART_OF_TIMEOUT,)]
-    set_alarm(_limits[0], _stop)
+    _set_alarm(_limits[0])
 
 
 def use_rest_of_time() -> None:
     """After a DeadlineError, which a session start handles: stop it at its next limit, if there is one."""
     passed = _limits.pop(0) if _limits else 0.0
     if _limits:
-        set_alarm(_limits[0] - passed, _stop)
+        _set_alarm(_limits[0] - passed)
+
+
+def _set_alarm(seconds: float) -> None:
+    """Call `_stop` in the main thread after so many seconds, and then every second."""
+    if hasattr(signal, "setitimer"):  # not on Windows
+        signal.signal(signal.SIGALRM, lambda _number, _frame: _stop())
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
 
 
 def _stop() -> None:

@@ -13,8 +13,8 @@ from itertools import repeat
 from typing import Any
 
 from unified_state.errors import UsageError
+from unified_state.lib.json_text import dump_ascii_json, dump_json, parse_json
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_ascii_json, dump_json, parse_json
 from unified_state.lib.text import CUT_MARK, boundary
 from unified_state.lib.tokens import upper_bound
 

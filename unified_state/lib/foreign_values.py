@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.json_text import parse_json
 
 _SECONDS_BELOW = 100_000_000_000  # a smaller number is in seconds: in milliseconds it would be before March 1973
 _LATEST = 253_402_300_799_999  # the end of the year 9999, the limit of calendars

@@ -57,3 +57,13 @@ def asset_path(*names: str) -> str:
 def package_path(*names: str) -> str:
     """Return the path of a data file inside the package."""
     return os.path.join(_PACKAGE, *names)
+
+
+NO_SQLITE = "this Python has no SQLite"
+
+
+def has_sqlite() -> bool:
+    """Return whether this Python has SQLite. Some are built without it."""
+    from importlib.util import find_spec
+
+    return find_spec("_sqlite3") is not None

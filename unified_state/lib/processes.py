@@ -14,8 +14,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from unified_state.lib.stdlib import system
-
 if TYPE_CHECKING:
     from subprocess import Popen
 
@@ -120,23 +118,23 @@ class SpawnedProcesses:
 
     def _start(self, program: Program, environment: Mapping[str, str]) -> None:
         actions: list[tuple[int, int, str, int, int] | tuple[int, int, int]] = [
-            (system.POSIX_SPAWN_OPEN, 0, _NOTHING, system.O_RDONLY, 0)
+            (os.POSIX_SPAWN_OPEN, 0, _NOTHING, os.O_RDONLY, 0)
             if program.stdin is None
-            else (system.POSIX_SPAWN_DUP2, program.stdin, 0)
+            else (os.POSIX_SPAWN_DUP2, program.stdin, 0)
         ]
         pipes = []
         try:
             for stream, reader in ((1, program.output), (2, program.complaint)):
-                ours, theirs = system.pipe()
+                ours, theirs = os.pipe()
                 self._readers[ours] = (program, reader)
                 pipes.append(theirs)
-                actions.append((system.POSIX_SPAWN_DUP2, theirs, stream))
+                actions.append((os.POSIX_SPAWN_DUP2, theirs, stream))
             arguments = program.arguments
-            pid = system.posix_spawn(arguments[0], arguments, environment, file_actions=actions, setpgroup=0)
+            pid = os.posix_spawn(arguments[0], arguments, environment, file_actions=actions, setpgroup=0)
             self._running[pid] = program
         finally:
             for theirs in pipes:
-                system.close(theirs)
+                os.close(theirs)
 
     def finish(self, end: float) -> None:
         """Read until all programs have ended, at most until `end`, and kill the others."""
@@ -158,21 +156,21 @@ class SpawnedProcesses:
             poller.register(descriptor)
         while self._readers and (left := end - time.monotonic()) > 0:
             for descriptor, _ in poller.poll(left * 1000):
-                if piece := system.read(descriptor, _PIECE):
+                if piece := os.read(descriptor, _PIECE):
                     self._readers[descriptor][1].feed(piece)
                 else:
                     poller.unregister(descriptor)
-                    system.close(descriptor)
+                    os.close(descriptor)
                     del self._readers[descriptor]
 
     def _stop(self) -> None:
         while self._readers:
-            system.close(self._readers.popitem()[0])
+            os.close(self._readers.popitem()[0])
         for pid in self._running:
             try:
-                system.killpg(pid, _SIGKILL)
+                os.killpg(pid, _SIGKILL)
             except OSError:  # it left its group, or (on macOS) has just ended
-                system.kill(pid, _SIGKILL)
+                os.kill(pid, _SIGKILL)
         while self._running:
             _wait(self._running.popitem()[0], time.monotonic() + _PATIENCE)
 
@@ -180,9 +178,9 @@ class SpawnedProcesses:
 def _wait(pid: int, end: float) -> int | None:
     """Return the exit code of a child; None if it still runs at `end`."""
     while True:
-        ended, status = system.waitpid(pid, system.WNOHANG)
+        ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
-            return system.waitstatus_to_exitcode(status)
+            return os.waitstatus_to_exitcode(status)
         if time.monotonic() >= end:
             return None
         time.sleep(0.0005)
@@ -234,5 +232,5 @@ class PopenedProcesses:
 
 
 start_programs: Callable[[Sequence[Program], Mapping[str, str]], Processes] = (
-    SpawnedProcesses if hasattr(system, "posix_spawn") else PopenedProcesses
+    SpawnedProcesses if hasattr(os, "posix_spawn") else PopenedProcesses
 )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from unified_state.errors import DamagedFileError
 from unified_state.lib.package import package_path
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

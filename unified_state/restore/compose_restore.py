@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from unified_state.capture.survival_table import find_survival
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import FileLock, remove_if_empty, write_note
-from unified_state.lib.stdlib import SMALL_FILE, open_regular, read_regular
+from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import newest_session

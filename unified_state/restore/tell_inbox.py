@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import PROPOSED
 from unified_state.memory.ledger.rules.from_file import KEYS_FROM_FILE

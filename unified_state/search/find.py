@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from sqlite3 import DatabaseError
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
 from unified_state.lib.query import words_of
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.lib.text import one_line
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.cut_outputs import note_recall

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.processes import count_processors
-from unified_state.lib.stdlib import dump_json, parse_json
 
 _PIECE = 1 << 16  # bytes
 _FEWEST = 16  # archives for one process: to start it takes as long as to search some of them

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from unified_state.errors import MissingExtraError, StorageError
 from unified_state.lib.package import extra_line
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.settings import default_data_dir
 
 if TYPE_CHECKING:

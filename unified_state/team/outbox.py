@@ -12,8 +12,8 @@ from itertools import takewhile
 from struct import unpack
 from typing import Any
 
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import dump_json
 from unified_state.memory.archive.archive import BODY_SIZE, Archive
 from unified_state.memory.archive.schema.outbox_triggers import LINK_KEY, make_triggers, note_everything
 from unified_state.memory.archive.sessions import STAND_IN

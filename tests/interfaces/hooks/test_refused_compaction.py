@@ -7,7 +7,7 @@ import pytest
 
 from unified_state import UnifiedStateManager
 from unified_state.interfaces.hook import BLOCKED, HookRun
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 
 
 class GivenRun(HookRun):

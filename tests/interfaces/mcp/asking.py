@@ -15,7 +15,7 @@ from unified_state.interfaces.mcp.answer_schemas import schema_of
 from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project
 from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.json_text import parse_json
 
 
 def tools(folder: Path) -> dict[str, Tool]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
+from sqlite3 import DatabaseError
 
 import pytest
 
@@ -15,7 +16,6 @@ from unified_state.errors import (
     StorageError,
     UnifiedStateError,
 )
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive, storage_error
 
 

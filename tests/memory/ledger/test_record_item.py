@@ -11,7 +11,7 @@ import pytest
 from tests.builders import BODIES, NOW, SESSION, item
 from tests.terminal import call_at_terminal
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.lib.uuids import new_uuid
+from unified_state.lib.times import new_uuid
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.decide_proposal import accept, reject

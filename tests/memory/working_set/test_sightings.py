@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.agents.transcripts.rules.call_effects import Call, call_of, read_call
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.memory.working_set.rules.sightings import (
     ASKED,
     EDITED,

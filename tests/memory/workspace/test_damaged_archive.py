@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
+from sqlite3 import DatabaseError
 
 import pytest
 
@@ -10,7 +11,6 @@ from tests.builders import NOW, item, uuid_of
 from tests.indexed import steps_having
 from tests.processes import run_at_once
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.compactions import begin_compaction, keep_rewind
 from unified_state.memory.archive.export_steps import export_steps

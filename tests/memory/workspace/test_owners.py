@@ -13,7 +13,7 @@ import pytest
 
 from tests.builders import SESSION, append, prompt
 from unified_state.interfaces.cli.main import run
-from unified_state.lib.stdlib import not_ours
+from unified_state.lib.read_files import not_ours
 from unified_state.memory.repository.place import locate
 from unified_state.settings import default_data_dir, load_settings
 

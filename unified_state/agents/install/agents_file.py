@@ -10,7 +10,7 @@ import os
 
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.files import lies_in, write_atomically
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 
 _NAME = "AGENTS.md"
 BEGIN, END = b"<!-- unified-state: begin", b"<!-- unified-state: end -->"

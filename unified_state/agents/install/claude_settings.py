@@ -17,8 +17,9 @@ from typing import Any
 from unified_state.agents.install.hook_table import MARKS, our_handlers, starts
 from unified_state.errors import StorageError
 from unified_state.lib.files import write_note
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, open_regular, parse_json, read_regular
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, open_regular, read_regular
 from unified_state.memory.repository.find_repository import find_repository
 
 

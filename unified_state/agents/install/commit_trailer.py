@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.errors import StorageError, UsageError
 from unified_state.lib.files import write_atomically
-from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.memory.repository.find_repository import Repository
 from unified_state.memory.repository.git_state import run_git
 from unified_state.model.hook_event import HOST_MARK

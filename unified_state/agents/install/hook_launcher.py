@@ -24,7 +24,7 @@ from unified_state.agents.install.hook_table import (
 from unified_state.errors import StorageError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 
 _PROGRAM = "unified-state"
 _EXECUTABLE = 0o755

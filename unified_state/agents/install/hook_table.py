@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.model.constraint import ALL_TOOLS, TOOL_EVENT
 from unified_state.model.hook_event import CHECK_WORD, HOOK_WORDS, PARTS, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir

@@ -41,8 +41,8 @@ from unified_state.agents.install.skill_file import Skill, plan_skill, remove_sk
 from unified_state.agents.install.status_line_entry import with_status_line, without_status_line
 from unified_state.lib.files import remove_if_empty, write_atomically
 from unified_state.lib.package import asset_path
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.item import ALIAS_LETTERS
 

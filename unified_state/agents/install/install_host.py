@@ -27,7 +27,7 @@ from unified_state.agents.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS
 from unified_state.errors import StorageError, UsageError
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import package_path
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
 

@@ -18,7 +18,7 @@ import sys
 from unified_state.errors import StorageError, UsageError
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import PACKAGE_ROOT, install_line
-from unified_state.lib.stdlib import SMALL_FILE, open_regular, read_regular
+from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
 
 _PROGRAM, _MODULE = "unified-state", "unified_state.interfaces.cli.main"
 _LONGEST_LINE = 127  # bytes of a first line that every Linux kernel reads

@@ -18,7 +18,8 @@ from typing import Any, TypeVar
 from unified_state.agents.install.settings_link import file_behind
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.files import write_atomically
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_ascii_json, parse_json, read_regular
+from unified_state.lib.json_text import dump_ascii_json, parse_json
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
 
 Span = tuple[int, int]
 T = TypeVar("T")

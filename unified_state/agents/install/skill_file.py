@@ -12,8 +12,8 @@ from zlib import crc32
 from unified_state.errors import StorageError
 from unified_state.lib.files import lies_in, remove_if_empty, write_atomically
 from unified_state.lib.package import asset_path
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
 
 SKILL = "session-memory"
 _FILE = "SKILL.md"

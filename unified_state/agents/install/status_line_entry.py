@@ -14,7 +14,7 @@ from typing import Any
 from unified_state.agents.install.claude_settings import config_folder, parsed_settings, settings_in
 from unified_state.agents.install.hook_table import command_words
 from unified_state.agents.install.settings_edit import member_text, remove_member, set_member
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.settings import default_data_dir
 
 MODULE = "unified_state.interfaces.statusline"

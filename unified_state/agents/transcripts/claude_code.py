@@ -12,7 +12,7 @@ from typing import Any
 
 from unified_state.agents.transcripts.transcript_lines import Entry, Message, object_in, objects_in, text_in, time_of
 from unified_state.lib.fence import nonces_in
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.model.step import (
     ATTACHMENT,
     NOTICE,

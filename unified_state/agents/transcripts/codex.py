@@ -23,8 +23,8 @@ from unified_state.agents.transcripts.transcript_lines import (
     time_of,
 )
 from unified_state.lib.fence import nonces_in
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.shell.shell_line import program_name
-from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step
 
 _USER_TEXT = "user.text"  # the message part kind of text that the user wrote

@@ -20,7 +20,7 @@ from unified_state.agents.transcripts.transcript_lines import (
     without_context,
 )
 from unified_state.lib.fence import nonces_in
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step
 
 _SUMMARY, _SUMMARY_ENDS = "<state_snapshot>", "</state_snapshot>"

@@ -20,7 +20,8 @@ from unified_state.agents.transcripts.transcript_lines import (
     subagent_transcripts,
     text_in,
 )
-from unified_state.lib.stdlib import SMALL_FILE, open_regular, parse_object, read_regular
+from unified_state.lib.json_text import parse_object
+from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
 
 _TAIL = 1 << 19  # bytes at the end of a transcript that are searched for an open call
 _MOST_PARENTS = 8  # number of newest subagent transcripts that are searched for nested calls

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from io import BufferedReader
 from typing import Any
 
-from unified_state.lib.stdlib import dump_json, open_regular, parse_object
+from unified_state.lib.json_text import dump_json, parse_object
+from unified_state.lib.read_files import open_regular
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Boundary, Continuation, Found, Step, Summary, Usage
 

@@ -11,7 +11,7 @@ from zlib import adler32, crc32
 from unified_state.context.lean.rules.answer_shapes import with_text
 from unified_state.context.lean.rules.cut_marks import with_handle
 from unified_state.context.window.context_table import newest_cut
-from unified_state.lib.stdlib import dump_ascii_json, dump_json
+from unified_state.lib.json_text import dump_ascii_json, dump_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.cut_outputs import (
     Output,

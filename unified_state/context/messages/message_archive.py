@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from unified_state.context.messages.prune_messages import ASSISTANT, TOOL, CutText
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import pack
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive

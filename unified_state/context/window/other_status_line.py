@@ -1,13 +1,13 @@
-"""The user's own status line, which runs next to ours. It does not load `os`, as the note of ours does not."""
+"""The user's own status line, which runs next to ours."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping
 
 from unified_state.lib.processes import Excerpt, Processes, Program, start_programs
-from unified_state.lib.stdlib import system
 
 _SECONDS = 3.0  # timeout of the user's status line
 _MOST_BYTES = 1 << 14  # limit of its output
@@ -33,15 +33,15 @@ class OtherStatusLine:
 
 def _start(program: Program, stdin: bytes, environ: Mapping[str, str]) -> Processes | None:
     """Start the program with all of its input in a pipe. Return None if that fails."""
-    ours, theirs = system.pipe()
+    ours, theirs = os.pipe()
     try:
         try:
-            system.write(theirs, stdin[:_PIPE_BYTES])
+            os.write(theirs, stdin[:_PIPE_BYTES])
         finally:
-            system.close(theirs)
+            os.close(theirs)
         program.stdin = ours
         return start_programs([program], environ)
     except OSError:
         return None
     finally:
-        system.close(ours)
+        os.close(ours)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.files import session_file, write_session_file
-from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 
 _FOLDER = "pressure"
 

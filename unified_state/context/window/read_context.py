@@ -16,7 +16,8 @@ from unified_state.agents.transcripts.transcript_lines import parse_entries, tim
 from unified_state.context.window.context_table import history, newest_cut, seen_limits, turn_starts, watched_context
 from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
 from unified_state.lib.files import session_file, write_session_file
-from unified_state.lib.stdlib import SMALL_FILE, dump_json, open_regular, parse_json, read_regular
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
 from unified_state.memory.archive.archive import Archive
 from unified_state.model.context_usage import OK, Limit, Point, Reading, Watched
 from unified_state.settings import Settings

@@ -14,7 +14,7 @@ from unified_state.context.window.read_context import watched_before
 from unified_state.context.window.rules.context_phase import compaction_limit, phase_of, trend_of
 from unified_state.context.window.rules.status_text import Glance
 from unified_state.errors import UnifiedStateError
-from unified_state.lib.stdlib import parse_object
+from unified_state.lib.json_text import parse_object
 from unified_state.lib.text import unpack
 from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.memory.archive.archive import Archive

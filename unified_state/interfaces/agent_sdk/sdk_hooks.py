@@ -17,7 +17,7 @@ from unified_state.errors import CompactionRefusedError
 from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.hook_tool_output import shortened
 from unified_state.interfaces.hook_tool_use import check
-from unified_state.lib.stdlib import dump_ascii_json, parse_json
+from unified_state.lib.json_text import dump_ascii_json, parse_json
 from unified_state.model.constraint import TOOL_EVENT
 from unified_state.model.hook_event import PARTS, TIMEOUTS, TOOL_TIMEOUT
 

@@ -15,8 +15,8 @@ from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES, SESSIO
 from unified_state.errors import MissingExtraError, NothingArchivedError, UsageError
 from unified_state.lib.fence import visible, visible_json
 from unified_state.lib.files import lies_in
+from unified_state.lib.json_text import dump_ascii_json, dump_json
 from unified_state.lib.package import extra_line
-from unified_state.lib.stdlib import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.settings import Settings, environment, load_settings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from sqlite3 import OperationalError
 from typing import TYPE_CHECKING
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
@@ -11,7 +12,6 @@ from unified_state.interfaces.hooks.find_health import find_health
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
 from unified_state.lib.files import remove_old_leftovers
-from unified_state.lib.stdlib import OperationalError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import (

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project, json_text
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.json_text import parse_json
 
 if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream, WriteStream

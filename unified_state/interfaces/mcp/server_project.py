@@ -16,7 +16,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextConten
 
 from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.lib.fence import visible, visible_values
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import well_formed
 from unified_state.memory.workspace.session_project import client_project
 from unified_state.memory.workspace.workspace import Workspace, in_session_of_client, open_workspace

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from unified_state.lib.fence import visible
 from unified_state.lib.package import package_path
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.hook_event import BRIEF, WORKING_SET

@@ -6,7 +6,8 @@ import os
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import write_note
-from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 
 _FILE = "viewer.json"
 

@@ -12,8 +12,8 @@ from unified_state.errors import NotFoundError
 from unified_state.interfaces.viewer.home_page import page_values
 from unified_state.interfaces.viewer.open_projects import Project
 from unified_state.interfaces.viewer.page_writer import line, write_page
+from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_object
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Compaction, compactions_of
 from unified_state.memory.archive.steps import find_step, steps_of_turn, turn_of_step

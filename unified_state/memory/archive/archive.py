@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from sqlite3 import Connection, DatabaseError, connect
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
 from unified_state.lib.files import PRIVATE, publish_once, temporary_name
-from unified_state.lib.stdlib import Connection, DatabaseError, connect, not_ours
+from unified_state.lib.read_files import not_ours
 from unified_state.lib.text import escape_surrogates
 from unified_state.memory.quiet.generation import end_generation, ends_generation
 

@@ -15,8 +15,8 @@ from struct import error as StructError  # noqa: N812
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import PRIVATE, FileLock, temporary_name
+from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import open_regular
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.vector_table import Last, VectorModel
 

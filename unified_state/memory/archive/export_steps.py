@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from unified_state.errors import NotFoundError
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number

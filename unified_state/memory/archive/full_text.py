@@ -12,11 +12,11 @@ from collections.abc import Collection, Sequence
 from heapq import nlargest
 from itertools import islice, zip_longest
 from math import log, prod
+from sqlite3 import Connection, connect
 from typing import TYPE_CHECKING
 
 from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import Connection, connect
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.index.step_index import numbers_of
 from unified_state.memory.archive.steps import KIND_NUMBERS, find_step, readable

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import CLOCK_AHEAD
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import LOCAL_SESSION

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import (
     UNREADABLE,
     each_word_once,

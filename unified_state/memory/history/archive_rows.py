@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import pack, unpack
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
+from sqlite3 import DatabaseError
 from typing import Any, Self
 
 from unified_state.lib.query import query_words
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import Archive, explained
 from unified_state.memory.archive.derived_file import remove_stale
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps

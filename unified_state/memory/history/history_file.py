@@ -13,9 +13,10 @@ from typing import Any
 
 from unified_state.errors import ForeignFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, temporary_name
+from unified_state.lib.json_text import dump_json, parse_object
 from unified_state.lib.package import upgrade_line
+from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, open_regular, parse_object
 from unified_state.memory.history.record_fields import RECORD, to_object, to_record
 from unified_state.model.history_records import HistoryRecord, StoredLink, Tombstone
 

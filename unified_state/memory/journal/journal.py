@@ -13,7 +13,8 @@ from typing import Any, Self
 
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, append_whole, sync_folder, temporary_name
-from unified_state.lib.stdlib import dump_json, open_regular, parse_object
+from unified_state.lib.json_text import dump_json, parse_object
+from unified_state.lib.read_files import open_regular
 
 Line = dict[str, Any]
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from sqlite3 import Cursor
+from sqlite3 import Connection, Cursor, DatabaseError
 from types import TracebackType
 from typing import Any
 
 from unified_state.errors import NewerArchiveError
 from unified_state.lib.package import upgrade_line
-from unified_state.lib.stdlib import Connection, DatabaseError
 from unified_state.lib.text import UNREADABLE, pack, unpack
 from unified_state.memory.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, Transaction, connect_archive
 from unified_state.memory.archive.index.step_index import empty_index

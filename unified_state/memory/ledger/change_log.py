@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem

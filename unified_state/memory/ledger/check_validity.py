@@ -9,8 +9,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_json
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Rewind, place_of_entry, read_rewinds

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from unified_state.agents.transcripts.rules.hosts import is_agents
 from unified_state.errors import NotAtGateError, UsageError
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, open_regular
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, open_regular
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
 from unified_state.memory.ledger.rules.item_lines import harmless

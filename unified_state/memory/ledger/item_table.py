@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from unified_state.errors import NotFoundError
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import UNREADABLE, pack, unpack
 from unified_state.lib.times import latest_time
 from unified_state.memory.archive.archive import Archive

@@ -13,8 +13,7 @@ from unified_state.errors import NotAtGateError, UsageError
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
-from unified_state.lib.times import to_text
-from unified_state.lib.uuids import new_uuid
+from unified_state.lib.times import new_uuid, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.change_log import ADDS, CLOSES, LIFTS, REPLACES, note_change
 from unified_state.memory.ledger.item_table import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.files import make_room, write_note
-from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 
 GENERATION, QUIET_FOLDER = "generation", "quiet"  # beside the archive; in the data folder
 _REPOSITORIES = "repositories"  # in the data folder

@@ -10,8 +10,9 @@ import os
 from collections.abc import Iterator
 
 from unified_state.lib.files import PRIVATE, write_note
+from unified_state.lib.json_text import dump_ascii_json, parse_json
+from unified_state.lib.read_files import read_regular
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import dump_ascii_json, parse_json, read_regular
 from unified_state.memory.repository.find_repository import CHECKOUTS, checkout_path, read_identity
 
 _ENDING = ".json"

@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from unified_state.lib.stdlib import read_regular
+from unified_state.lib.read_files import read_regular
 
 _LARGEST = 1 << 20
 _RACY = 2_000_000_000  # nanoseconds in which a file may change again without a new modification time

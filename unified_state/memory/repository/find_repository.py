@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 
+from unified_state.lib.json_text import parse_json
+from unified_state.lib.read_files import NotOursError, is_own, open_regular, read_own, read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import NotOursError, is_own, open_regular, parse_json, read_own, read_regular
 
 ID_FILE = "unified-state-id"
 CHECKOUTS = "checkouts"  # the folder of files that map identity folders to archives

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from unified_state.lib.files import remove_if_empty, write_atomically, write_note
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.memory.repository.place import Place
 
 _LIST = "excluded"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import LARGE_FILE, SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import age_text, is_past, to_text
 
 RUNS_FOLDER = "runs"  # beside the archive: a trace for each event

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, create_once, set_aside, write_atomically
-from unified_state.lib.stdlib import dump_ascii_json
+from unified_state.lib.json_text import dump_ascii_json
 from unified_state.memory.repository.find_repository import (
     DAMAGED,
     FOREIGN,

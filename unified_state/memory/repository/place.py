@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from unified_state.errors import StorageError
+from unified_state.lib.read_files import not_ours
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import not_ours
 from unified_state.memory.repository.find_repository import (
     DAMAGED,
     FOREIGN,

@@ -8,7 +8,8 @@ import os
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import create_once, write_atomically
-from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.memory.repository.place import KEY_FILE
 from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL, Step
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 
 from unified_state.errors import UnifiedStateError
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import disk_value
-from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.text import one_line, text_hash
-from unified_state.lib.times import to_text
-from unified_state.lib.uuids import new_uuid
+from unified_state.lib.times import new_uuid, to_text
 from unified_state.memory.archive.archive import MEMORY, Archive
 from unified_state.memory.ledger.item_table import (
     PROPOSED,

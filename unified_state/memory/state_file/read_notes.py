@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut
 from unified_state.memory.ledger.waiting_notes import ACTION, FIELD, HIGHLIGHT, WORK_ITEM, FileNote
 from unified_state.memory.state_file.read_entries import LONGEST, texts_in

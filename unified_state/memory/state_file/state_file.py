@@ -13,22 +13,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, remove_leftovers, write_atomically, write_note
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.package import upgrade_line
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, NotOursError, read_own, read_regular
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import (
-    LARGE_FILE,
-    SMALL_FILE,
-    NotOursError,
-    dump_json,
-    parse_json,
-    read_own,
-    read_regular,
-    sha256_digits,
-)
 from unified_state.lib.text import well_formed
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
@@ -83,12 +76,12 @@ class StateFile:
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
                 message = f"{self.path} is damaged: {section} is no list of objects"
                 raise DamagedFileError(message, "it is set aside and written anew from the archive")
-        return StateContent(json=state, is_ours=sha256_digits(raw) == _known_digest(self._digest_path))
+        return StateContent(json=state, is_ours=sha256(raw).hexdigest() == _known_digest(self._digest_path))
 
     def is_foreign(self) -> bool:
         """Return whether there is a file that we did not write. Raises StorageError."""
         raw = self._read()
-        return raw is not None and sha256_digits(raw) != _known_digest(self._digest_path)
+        return raw is not None and sha256(raw).hexdigest() != _known_digest(self._digest_path)
 
     def update(self, change: Callable[[StateContent], State]) -> State:
         """Write the state that `change` returns for the file's content, and return it.
@@ -132,7 +125,7 @@ class StateFile:
                 raw = self._read()
             except DamagedFileError:
                 return  # the next write sets it aside
-            if raw is not None and sha256_digits(raw) == _known_digest(digest_path):
+            if raw is not None and sha256(raw).hexdigest() == _known_digest(digest_path):
                 self._write(raw)
 
     def _write(self, raw: bytes) -> None:
@@ -140,8 +133,8 @@ class StateFile:
             write_atomically(self.path, raw, PRIVATE)
         elif os.stat(self.path).st_mode & _SHARED:
             os.chmod(self.path, PRIVATE)
-        if sha256_digits(raw) != _known_digest(self._digest_path):
-            write_note(self._digest_path, os.fsencode(f"{sha256_digits(raw)}  {self.path}\n"))
+        if sha256(raw).hexdigest() != _known_digest(self._digest_path):
+            write_note(self._digest_path, os.fsencode(f"{sha256(raw).hexdigest()}  {self.path}\n"))
 
     def _read(self) -> bytes | None:
         try:
@@ -150,7 +143,7 @@ class StateFile:
             return None
         except NotOursError as error:
             raw = read_regular(self.path, LARGE_FILE)
-            if sha256_digits(raw) == _known_digest(self._digest_path):
+            if sha256(raw).hexdigest() == _known_digest(self._digest_path):
                 return raw  # on a file system that knows other owners or modes, what we wrote may look like this
             message = f"{self.path} is not used: {error.strerror}"
             raise DamagedFileError(message, "it is set aside and written anew from the archive") from error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import unpack
 from unified_state.lib.times import CLOCK_AHEAD
 from unified_state.memory.archive.archive import Archive

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable
 
-from unified_state.lib.stdlib import read_regular
+from unified_state.lib.read_files import read_regular
 
 MOST_LOOKUPS, MOST_BYTES, _SECONDS = 200, 2 << 20, 0.1
 _LARGEST = 1 << 19  # bytes of one file

@@ -12,10 +12,10 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import closing
+from sqlite3 import Connection, DatabaseError, connect
 
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, StorageError, UnifiedStateError
 from unified_state.lib.files import FileLock, sync_folder, temporary_name
-from unified_state.lib.stdlib import Connection, DatabaseError, connect
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive, storage_error
 from unified_state.memory.archive.schema.archive_check import UNREADABLE_ERRORS, problem_in

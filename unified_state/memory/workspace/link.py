@@ -9,8 +9,9 @@ import os
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.files import write_note
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import SMALL_FILE, dump_json, parse_json, read_regular
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.archive_owner import set_owner
 from unified_state.memory.repository.checkouts import Checkout, all_checkouts, folder_marks, read_checkout

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from sqlite3 import Connection, connect
 from typing import Any
 
-from unified_state.lib.stdlib import Connection, connect
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.index.step_index import empty_index
 from unified_state.memory.archive.schema.archive_check import (

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from unified_state.lib.files import session_file, write_session_file
-from unified_state.lib.stdlib import dump_ascii_json, open_regular, parse_json, parse_object, read_regular
+from unified_state.lib.json_text import dump_ascii_json, parse_json, parse_object
+from unified_state.lib.read_files import open_regular, read_regular
 from unified_state.memory.repository.place import Place
 
 

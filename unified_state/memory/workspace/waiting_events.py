@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from sqlite3 import DatabaseError
 from typing import Any
 
 from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError, UsageError
 from unified_state.lib.files import FileLock, append_whole, set_aside
-from unified_state.lib.stdlib import DatabaseError, dump_json, open_regular, parse_object
+from unified_state.lib.json_text import dump_json, parse_object
+from unified_state.lib.read_files import open_regular
 from unified_state.memory.archive.archive import Archive, storage_error
 from unified_state.memory.archive.pending_messages import Pending, keep_message, read_pending
 from unified_state.memory.archive.sessions import Cursor, move_cursor, read_cursor, touch_session

@@ -18,8 +18,8 @@ from unified_state.errors import (
     StorageError,
     TierError,
 )
+from unified_state.lib.package import NO_SQLITE, has_sqlite
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
 from unified_state.memory.archive.archive import OWNER, Archive, damaged, read_enforcement
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
 from unified_state.memory.quiet.generation import QUIET_FOLDER

@@ -9,8 +9,8 @@ from typing import Any
 
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.package import asset_path
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import camel_case
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.text import well_formed
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.explain_item import Finding

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from unified_state.errors import DamagedFileError, NotAtGateError, StorageError, UnifiedStateError
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import disk_value
-from unified_state.lib.stdlib import dump_json, parse_json
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens, upper_bound
 from unified_state.memory.archive.archive import Archive

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from unified_state.errors import UnifiedStateError
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import disk_value
-from unified_state.lib.stdlib import dump_json
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens
 from unified_state.memory.archive.archive import Archive

@@ -9,8 +9,8 @@ from typing import Any
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.capture.rules.failed_calls import is_check
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.read_files import read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import read_regular
 from unified_state.lib.text import cut, one_line, unpack
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive

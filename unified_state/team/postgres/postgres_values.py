@@ -13,8 +13,8 @@ from typing import Any
 from zlib import compress
 
 from unified_state.errors import StorageError
+from unified_state.lib.json_text import dump_ascii_json, parse_json
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import dump_ascii_json, parse_json
 from unified_state.lib.text import unpack
 from unified_state.memory.history import record_fields
 from unified_state.memory.history.record_fields import RECORD, SERVER_COLUMNS, UNKNOWN, field_types, fields_beside

@@ -8,9 +8,9 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
+from sqlite3 import sqlite_version_info
 
 from unified_state.lib.package import __version__
-from unified_state.lib.stdlib import sqlite_version_info
 from unified_state.memory.repository.health import BUG_REPORT
 from unified_state.memory.secrets.rules.mask import mask_text
 from unified_state.settings import default_data_dir

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.capture.rules.failed_calls import is_failed_check
 from unified_state.lib.identifiers import relative_path
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.archive import Archive

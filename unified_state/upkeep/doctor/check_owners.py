@@ -6,7 +6,8 @@ import os
 import shlex
 from collections.abc import Iterator
 
-from unified_state.lib.stdlib import open_regular, parse_object
+from unified_state.lib.json_text import parse_object
+from unified_state.lib.read_files import open_regular
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.repository.find_repository import FOREIGN, ID_FILE, examine, find_repository
 from unified_state.memory.repository.place import Place

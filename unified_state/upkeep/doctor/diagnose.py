@@ -9,14 +9,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from sqlite3 import DatabaseError, sqlite_version_info
 from typing import TypeVar
 
 from unified_state.constraints.compile_constraints import enforced
 from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
-from unified_state.lib.package import PACKAGE_ROOT, __version__
+from unified_state.lib.package import NO_SQLITE, PACKAGE_ROOT, __version__, has_sqlite
+from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import NO_SQLITE, SMALL_FILE, DatabaseError, has_sqlite, open_regular, sqlite_version_info
 from unified_state.lib.times import age_text
 from unified_state.memory.archive.archive import Archive, damaged, read_enforcement, storage_error
 from unified_state.memory.archive.schema.archive_check import problem_in

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 
 from unified_state.agents.install.claude_settings import config_folder
-from unified_state.lib.stdlib import read_regular
+from unified_state.lib.read_files import read_regular
 from unified_state.memory.repository.find_repository import Repository
 
 _OF_WORKTREE = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md")

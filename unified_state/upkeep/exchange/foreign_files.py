@@ -13,12 +13,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from io import TextIOWrapper
 from json import JSONDecodeError, JSONDecoder
+from sqlite3 import Connection, DatabaseError, connect
 from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text
-from unified_state.lib.stdlib import Connection, DatabaseError, connect, open_regular
+from unified_state.lib.read_files import open_regular
 
 MAGIC = b"SQLite format 3\0"
 _ENDINGS = ("", "-wal", "-journal")  # SQLite builds the WAL index (-shm) itself

@@ -13,7 +13,8 @@ from typing import Any
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text, is_too_deep
-from unified_state.lib.stdlib import dump_json, open_regular, parse_json, parse_object, read_regular
+from unified_state.lib.json_text import dump_json, parse_json, parse_object
+from unified_state.lib.read_files import open_regular, read_regular
 from unified_state.lib.times import to_milliseconds
 from unified_state.upkeep.exchange.foreign_files import damaged, unreadable
 

@@ -9,8 +9,9 @@ import os
 from collections.abc import Callable, Iterator
 
 from unified_state.errors import ForeignFileError
+from unified_state.lib.json_text import parse_object
+from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import open_regular, parse_object
 from unified_state.memory.history.history_file import Header, is_history, is_sealed, read_history
 from unified_state.model.history_records import HistoryRecord
 from unified_state.upkeep.exchange import claude_flow, claude_mem, state_snapshot

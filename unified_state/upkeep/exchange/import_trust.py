@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import is_past
 from unified_state.memory.history.store_protocol import HistoryStore

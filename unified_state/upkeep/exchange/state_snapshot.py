@@ -14,8 +14,9 @@ from hashlib import sha256
 from typing import Any
 
 from unified_state.errors import ForeignFileError, NewerVersionError
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.package import upgrade_line
-from unified_state.lib.stdlib import open_regular, parse_json
+from unified_state.lib.read_files import open_regular
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.state_file.read_entries import SETTLED, StateEntry, alias_number, read_entries

@@ -14,8 +14,9 @@ from typing import Any
 
 from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.archive import Archive

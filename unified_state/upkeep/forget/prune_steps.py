@@ -10,8 +10,8 @@ table of the connection, so their number has no limit.
 from __future__ import annotations
 
 from unified_state.errors import UsageError
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_json
 from unified_state.lib.text import strings_of, unpack
 from unified_state.memory.archive.archive import BODY_SIZE, Archive
 from unified_state.memory.archive.small_steps import in_small_steps

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.identifiers import mentioned_files
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import LARGE_FILE, dump_json, parse_json, read_regular
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.small_steps import note_rewrite

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 
-from unified_state.lib.stdlib import dump_json, parse_json
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.small_steps import pages_to_rewrite
 from unified_state.memory.archive.text_columns import tidy

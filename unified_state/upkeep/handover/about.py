@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import open_regular
 from unified_state.memory.history.history_file import FORMAT
 from unified_state.upkeep.handover.changed_contents import ChangedContent
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from unified_state.lib.processes import Excerpt
+from unified_state.lib.read_files import read_regular
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import read_regular
 from unified_state.memory.repository.git_state import run_git
 
 SAME, DIFFERS, MISSING, UNKNOWN = "the same here", "different here", "not here", "not compared"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from unified_state.agents.transcripts.rules.patches import BEGIN, Change, changes_in
+from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_commands import commands_run, only_prints
 from unified_state.lib.shell.shell_line import SimpleCommand, UnreadableError, program_name
-from unified_state.lib.stdlib import parse_object
 from unified_state.lib.text import strings_of
 from unified_state.model.step import Step
 

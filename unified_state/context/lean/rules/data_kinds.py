@@ -8,7 +8,7 @@ from typing import Any
 from unified_state.context.lean.rules.output_view import View
 from unified_state.context.lean.rules.short_form import Kind, Ranking, ends_first, newest_first
 from unified_state.context.lean.rules.tool_call import Call
-from unified_state.lib.stdlib import parse_json
+from unified_state.lib.json_text import parse_json
 
 _LONGEST_SHAPE, _SHAPES_SHARE = 500, 0.1  # in characters, and as a part of the output
 _LOOKED_AT_JSON, _BEGINNING_PIECES = 40, 5

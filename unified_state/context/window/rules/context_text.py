@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from unified_state.context.window.rules.status_text import MOST_BYTES, short_number, window_figures
+from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
-from unified_state.lib.stdlib import parse_object
 from unified_state.model.context_usage import Point, Reading
 
 

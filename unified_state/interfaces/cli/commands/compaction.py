@@ -9,7 +9,7 @@ from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.state import savings_line
 from unified_state.interfaces.cli.progress import progress_bar
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.times import current_time
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.restore.preview import preview_restore, preview_startup, startup_text

@@ -21,8 +21,8 @@ from unified_state.interfaces.viewer.open_projects import open_projects
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import package_path
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.stdlib import LARGE_FILE, read_regular
 from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import restores_of

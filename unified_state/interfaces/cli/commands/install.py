@@ -39,8 +39,7 @@ from unified_state.interfaces.cli.install_questions import choose, may_ask
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
-from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.stdlib import NO_SQLITE, has_sqlite
+from unified_state.lib.package import NO_SQLITE, PACKAGE_ROOT, has_sqlite
 from unified_state.lib.times import current_time
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import Place, locate

@@ -16,7 +16,7 @@ from unified_state.errors import (
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.past import POINT, is_commit, show_blame, show_state_at
 from unified_state.interfaces.cli.progress import progress_bar
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
 from unified_state.model.step import Hit

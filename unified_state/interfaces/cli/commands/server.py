@@ -24,7 +24,8 @@ from unified_state.interfaces.cli.command_context import (
 )
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.interfaces.cli.terminal import is_person
-from unified_state.lib.stdlib import SMALL_FILE, dump_json, read_regular
+from unified_state.lib.json_text import dump_json
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.lib.times import current_time
 from unified_state.memory.ledger.gate import pass_gate
 from unified_state.memory.workspace.workspace import Workspace

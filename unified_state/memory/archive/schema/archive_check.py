@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import time
 from contextlib import closing
+from sqlite3 import Connection, DatabaseError, connect
 from typing import Any
 
-from unified_state.lib.stdlib import Connection, DatabaseError, connect, parse_json
+from unified_state.lib.json_text import parse_json
 from unified_state.memory.archive.schema.archive_schema import FIRST_VERSION, create_tables, newest_version
 from unified_state.memory.archive.schema.ledger_check import ledger_problem, words_problem
 from unified_state.model.item import ALIAS_LETTERS

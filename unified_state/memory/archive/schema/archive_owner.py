@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sqlite3 import DatabaseError
+
 from unified_state.errors import ArchiveUnavailableError
-from unified_state.lib.stdlib import DatabaseError
 from unified_state.memory.archive.archive import OWNER, Archive
 
 

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from sqlite3 import Connection
 
 from unified_state.errors import DamagedArchiveError, NewerArchiveError, OlderArchiveError
 from unified_state.lib.package import upgrade_line
-from unified_state.lib.stdlib import Connection
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.schema import history_tables, ledger_tables
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from unified_state.lib.stdlib import Connection
+from sqlite3 import Connection
+
 from unified_state.model.constraint import ORIGINS
 from unified_state.model.item import ALIAS_LETTERS, STATUSES
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unified_state.lib.stdlib import dump_json
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import text_hash
 from unified_state.model.item import LedgerItem
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import disk_value
-from unified_state.lib.stdlib import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import latest_time
 from unified_state.model.constraint import ASK, MODES, USER_SAID

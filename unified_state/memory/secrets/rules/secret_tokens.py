@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unified_state.lib.package import package_path
-from unified_state.lib.stdlib import SMALL_FILE, read_regular
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.memory.secrets.rules.secret_values import (
     ALNUM,
     DIGITS,

@@ -15,7 +15,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from unified_state.errors import DamagedFileError, StorageError
-from unified_state.lib.stdlib import read_regular
+from unified_state.lib.read_files import read_regular
 from unified_state.lib.text import well_formed
 from unified_state.model.step import EMBEDDED_CHARACTERS
 

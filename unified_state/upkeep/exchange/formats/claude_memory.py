@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from unified_state.lib.stdlib import read_regular
+from unified_state.lib.read_files import read_regular
 from unified_state.lib.text import text_hash
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.item import CONSTRAINT, EVIDENCE
