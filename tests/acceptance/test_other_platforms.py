@@ -44,7 +44,6 @@ for name in (
     delattr(os, name)
 for name in ("SIGALRM", "setitimer", "ITIMER_REAL", "SIGHUP", "pthread_sigmask"):
     delattr(signal, name)
-sys.modules["_signal"] = None
 sys.platform = "win32"
 sys.path.insert(0, {str(ROOT)!r})
 """

@@ -6,9 +6,10 @@ reach it, because a project may set them for the client's hooks.
 
 from __future__ import annotations
 
-import os
+import subprocess
 import sys
 from collections.abc import Mapping
+from subprocess import DEVNULL
 
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.memory.archive.archive import Archive
@@ -49,26 +50,11 @@ def start_detached(arguments: list[str], environ: Mapping[str, str]) -> None:
     A client that ends also kills its running hooks and their children. So a shell starts the program, and has ended
     when this function returns.
     """
-    if not hasattr(os, "posix_spawn"):
-        _start_on_windows(arguments, environ)
-        return
-    silent = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
-    command = ["/bin/sh", "-c", '"$@" &', "sh", *arguments]
-    try:
-        shell = os.posix_spawn(command[0], command, environ, file_actions=silent, setsid=True)
-    except NotImplementedError:  # an old system
-        shell = os.posix_spawn(command[0], command, environ, file_actions=silent, setpgroup=0)
-    os.waitpid(shell, 0)
-
-
-def _start_on_windows(arguments: list[str], environ: Mapping[str, str]) -> None:
-    from subprocess import CREATE_NEW_PROCESS_GROUP, DETACHED_PROCESS, DEVNULL, Popen  # type: ignore[attr-defined]
-
-    Popen(
-        arguments,
-        env=environ,
-        stdin=DEVNULL,
-        stdout=DEVNULL,
-        stderr=DEVNULL,
-        creationflags=DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP,
-    )
+    if sys.platform == "win32":
+        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+        subprocess.Popen(arguments, env=environ, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, creationflags=flags)
+    else:
+        command = ["/bin/sh", "-c", '"$@" &', "sh", *arguments]
+        subprocess.run(
+            command, env=environ, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True, check=False
+        )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from unified_state.lib.processes import start_programs
+from unified_state.lib.processes import Processes
 from unified_state.memory.repository.git_library import GitPythonProcesses
 from unified_state.memory.repository.outside_history import outside_history
 
@@ -34,7 +34,7 @@ def later(folder: Path, head: str, commits: list[str]) -> set[str]:
     return outside_history(str(folder), head, commits)[1]
 
 
-@pytest.mark.parametrize("start", [start_programs, GitPythonProcesses], ids=["a hook", "GitPython"])
+@pytest.mark.parametrize("start", [Processes, GitPythonProcesses], ids=["a hook", "GitPython"])
 def test_every_commit_tells_what_is_outside_its_history_and_what_comes_after_it(
     git: Git, history: list[str], repository: Path, start: Callable[..., Any]
 ) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping
 
-from unified_state.lib.processes import Excerpt, Processes, Program, start_programs
+from unified_state.lib.processes import Excerpt, Processes, Program
 
 _SECONDS = 3.0  # timeout of the user's status line
 _MOST_BYTES = 1 << 14  # limit of its output
@@ -40,7 +40,7 @@ def _start(program: Program, stdin: bytes, environ: Mapping[str, str]) -> Proces
         finally:
             os.close(theirs)
         program.stdin = ours
-        return start_programs([program], environ)
+        return Processes([program], environ)
     except OSError:
         return None
     finally:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.cli.command_table import PROGRAM
 from unified_state.lib.fence import visible
-from unified_state.lib.processes import absolute_folders
+from unified_state.lib.shell.search_path import absolute_folders
 from unified_state.settings import environment, set_variable
 
 if TYPE_CHECKING:

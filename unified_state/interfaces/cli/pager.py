@@ -10,7 +10,7 @@ import subprocess
 from contextlib import suppress
 
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
-from unified_state.lib.processes import find_program
+from unified_state.lib.shell.search_path import find_program
 from unified_state.settings import environment
 
 _LESS = "FRX"  # quit if all fits, show colours, leave the text on the screen

@@ -10,7 +10,8 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from unified_state.lib.processes import Excerpt, Processes, Program, absolute_folders, find_program, start_programs
+from unified_state.lib.processes import Excerpt, Processes, Program
+from unified_state.lib.shell.search_path import absolute_folders, find_program
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.repository.rules.git_output import SubmoduleReader, filter_names, what_git_says
 
@@ -95,7 +96,7 @@ def find_git(environ: Mapping[str, str], folder: str) -> str | None:
 
 
 def prepare_git(
-    worktree: str, environ: Mapping[str, str], *, converts: bool = True, start: StartPrograms = start_programs
+    worktree: str, environ: Mapping[str, str], *, converts: bool = True, start: StartPrograms = Processes
 ) -> GitCommand:
     """Return git for a worktree. Raises GitNotCalledError.
 

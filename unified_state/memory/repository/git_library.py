@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from errno import ENOENT
-from typing import TYPE_CHECKING
+from subprocess import Popen
 
-from unified_state.lib.processes import PopenedProcesses, Program
+from unified_state.lib.processes import Processes, Program
 from unified_state.memory.repository.git_command import REPOSITORY_VARIABLES
 from unified_state.settings import set_variable
 
-if TYPE_CHECKING:
-    from subprocess import Popen
 
-
-class GitPythonProcesses(PopenedProcesses):
+class GitPythonProcesses(Processes):
     """Programs that GitPython starts, each in its own session, so that its children are killed with it."""
 
-    def _popen(self, program: Program, environment: Mapping[str, str]) -> Popen[bytes]:
+    def _start(self, program: Program, environment: Mapping[str, str]) -> Popen[bytes]:
         with _variables(program.arguments[0]):
             from git import Git, GitCommandNotFound
 
@@ -40,12 +37,6 @@ class GitPythonProcesses(PopenedProcesses):
         process: Popen[bytes] = handle.proc  # type: ignore[assignment]  # it is None only behind the end
         handle.proc = None  # the handle would end the process when it goes
         return process
-
-    def _kill(self, process: Popen[bytes]) -> None:
-        if process.poll() is None and hasattr(os, "killpg"):
-            with suppress(OSError):  # on macOS: it has just ended
-                os.killpg(process.pid, 9)
-        super()._kill(process)
 
 
 @contextmanager

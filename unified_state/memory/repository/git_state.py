@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
-from unified_state.lib.processes import Excerpt, Program, Reader, start_programs
+from unified_state.lib.processes import Excerpt, Processes, Program, Reader
 from unified_state.memory.repository.git_command import GitCommand, GitNotCalledError, StartPrograms, prepare_git
 from unified_state.memory.repository.rules.git_output import (
     FilterReader,
@@ -49,7 +49,7 @@ def read_git(
     worktree: str,
     environment: Mapping[str, str],
     deadline: float = DEADLINE,
-    start: StartPrograms = start_programs,
+    start: StartPrograms = Processes,
 ) -> GitState:
     """Return the git state of a folder. Raises nothing: a part that git cannot report is missing, and `error` has the
     reason.
@@ -63,7 +63,7 @@ def start_git(
     worktree: str,
     environment: Mapping[str, str],
     deadline: float = DEADLINE,
-    start: StartPrograms = start_programs,
+    start: StartPrograms = Processes,
 ) -> Callable[[], GitState]:
     """Start the git commands and return the function that waits for their result, so that the caller can work in
     between.
@@ -101,7 +101,7 @@ def run_git(
     encoding: str = "ascii",
     answer: Excerpt | None = None,
     converts: bool = True,
-    start: StartPrograms = start_programs,
+    start: StartPrograms = Processes,
 ) -> str | None:
     """Return the beginning of the output of one git command; None if it fails, git is missing, or it runs past `end`
     of the monotonic clock. `answer` reads the output, else the first 64 KiB are read. `converts` as for `prepare_git`.

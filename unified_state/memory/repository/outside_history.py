@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from unified_state.lib.processes import Excerpt, start_programs
+from unified_state.lib.processes import Excerpt, Processes
 from unified_state.memory.repository.find_repository import is_object_id
 from unified_state.memory.repository.git_command import StartPrograms
 from unified_state.memory.repository.git_state import run_git
@@ -25,7 +25,7 @@ def outside_history(
     commits: Iterable[str],
     *,
     seconds: float = _SECONDS,
-    start: StartPrograms = start_programs,
+    start: StartPrograms = Processes,
 ) -> tuple[set[str], set[str]]:
     """Return those of the commits that are not in the history of `head`, and those of these that have it in theirs.
 

@@ -38,7 +38,7 @@ from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
-from unified_state.lib.processes import find_program
+from unified_state.lib.shell.search_path import find_program
 from unified_state.memory.repository.find_repository import find_repository
 from unified_state.memory.workspace.own_program import own_program
 from unified_state.model.check import Check, bad, good

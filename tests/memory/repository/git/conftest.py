@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.lib.processes import PopenedProcesses, SpawnedProcesses
 from unified_state.memory.repository.git_library import GitPythonProcesses
 from unified_state.memory.repository.git_state import read_git
 from unified_state.model.session_state import GitState
@@ -32,8 +31,7 @@ Git = Callable[..., str]
 Read = Callable[..., GitState]
 
 READERS: dict[str, Read] = {
-    "posix_spawn": partial(read_git, start=SpawnedProcesses),
-    "subprocess": partial(read_git, start=PopenedProcesses),
+    "subprocess": read_git,
     "GitPython": partial(read_git, start=GitPythonProcesses),
 }
 
