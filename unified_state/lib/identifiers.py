@@ -114,7 +114,7 @@ def _is_on_windows(folder: str) -> bool:
     return folder[1:3] == ":\\" or folder[:2] == "\\\\"
 
 
-class _Lexicon(dict):  # type: ignore[type-arg]  # typing is not loaded here
+class _Lexicon(dict[bytes, Any]):
     """A cache of the meaning of each word, None for most. It is emptied when it is full."""
 
     def __init__(self, read: Callable[[bytes], Any]) -> None:

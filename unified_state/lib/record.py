@@ -1,8 +1,9 @@
 """The base class of all records: immutable values with named, typed fields.
 
-Importing `dataclasses` costs the prompt path more than all the rest of it (it loads `inspect`, `ast` and `re`), so the
-fields are read from the annotations here, in a few lines. `pydantic` validates the same classes and derives their JSON
-Schemas from the same annotations (`__get_pydantic_core_schema__`), so no shape is written twice.
+A dataclass is compiled when its module is imported, which takes half a millisecond: with the 76 classes that a start
+loads, it would take twice as long. So the fields are read from the annotations here, in a few lines. `pydantic`
+validates the same classes and derives their JSON Schemas from the same annotations (`__get_pydantic_core_schema__`), so
+no shape is written twice.
 
 A field is camelCase on disk (`open_questions` is `openQuestions`) and snake_case in Python. Fields of a newer version
 that this version does not know are stored in `unknown` and written back.
@@ -10,15 +11,8 @@ that this version does not know are stored in `unknown` and written back.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, ClassVar, Self, dataclass_transform
-else:
-
-    def dataclass_transform(**_options):  # noqa: ANN003, ANN201  # type checkers use the typed name above
-        """Do nothing at run time: this marker is for type checkers, and importing `typing` would cost milliseconds."""
-        return lambda cls: cls
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, dataclass_transform, get_type_hints
 
 
 def camel_case(name: str) -> str:
@@ -57,7 +51,7 @@ class Record:
     __signature__ = _Signature()
 
     def __init_subclass__(cls) -> None:
-        annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # importing inspect costs 10 ms
+        annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # its own, not those of a base
         own = tuple(name for name in annotations if name not in cls.names)
         cls.names = cls.names + own
         cls.disk_names = {**cls.disk_names, **{name: camel_case(name) for name in own}}
@@ -153,12 +147,9 @@ def _pydantic_schema(cls: type[Record], handler: Any) -> Any:
 
     Unknown fields are stored in `unknown` if the class has it.
     """
-    import typing  # as pydantic, only where something is validated or a schema is written; the hooks never do
+    from pydantic_core import core_schema  # only where something is validated or a schema is written; hooks never do
 
-    from pydantic_core import core_schema
-
-    # The record modules import names of typing only for type checkers, so they are passed in here.
-    hints = typing.get_type_hints(cls, localns=vars(typing), include_extras=True)
+    hints = get_type_hints(cls, include_extras=True)
     keeps_unknown = "unknown" in cls.names
     fields = {
         name: core_schema.typed_dict_field(

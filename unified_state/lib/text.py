@@ -255,7 +255,7 @@ def _names_among(words: set[bytes]) -> list[tuple[str, str]]:
     return list(filter(None, map(_known.__getitem__, names)))
 
 
-class _Known(dict):  # type: ignore[type-arg]  # typing is not loaded here
+class _Known(dict[bytes, tuple[str, str] | None]):
     """A cache of the names that have parts, None for most words. It is emptied when it is full."""
 
     def __missing__(self, word: bytes) -> tuple[str, str] | None:

@@ -216,7 +216,7 @@ def _first(found: dict[int, float], most: int) -> dict[int, float]:
     return first | dict.fromkeys(others, least)
 
 
-class Norms(dict):  # type: ignore[type-arg]  # typing is not loaded here
+class Norms(dict[bytes, float]):
     """By what to divide the worth of a step's words, for each length as the index has it."""
 
     def __init__(self, archive: Archive) -> None:
