@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+from unified_state.lib.package import USE_ANOTHER, lacks_sqlite
 from unified_state.model.hook_event import HOOK_WORDS
 
 
@@ -13,4 +14,10 @@ def main() -> None:
     word = sys.argv[1] if len(sys.argv) > 1 else ""
     if word in HOOK_WORDS:
         del sys.argv[1]
-    import_module(f"unified_state.interfaces.{HOOK_WORDS.get(word, 'hook')}").main()
+    try:
+        hook = import_module(f"unified_state.interfaces.{HOOK_WORDS.get(word, 'hook')}")
+    except ModuleNotFoundError as error:
+        if lacks_sqlite(error):
+            sys.exit(USE_ANOTHER)
+        raise
+    hook.main()

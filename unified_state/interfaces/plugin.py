@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from unified_state.agents.install.claude_settings import data_folder, settings_run
 from unified_state.interfaces.tool_hook import limit_time
+from unified_state.lib.package import USE_ANOTHER, lacks_sqlite
 from unified_state.settings import environment, hook_data_dir
 
 
@@ -27,9 +28,13 @@ def run(event: str = "", part: str = "", *_: str) -> int:
     environ = environment()
     if settings_run(event, environ.get("CLAUDE_PROJECT_DIR", "."), environ):
         return 0
-    from unified_state.interfaces.hook import EVENTS
-    from unified_state.interfaces.hook import run as run_hook
-
+    try:
+        from unified_state.interfaces.hook import EVENTS
+        from unified_state.interfaces.hook import run as run_hook
+    except ModuleNotFoundError as error:
+        if lacks_sqlite(error):
+            sys.exit(USE_ANOTHER)
+        raise
     if event not in EVENTS:
         return 0
     return run_hook(event, part, hook_data_dir(os.path.join(data_folder(environ), "settings.json")))

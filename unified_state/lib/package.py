@@ -60,6 +60,7 @@ def package_path(*names: str) -> str:
 
 
 NO_SQLITE = "this Python has no SQLite"
+USE_ANOTHER = f"unified-state: {NO_SQLITE}; install with one that has it"
 
 
 def has_sqlite() -> bool:
@@ -67,3 +68,8 @@ def has_sqlite() -> bool:
     from importlib.util import find_spec
 
     return find_spec("_sqlite3") is not None
+
+
+def lacks_sqlite(error: BaseException) -> bool:
+    """Return whether a program failed because this Python was built without SQLite."""
+    return isinstance(error, ModuleNotFoundError) and error.name in {"sqlite3", "_sqlite3"}

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.cli.command_table import PROGRAM
 from unified_state.lib.fence import visible
+from unified_state.lib.package import USE_ANOTHER, lacks_sqlite
 from unified_state.lib.shell.search_path import absolute_folders
 from unified_state.settings import environment, set_variable
 
@@ -83,6 +84,8 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001  # the command line's edge: a bug becomes a report and exit 3
+        if lacks_sqlite(error):
+            sys.exit(USE_ANOTHER)
         from unified_state.upkeep.doctor.bug_report import report_bug
 
         sys.stderr.write(f"{PROGRAM}: {report_bug(error, arguments)}\n")
