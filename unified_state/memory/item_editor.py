@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack
 
 from unified_state.errors import UsageError
 from unified_state.memory.ledger.rules.short_item import short_form
@@ -16,10 +17,30 @@ from unified_state.memory.writer.correct_state import (
     reopen_item,
     undo_newest,
 )
-from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES, Changes, Decision, Entry
+from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES, Decision, Entry
 
 _CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
 _FLAGS = ("reversible", "blocking")
+
+
+class Changes(TypedDict, total=False):
+    """The fields of an item that an edit may change, those of all kinds."""
+
+    decision: str
+    rationale: str
+    reversible: bool
+    constraint: str
+    source: str
+    blocking: bool
+    scope: Mapping[str, Sequence[str]] | None
+    mode: Literal["warn", "ask", "deny"] | None
+    question: str
+    context: str
+    priority: Literal["high", "medium", "low"]
+    type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
+    content: str
+    attempt: str
+    outcome: str
 
 
 class ItemEditor:

@@ -7,31 +7,9 @@ alias (`D7`) is a short name, unique in the repository.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from unified_state.lib.record import Record, camel_case
-
-
-class Changes(TypedDict, total=False):
-    """The fields of an item that an edit may change, those of all kinds."""
-
-    decision: str
-    rationale: str
-    reversible: bool
-    constraint: str
-    source: str
-    blocking: bool
-    scope: Mapping[str, Sequence[str]] | None
-    mode: Literal["warn", "ask", "deny"] | None
-    question: str
-    context: str
-    priority: Literal["high", "medium", "low"]
-    type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
-    content: str
-    attempt: str
-    outcome: str
-
 
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
 ATTEMPT = "attempt"
