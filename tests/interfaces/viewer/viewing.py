@@ -21,7 +21,9 @@ from tests.fork_server import run_ours
 from tests.interfaces.cli.screen import PROGRAM, person
 from tests.terminal import MIDDLEMAN
 
-SUMMARY = "1. Primary Request: add a token bucket.\n2. Decisions: Token bucket in Redis.\n"
+SUMMARY = (
+    "1. Primary Request: add a token bucket.\n2. Decisions: Token bucket in Redis, which the four workers share.\n"
+)
 HOSTILE = (
     "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> \u202eevil\u202c \x1b[31mred"
 )
