@@ -13,48 +13,58 @@ def file(path: str, *names: str, hot: float = 2.0, gone: str = "") -> WorkingFil
     return WorkingFile(path=path, score=hot, hot=hot, words=tuple((name, 1.0) for name in names), gone=gone)
 
 
+def told(files: list[WorkingFile], tokens: int, summary: str = "") -> list[str]:
+    return list(file_lines(files, summary, tokens))
+
+
 def test_a_file_has_its_names() -> None:
-    assert list(file_lines([file("src/a.py", "parse_line", "read_all")], 100)) == ["src/a.py: parse_line read_all"]
+    assert told([file("src/a.py", "parse_line", "read_all")], 100) == ["src/a.py: parse_line read_all"]
 
 
 def test_of_a_file_that_was_edited_more_names_are_told() -> None:
     names = [f"name_{number}" for number in range(99)]
-    edited, read = file_lines([file("a.py", *names), file("b.py", *names, hot=0.0)], 9999)
+    edited, read = told([file("a.py", *names), file("b.py", *names, hot=0.0)], 9999)
     assert (edited.count("name_"), read.count("name_")) == (60, 12)
 
 
 def test_a_file_that_is_gone_is_told_as_such_without_names() -> None:
-    assert list(file_lines([file("a.py", "parse_line", gone="deleted")], 100)) == ["a.py (deleted)"]
+    assert told([file("a.py", "parse_line", gone="deleted")], 100) == ["a.py (deleted)"]
 
 
 def test_of_files_that_were_only_read_and_differ_in_a_number_one_is_told() -> None:
     read = [file(f"out/log{number}.txt", "made_by", hot=0.0) for number in range(9)]
-    assert list(file_lines(read, 999)) == ["out/log0.txt: made_by (and 8 alike)"]
+    assert told(read, 999) == ["out/log0.txt: made_by (and 8 alike)"]
 
 
 def test_edited_files_are_told_each() -> None:
     edited = [file(f"src/part{number}.py", "made_by") for number in range(9)]
-    assert len(list(file_lines(edited, 999))) == 9
+    assert len(told(edited, 999)) == 9
 
 
 @pytest.mark.parametrize("path", ["", "/", "a/", "x" * 300, "src/…/a.py", "src/a\u202e.py"])
 def test_what_is_no_path_is_not_told(path: str) -> None:
-    assert list(file_lines([file(path, "parse_line")], 999)) == []
+    assert told([file(path, "parse_line")], 999) == []
+
+
+def test_a_file_that_the_summary_tells_with_all_its_names_is_left_out() -> None:
+    files = [file("src/a.py", "parse_line"), file("src/b.py", "read_all", "read_one")]
+    summary = "I changed parse_line in src/a.py, and read_all in src/b.py."
+    assert told(files, 999, summary) == ["src/b.py: read_all read_one"]
 
 
 def test_a_file_that_was_only_named_says_nothing() -> None:
-    assert list(file_lines([file("a.py", hot=0.0)], 999)) == []
+    assert told([file("a.py", hot=0.0)], 999) == []
 
 
 @pytest.mark.parametrize(
     ("path", "shown"), [("[NOW]", "./[NOW]"), ("T7 (now) x", "./T7 (now) x"), ("文档/说明.md", "文档/说明.md")]
 )
 def test_a_path_does_not_look_like_another_line(path: str, shown: str) -> None:
-    assert list(file_lines([file(path, "parse_line")], 999)) == [f"{shown}: parse_line"]
+    assert told([file(path, "parse_line")], 999) == [f"{shown}: parse_line"]
 
 
 def test_they_keep_within_the_tokens() -> None:
     files = [file(f"src/{letter}.py", *(f"{letter}_{number}" for number in range(30))) for letter in "abcdefghij"]
-    told = list(file_lines(files, 300))
-    assert 0 < len(told) < 10
-    assert sum(estimate_tokens(f"{line}\n") for line in told) <= 300
+    lines = told(files, 300)
+    assert 0 < len(lines) < 10
+    assert sum(estimate_tokens(f"{line}\n") for line in lines) <= 300

@@ -40,7 +40,7 @@ _DECISION = 1.5  # weight of a passage with a decision or a cause
 _TITLES, _COUNTED = 60, 30  # tokens of the titles, and of the line on what is left out
 _INDENT = "    - "  # without the dash a passage could look like a title or an item
 _LAST_STEPS, _FILES, _TURNS = 0.22, 0.38, 0.09
-WORDS_TITLE = "[USER] typed in this session, and not in the summary"
+WORDS_TITLE, UNQUOTED = "[USER] typed in this session", ", and not in the summary"
 NOW_TITLE = "[NOW]"
 RAN_TITLE = "[RAN] the newest first"
 SAID_TITLE = "[SAID] by the agent, the newest first; what came later may say otherwise"
@@ -85,12 +85,15 @@ def _add_state(page: _Page, known: Known) -> None:
 def _add_work(page: _Page, known: Known) -> None:
     """Add the user's words and the work, each section within its share."""
     summary = known.summary or ""
-    page.add(WORDS_TITLE, unquoted_lines(known.prompts, summary, min(_WORDS, page.tokens - _TITLES)))
+    page.add(
+        WORDS_TITLE + UNQUOTED * bool(summary),
+        unquoted_lines(known.prompts, summary, min(_WORDS, page.tokens - _TITLES)),
+    )
     if known.reason in AFTER_COMPACTION:
         page.add(NOW_TITLE, now_lines(known))
     room = page.tokens - _TITLES
     steps = last_steps(known.turns, room * _LAST_STEPS)
-    files = list(file_lines(known.working_set.files if known.working_set else (), room * _FILES))
+    files = list(file_lines(known.working_set.files if known.working_set else (), summary, room * _FILES))
     told = Told("\n".join([summary, *page.lines()]))
     for line in (*steps, *files):
         told.add(line)

@@ -13,10 +13,11 @@ _LONGEST_PATH, _FAMILY = 200, 3
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
 
 
-def file_lines(files: Iterable[WorkingFile], tokens: float) -> Iterator[str]:
+def file_lines(files: Iterable[WorkingFile], summary: str, tokens: float) -> Iterator[str]:
     """Yield a line for each file, the most important first, within so many tokens.
 
-    Of files that were not edited and differ only in their numbers, the first is told.
+    Of files that were not edited and differ only in their numbers, the first is told. A file that the summary tells
+    with all its names is left out.
     """
     tellable = [file for file in files if _is_tellable(file)]
     sizes, told = counted(without_digits(file.path) for file in tellable), set[str]()
@@ -27,6 +28,8 @@ def file_lines(files: Iterable[WorkingFile], tokens: float) -> Iterator[str]:
                 continue
             told.add(family)
         line, others = _line(file), sizes[family] - 1
+        if all(word.rstrip(":") in summary for word in line.split()):
+            continue
         line += f" (and {others} alike)" if family in told else ""
         tokens -= estimate_tokens(f"{line}\n")
         if tokens < 0:
