@@ -145,6 +145,11 @@ def restored(project: Project, path: Path, **fields: Any) -> dict[str, str]:
     return texts
 
 
+def all_restored(project: Project, path: Path, **fields: Any) -> str:
+    """The same as one text."""
+    return "\n".join(restored(project, path, **fields).values())
+
+
 def hook_command(event: str, part: str = "") -> list[str]:
     """The command line of Python that the gate becomes for an event; for an unknown one, that of any other."""
     launched = f"# Starts a hook of unified-state.\nimport sys\nsys.path.append({str(ROOT)!r})\n"

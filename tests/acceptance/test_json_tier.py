@@ -51,7 +51,7 @@ def test_every_turn_is_archived_and_after_a_compaction_state_and_turns_come_back
     texts = restored(chosen, path)
     assert "D1" in texts["brief"]
     assert "API v1 stays" in texts["brief"]
-    assert "[LAST TURNS]" in texts["working_set"]
+    assert all(f"T{number} agent: Done with turn {number - 1}: " in texts["brief"] for number in range(1, 6))
     exported = [line for line in chosen.export("s") if line.get("text") != "and now?"]
     assert kept(exported) == said(written.content)
     assert chosen.archives == []
@@ -144,9 +144,8 @@ def test_what_needed_an_archive_before_works(chosen: Project, tmp_path: Path) ->
     assert chosen.ask("scan")["refs"] == []
     assert chosen.run("context").code in (0, 1)
     chosen.decide("Use one journal")
-    texts = restored(chosen, path)
-    assert "never push to main" in texts["brief"]
-    assert "app.py" in texts["working_set"]
+    assert "C1 (the user said): From now on never push to main" in restored(chosen, path)["brief"]
+    assert "app.py" in restored(chosen, path)["brief"]
     assert chosen.run("compactions").code == 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .product import Project, restored
+from .product import Project, all_restored, restored
 from .transcripts import Transcript
 
 DENIAL = "Constraint C1 forbids this"
@@ -49,9 +49,8 @@ def test_our_denials_usage_errors_and_tools_never_become_items(project: Project,
 
 
 def test_they_never_become_errors_failed_commands_or_identifiers_of_a_restore(project: Project, noisy: Path) -> None:
-    told = restored(project, noisy)["working_set"]
+    told = all_restored(project, noisy)
     for noise in (
-        "command:",
         "error: ",
         "PreToolUse",
         "hook error",

@@ -10,7 +10,7 @@ import pytest
 
 from unified_state import UnifiedStateManager
 
-from .product import Project, hook_command, restored
+from .product import Project, all_restored, hook_command, restored
 from .transcripts import Transcript
 
 MOST_UNITS = 10_000  # of UTF-16, in one hook's output
@@ -30,11 +30,27 @@ def test_after_every_compaction_the_newest_turns_come_back_not_the_same_old_ones
         for number in range(20):
             written.turn(20 * compaction + number)
         project.keep(written, path)
-        told = restored(project, path)["working_set"]
+        told = all_restored(project, path)
         written.compaction(f"summary {compaction}")
         newest, oldest = 20 * compaction + 19, 20 * compaction
-        assert f"Turn {newest}:" in told
-        assert f"Turn {oldest}:" not in told
+        assert f"agent: Done with turn {newest}:" in told
+        assert f"agent: Done with turn {oldest}:" not in told
+
+
+def test_what_the_user_typed_comes_back_across_all_earlier_compactions(project: Project, tmp_path: Path) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    written.prompt("Never touch the /health route.")
+    for compaction in range(3):
+        written.turn(compaction)
+        written.prompt(f"For part {compaction} use port {8000 + compaction}.")
+        written.text("Done.")
+        project.keep(written, path)
+        written.compaction(f"Part {compaction} is done.")
+    written.write(path)
+    told = all_restored(project, path)
+    words = ["Never touch the /health route.", *(f"For part {number} use port {8000 + number}." for number in range(3))]
+    assert [told.count(text) for text in words] == [1, 1, 1, 1]
+    assert sorted(words, key=told.index) == words
 
 
 def test_new_turns_without_tools_come_back_before_old_ones_with_tools(project: Project, tmp_path: Path) -> None:
@@ -45,8 +61,34 @@ def test_new_turns_without_tools_come_back_before_old_ones_with_tools(project: P
         written.prompt(f"What of option {number}?")
         written.text("Better not.")
     project.keep(written, path)
-    told = restored(project, path)["working_set"]
+    told = all_restored(project, path)
     assert all(f"What of option {number}?" in told for number in range(5))
+
+
+def test_of_forty_decisions_each_comes_back_or_is_named(project: Project, tmp_path: Path) -> None:
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+    written.turn(1)
+    project.keep(written, path)
+    manager = UnifiedStateManager(project.folder, "s")
+    for number in range(40):
+        manager.add_decision(f"Decided number {number}: {'at some length ' * 9}", "as it is")
+    told = all_restored(project, path).split()
+    assert {f"D{number}" for number in range(1, 41)} <= set(told)
+
+
+def test_git_is_told_as_it_is_now(project: Project, tmp_path: Path, git: Callable[..., str]) -> None:
+    written, path = Transcript("s", cwd=str(project.folder)), tmp_path / "s.jsonl"
+    written.call("Edit", {"file_path": f"{project.folder}/kept.py", "old_string": "a", "new_string": "b"}, "updated")
+    project.keep(written, path)
+    (project.folder / "kept.py").write_text("b\n", encoding="utf-8")
+    git("add", "kept.py")
+    git("commit", "--quiet", "--message", "Keep it")
+    (project.folder / "now.py").write_text("c\n", encoding="utf-8")
+    told = all_restored(project, path)
+    assert "latest commit: " in told
+    assert "Keep it" in told
+    assert "changed: now.py" in told
+    assert "no commit since" not in told
 
 
 def test_every_ref_in_a_restore_can_be_recalled(project: Project, tmp_path: Path) -> None:

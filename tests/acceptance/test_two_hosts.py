@@ -69,8 +69,7 @@ def test_claude_code_continues_what_codex_did(project: Project) -> None:
     assert "src/limiter.py: " in told
     assert "new_rate" in told
     assert "src/old.py (moved to src/queue.py)" in told
-    assert "command: make test -> failed: " in told
-    assert "starved after 3 rounds" in told
+    assert "$ make test -> failed: FAIL: test_small_tenant: starved after 3 rounds" in told
     assert "Make the limiter fair to small tenants" in told
     assert "next I look at the refill" in told
 
