@@ -109,7 +109,9 @@ def other(client: Gated) -> Gated:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("prompt", [PLAIN, "次はレクサーを直して。\r\nテストも。", "x" * 100_000, 'say "accepted"', ""])
+@pytest.mark.parametrize(
+    "prompt", [PLAIN, "次はレクサーを直して。\r\nテストも。\x1b", "x" * 100_000, 'say "accepted"', ""]
+)
 def test_a_prompt_with_nothing_to_say_is_silent_and_starts_no_python(client: Gated, shell: str, prompt: str) -> None:
     assert client.is_quiet(prompt, shell)
 
@@ -133,13 +135,22 @@ def test_a_command_sees_such_a_prompt_within_its_turn(client: Gated, command: tu
     "prompt",
     [
         *("remember: never push", "Rule: tabs", "x\r\nDECISION: SQLite\r\n", "先に。\ntodo: テスト", "accept C1"),
-        *("reject C12", "x" * 100_000 + "\nremember: all of it"),
+        *("reject C12", "x" * 100_000 + "\nremember: all of it", "accept\nC1", "Reject\tC1"),
     ],
     ids=lambda prompt: prompt[:8],
 )  # fmt: skip
 def test_a_prompt_with_words_that_the_user_marked_reaches_python_whole(client: Gated, shell: str, prompt: str) -> None:
     assert not client.is_quiet(prompt, shell)
     assert prompt in client.kept
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_mark_whose_letters_are_escaped_reaches_python(client: Gated, shell: str) -> None:
+    client.started.unlink(missing_ok=True)
+    stdin = '{"session_id":"%s","prompt":"r\\u0075le\\u003a never push"}' % client.session_id  # noqa: UP031
+    variables = {"CLAUDE_CODE_SESSION_ID": client.session_id}
+    assert client.project.execute([shell, str(client.launcher), "UserPromptSubmit"], stdin, variables).code == 0
+    assert client.started.exists()
 
 
 def test_news_of_another_session_are_told_once(client: Gated, other: Gated) -> None:

@@ -32,6 +32,7 @@ from unified_state.capture.rules.failed_calls import (
     refusal,
     refused_call,
 )
+from unified_state.capture.rules.marked_words import Mark, marks_in
 from unified_state.errors import StorageError
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.times import to_text
@@ -48,7 +49,7 @@ from unified_state.memory.working_set.keep_working_set import WorkingSetKeeper
 from unified_state.memory.working_set.session_calls import SessionCalls
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import Fact, LedgerItem
-from unified_state.model.step import PROMPT, TEXT, TOOL_RESULT, Step
+from unified_state.model.step import NOTICE, PROMPT, TEXT, TOOL_RESULT, Step
 
 _STEPS_AT_ONCE = 1_000
 _LONGEST_TEXT = 1 << 20  # characters of a step that are looked at
@@ -121,8 +122,12 @@ class FactKeeper:
                 self._failed(step, made)
             elif call is not None and not still_runs_as(step.text):
                 self._succeeded(step, call)
-        elif step.kind == PROMPT and step.agent is None and (plan := plan_to_implement(step.text)) is not None:
+        elif step.kind not in (PROMPT, NOTICE) or step.agent is not None:
+            return
+        elif step.kind == PROMPT and (plan := plan_to_implement(step.text)) is not None:
             self._plan(plan, step)
+        elif ":" in step.text and (step.kind == PROMPT or step.text.startswith("<command-")):
+            self._marked(step)
 
     def flush(self) -> None:
         """Bring what was captured to an end."""
@@ -193,6 +198,18 @@ class FactKeeper:
         if item.get("phase") in {None, PLANNING, IMPLEMENTING}:
             item["phase"] = IMPLEMENTING if title else PLANNING
         change_work(self._archive, self._session, {**work, "workItem": item})
+
+    def _marked(self, step: Step) -> None:
+        """A prompt has words that are marked. Nothing here tells who typed them, so they are proposed, unless the hook
+        recorded them.
+        """
+        own, _ = marks_in(step.text)
+        self._record([mark.proposed(self._recorder.session_id) for mark in own if not self._is_known(mark)], step)
+
+    def _is_known(self, mark: Mark) -> bool:
+        from unified_state.capture.record_marked import same_items  # few prompts have a mark
+
+        return bool(same_items(self._archive, mark))
 
     def _record(self, facts: Iterable[Fact], step: Step) -> list[LedgerItem]:
         """The items that are new."""

@@ -40,7 +40,7 @@ class FactRecorder:
 
     def __init__(self, archive: Archive, session: int, moment: Moment) -> None:
         self._archive = archive
-        self._session_id, root, worktree = archive.row(
+        self.session_id, root, worktree = archive.row(
             "SELECT session_id, root, worktree FROM session WHERE id = ?", session
         )
         self.root: str = root or ""
@@ -53,7 +53,7 @@ class FactRecorder:
         """The new item; None where this fact of this step was captured before. `number` tells the facts of one rule in
         one step apart.
         """
-        key = f"{fact.rule}:{step.uuid}:{step.block}:{number}"
+        key = fact.key or f"{fact.rule}:{step.uuid}:{step.block}:{number}"
         if was_captured(self._archive, key):
             return None
         item = self._new_item(fact, step, key)
@@ -83,7 +83,7 @@ class FactRecorder:
             status=fact.status,
             origin=fact.origin,
             created_at=at,
-            session_id=self._session_id,
+            session_id=self.session_id,
             source_uuid=step.uuid,
             commit=commit,
             branch=branch,
@@ -134,7 +134,7 @@ class FactRecorder:
         """What the fact takes the place of: an earlier answer to the same question, an earlier form of the plan."""
         if not fact.replaces or fact.status != ACTIVE:
             return []
-        earlier = items_of_rule(self._archive, fact.rule, self._session_id, _EARLIER)
+        earlier = items_of_rule(self._archive, fact.rule, self.session_id, _EARLIER)
         return [item for item in earlier if fact.replaces in {item.body.get("question"), item.body.get("title")}]
 
     def _files(self, fact: Fact) -> tuple[str, ...]:

@@ -211,7 +211,7 @@ class Fact(Record):
 
     `rule` names the rule that found it. `body` has the fields of its kind. `quote` is the passage of the step's
     archived text that states it. `replaces` is a subject on which only one fact per session and rule is valid: the
-    newer one supersedes the older.
+    newer one supersedes the older. `key` is the capture key, where that is not the fact's place in its step.
     """
 
     rule: str
@@ -222,6 +222,7 @@ class Fact(Record):
     quote: str
     files: tuple[str, ...] = ()
     replaces: str = ""
+    key: str = ""
 
 
 class Todo(Record):

@@ -1,14 +1,16 @@
-"""UserPromptSubmit: archive new steps. After a compaction, add the restore that did not reach the model, and what the
-archive knows about the prompt.
+"""UserPromptSubmit: archive new steps, and record what the user marked. After a compaction, add the restore that did
+not reach the model, and what the archive knows about the prompt.
 """
 
 from __future__ import annotations
 
+from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.lib.text import utf16_units
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Compaction, Restore, latest_compaction, restores_of
 from unified_state.memory.archive.sessions import turns_since, waiting_for_prompt
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.hook_event import PARTS
 from unified_state.model.step import PROMPT
 
@@ -19,12 +21,48 @@ TURNS_TOO_LATE = 2  # /compact itself opens a turn; a later restore is no longer
 
 
 def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
-    """Archive new steps, and return the additions to the prompt."""
+    """Archive new steps, record what the user marked, and return the additions to the prompt."""
     call.capture(archive, postpones=True)
     call.keep(archive, PROMPT, call.event.text("prompt"))
     session = call.registered(archive)
     if call.event.agent_id:
         return ""
+    call.message = _take_marked(call, archive)
+    return _with(_additions(call, archive, session), call.message)
+
+
+def _take_marked(call: HookCall, archive: Archive) -> str:
+    """Record the words that the user marked, and return a line about each. What no person typed is left to the turn's
+    end, which proposes it.
+    """
+    event, prompt = call.event, call.event.text("prompt")
+    if ":" not in prompt and prompt.lstrip()[:6].lower() not in ("accept", "reject"):
+        return ""
+    from unified_state.capture.rules.marked_words import decided_refs, marks_in
+
+    (verb, refs), (own, doubtful) = decided_refs(prompt), marks_in(call.workspace.masker.typed(prompt))
+    if not (refs or own or doubtful) or event.is_foreign or not call.is_enforced:
+        return ""
+    from unified_state.memory.ledger.gate import is_typed_by_user
+
+    if not is_typed_by_user(call.environ):
+        return ""
+    from unified_state.capture.record_marked import decide, record_marked
+    from unified_state.memory.writer.record_state import refresh_state
+
+    author = call.workspace.author().replace(origin=USER_SAID, session_id=event.session_id)
+    lines = record_marked(archive, own, author, call.workspace.mask, call.now)
+    if refs:
+        lines.append(decide(archive, verb, refs, event.session_id, call.now))
+    try:
+        refresh_state(archive, call.workspace, call.now)
+    except UnifiedStateError as error:  # the ledger has it
+        call.workspace.report(f"recorded, but {error}")
+    lines += [f"[NOT RECORDED] {mark.word}: it may be pasted; a prompt of its own records it" for mark in doubtful]
+    return "\n".join(lines)
+
+
+def _additions(call: HookCall, archive: Archive, session: int) -> str:
     output = _after_compaction(call, archive, session)
     if utf16_units(output) > _MOST_UNITS - _SHORT_UNITS:
         return output  # the rest follows with the next prompt

@@ -39,12 +39,13 @@ def accept(
     *,
     notes: Sequence[WaitingNote] = (),
     deed: str = "",
+    is_typed: bool = False,
 ) -> list[LedgerItem]:
     """Accept proposals as the user's statements, and return them. Each supersedes the items that it changes. One that a
     state file shows as settled is settled.
 
     `notes` of a state file are taken over with them. `deed` is what the user confirms then, as in `takes over 3
-    entries`.
+    entries`. With `is_typed` the user's prompt has confirmed the proposals, but not the change of a rule.
     """
     proposals = _proposals(archive, refs, origin)
     _check_agree(archive, proposals)
@@ -52,7 +53,7 @@ def accept(
     names = ", ".join(proposal.alias for proposal in proposals)
     verb = "confirms or replaces" if len(proposals) == 1 else "confirm or replace"
     pass_gate_for(
-        list({item.uuid: item for item in (*proposals, *changed)}.values()),
+        list({item.uuid: item for item in (*(() if is_typed else proposals), *changed)}.values()),
         origin,
         f"accepts {names}, which {verb}",
         deed=deed,
@@ -94,11 +95,13 @@ def reject(
     why: str = "",
     session_id: str | None = None,
     notes: Sequence[WaitingNote] = (),
+    is_typed: bool = False,
 ) -> list[LedgerItem]:
     """Reject proposals and notes of a state file, and return the former. They are not captured again. `why` is masked
-    already.
+    already. With `is_typed` the user's prompt has confirmed it.
     """
-    pass_gate_for(_proposals(archive, refs, origin), origin, "dismisses")
+    if not is_typed:
+        pass_gate_for(_proposals(archive, refs, origin), origin, "dismisses")
     at = to_text(now)
     told = {"resolution": why, "resolvedAt": at} if why else {}
     with archive.transaction():

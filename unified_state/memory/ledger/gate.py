@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from unified_state.agents.transcripts.rules.hosts import is_agents
@@ -26,6 +26,8 @@ from unified_state.settings import environment
 if TYPE_CHECKING:
     from unified_state.model.history_records import StoredItem
 
+# Of Claude Code: whether a person is at its screen, and a variable of the commands that its agent runs.
+_ATTENDED, _OF_A_COMMAND = "CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_EXECPATH"
 _ANSWER = "yes"
 _ASK_THEM = "ask them to run this in a terminal of their own"
 _SHOWN = 160  # characters of a rule
@@ -78,6 +80,26 @@ def may_confirm(origin: str) -> bool:
 
 def _is_an_agents(origin: str) -> bool:
     return origin != USER_SAID or is_agents(environment()) or any(map(_is_agents, _ancestors()))
+
+
+def is_typed_by_user(environ: Mapping[str, str]) -> bool:
+    """Return whether a prompt hook with this environment tells what a person typed into Claude Code.
+
+    Its screen must be attended, no agent may have started it, and it must have called the hook itself: the environment
+    of an agent's commands is told by a variable that hooks do not have.
+    """
+    pid = environ.get("CLAUDE_PID", "")
+    is_interactive = environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli" and environ.get(_ATTENDED) == "1"
+    if not is_interactive or environ.get(_OF_A_COMMAND) or not (pid.isascii() and pid.isdigit()):
+        return False
+    if not os.path.exists("/proc/self/environ"):
+        return True
+    above = [*_ancestors(), 1]  # the client may be a container's first process
+    if int(pid) not in above:
+        return False
+    client = above.index(int(pid))
+    is_commands = any(_OF_A_COMMAND in _environ_of(process) for process in above[:client])
+    return not is_commands and not any(map(_is_agents, above[client:]))
 
 
 def confirm(deed: str, hint: str) -> None:
@@ -135,10 +157,15 @@ def _ancestors() -> Iterator[int]:
 
 
 def _is_agents(process: int) -> bool:
-    """Return whether a process has an agent's environment variables. Those of another user's process are unreadable."""
+    """Return whether a process has an agent's environment variables."""
+    return is_agents(_environ_of(process))
+
+
+def _environ_of(process: int) -> dict[str, str]:
+    """Return the environment with which a process began. That of another user's process is unreadable, so empty."""
     try:
         with open_regular(f"/proc/{process}/environ") as file:
             variables = file.read(LARGE_FILE).split(b"\0")
     except OSError:
-        return False
-    return is_agents(dict(variable.decode("utf-8", "replace").partition("=")[::2] for variable in variables))
+        return {}
+    return dict(variable.decode("utf-8", "replace").partition("=")[::2] for variable in variables)

@@ -52,7 +52,7 @@ class Author(Record):
     """The author of an item, and the commit and branch at that moment.
 
     `quote` is the passage of the entry `source_uuid` that states the item; by default the item's own text. `uuid` is
-    that of an item which waited for the archive.
+    that of an item which waited for the archive. `capture_key` names the event that states the item.
     """
 
     origin: str
@@ -63,6 +63,7 @@ class Author(Record):
     branch: str | None = None
     worktree: str | None = None
     uuid: str | None = None
+    capture_key: str | None = None
 
 
 def record_item(
@@ -151,6 +152,7 @@ def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> L
         files=files,
         quote=quote,
         quote_hash=text_hash(quote),
+        capture_key=author.capture_key,
     )
 
 

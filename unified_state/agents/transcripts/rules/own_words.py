@@ -66,8 +66,8 @@ def typed_passages(prompt: str) -> list[str]:
     """
     start = prompt.lstrip()
     if start.startswith(_COMMAND):
-        is_ours = _inner(prompt, "command-name").strip().endswith(_COMPACTING)
-        return [] if is_ours else [_inner(prompt, "command-args").strip()]
+        given = without_command(prompt)
+        return [] if given is None else [given.strip()]
     if start.startswith(_TEAMMATE):
         return prompt.partition(">")[2].rpartition("</")[0].strip().split("\n\n")
     if start.startswith(_MACHINE_OPENINGS):
@@ -82,6 +82,21 @@ def _paragraphs(prompt: str) -> Iterator[str]:
     for part in _outside_tags(prompt):
         for lines in _outside_quotes(part):
             yield from filter(str.strip, lines.split("\n\n"))
+
+
+def without_command(prompt: str) -> str | None:
+    """Return the arguments of a slash command, as typed or as the transcript has it, or a prompt without a command.
+
+    None stands for a command whose arguments are for the client or for us.
+    """
+    start = prompt.lstrip()
+    if start.startswith(_COMMAND):
+        name, given = _inner(prompt, "command-name").strip(), _inner(prompt, "command-args")
+    elif start.startswith("/"):
+        name, given = [*start.split(None, 1), ""][:2]
+    else:
+        return prompt
+    return None if name.endswith(_COMPACTING) else given
 
 
 def _inner(text: str, tag: str) -> str:

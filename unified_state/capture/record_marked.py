@@ -1,0 +1,67 @@
+"""Recording what the user marks in a prompt: an item of their own at once, or a decision about proposals.
+
+Call it only where the user typed the prompt (see `is_typed_by_user`). What a transcript alone tells is proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from unified_state.capture.record_facts import was_captured
+from unified_state.capture.rules.marked_words import ACCEPT, Mark
+from unified_state.errors import UnifiedStateError
+from unified_state.lib.text import cut
+from unified_state.memory.archive.archive import Archive
+from unified_state.memory.ledger.decide_proposal import accept, reject
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, list_items
+from unified_state.memory.ledger.record_item import Author, Mask, record_item
+from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import LedgerItem
+
+_SHOWN = 160  # characters of an item
+_UNDO = "; `unified-state undo` takes it back"
+
+
+def record_marked(archive: Archive, marks: Iterable[Mark], author: Author, mask: Mask, now: int) -> list[str]:
+    """Record marked lines as the user's, and return a line about each one."""
+    return [_record(archive, mark, author, mask, now) for mark in marks]
+
+
+def _record(archive: Archive, mark: Mark, author: Author, mask: Mask, now: int) -> str:
+    known = same_items(archive, mark)
+    own = [item for item in known if item.status == ACTIVE and item.origin == USER_SAID]
+    if own:
+        return f"[RECORDED] already: {_told(own[0], mark.word)}"
+    waiting = [item.alias for item in known if item.status == PROPOSED]
+    if waiting:
+        return decide(archive, ACCEPT, waiting[:1], author.session_id, now)
+    key = mark.key(author.session_id or "")
+    author = author.replace(quote=mark.line, capture_key=None if was_captured(archive, key) else key)
+    item = record_item(archive, mark.kind, mark.body, author, mask=mask, now=now)
+    return f"[RECORDED] {_told(item, mark.word)}{_UNDO}"
+
+
+def decide(archive: Archive, verb: str, refs: Sequence[str], session_id: str | None, now: int) -> str:
+    """Accept or reject proposals, and return a line about it, also where that is not possible."""
+    try:
+        if verb == ACCEPT:
+            items = accept(archive, refs, USER_SAID, now, session_id, is_typed=True)
+        else:
+            items = reject(archive, refs, USER_SAID, now, session_id=session_id, is_typed=True)
+    except UnifiedStateError as error:
+        hint = f"; at a terminal: `unified-state inbox {verb} {' '.join(refs)}`"
+        return harmless(f"[NOT {verb.upper()}ED] {error.message}{hint}")
+    return f"[{verb.upper()}ED] {'; '.join(_told(item, item.kind) for item in items)}{_UNDO}"
+
+
+def same_items(archive: Archive, mark: Mark) -> list[LedgerItem]:
+    """Return the items that hold or wait and say what a marked line says, word for word."""
+    wanted = mark.text.casefold()
+    items = list_items(archive, mark.kind, (ACTIVE, PROPOSED))
+    return [item for item in items if main_text(item).strip().casefold() == wanted]
+
+
+def _told(item: LedgerItem, what: str) -> str:
+    return f"{item.alias} ({what}): {cut(harmless(main_text(item)), _SHOWN)}"
