@@ -77,6 +77,7 @@ def test_a_marked_line_is_recorded_at_once_as_the_users(client: Typing, prompt: 
     assert client.items == [(ref, "active user_said", text)]
     client.stops()
     assert client.items == [(ref, "active user_said", text)]  # the transcript has it, too
+    assert "\nS1         prompt: " in client.project.run("show", ref, "--source").out
 
 
 def test_it_comes_back_and_stands_in_the_state_file(client: Typing) -> None:
@@ -214,6 +215,16 @@ def test_a_prompt_that_only_the_transcript_has_is_proposed_once(client: Typing) 
     client.write("user", RULE)
     client.stops()
     assert len(client.items) == 1
+
+
+def test_a_fork_and_another_session_propose_nothing_that_was_taken_back(client: Typing) -> None:
+    client.told("decision: SQLite, not files")
+    client.stops()
+    assert client.project.run("undo").code == 0
+    fork = Typing(client.project, "aaaaaaaa-0000-4f0e-9a39-6f2c1f1f2a11")
+    fork.types("decision: SQLite, not files", PRINTING)
+    fork.stops()
+    assert client.items == [("D1", "dismissed user_said", "SQLite, not files")]
 
 
 def fill_proposed(project: Project, folder: Path) -> None:

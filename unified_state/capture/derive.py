@@ -32,7 +32,7 @@ from unified_state.capture.rules.failed_calls import (
     refusal,
     refused_call,
 )
-from unified_state.capture.rules.marked_words import Mark, marks_in
+from unified_state.capture.rules.marked_words import marks_in
 from unified_state.errors import StorageError
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.times import to_text
@@ -204,12 +204,12 @@ class FactKeeper:
         recorded them.
         """
         own, _ = marks_in(step.text)
-        self._record([mark.proposed(self._recorder.session_id) for mark in own if not self._is_known(mark)], step)
+        if own:
+            from unified_state.capture.record_marked import is_recorded
 
-    def _is_known(self, mark: Mark) -> bool:
-        from unified_state.capture.record_marked import same_items  # few prompts have a mark
-
-        return bool(same_items(self._archive, mark))
+            session = self._recorder.session_id
+            new = [mark.proposed() for mark in own if not is_recorded(self._archive, mark, step, session)]
+            self._record(new, step)
 
     def _record(self, facts: Iterable[Fact], step: Step) -> list[LedgerItem]:
         """The items that are new."""

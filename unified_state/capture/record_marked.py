@@ -13,12 +13,14 @@ from unified_state.errors import UnifiedStateError
 from unified_state.lib.text import cut
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.decide_proposal import accept, reject
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, list_items
+from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items
 from unified_state.memory.ledger.record_item import Author, Mask, record_item
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.memory.ledger.rules.short_item import main_text
+from unified_state.memory.ledger.source_table import set_source
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
+from unified_state.model.step import Step
 
 _SHOWN = 160  # characters of an item
 _UNDO = "; `unified-state undo` takes it back"
@@ -30,15 +32,15 @@ def record_marked(archive: Archive, marks: Iterable[Mark], author: Author, mask:
 
 
 def _record(archive: Archive, mark: Mark, author: Author, mask: Mask, now: int) -> str:
-    known = same_items(archive, mark)
+    known = _same_items(archive, mark)
     own = [item for item in known if item.status == ACTIVE and item.origin == USER_SAID]
     if own:
         return f"[RECORDED] already: {_told(own[0], mark.word)}"
     waiting = [item.alias for item in known if item.status == PROPOSED]
     if waiting:
         return decide(archive, ACCEPT, waiting[:1], author.session_id, now)
-    key = mark.key(author.session_id or "")
-    author = author.replace(quote=mark.line, capture_key=None if was_captured(archive, key) else key)
+    key = None if was_captured(archive, mark.key) else mark.key  # the user may say again what was taken back
+    author = author.replace(quote=mark.line, capture_key=key)
     item = record_item(archive, mark.kind, mark.body, author, mask=mask, now=now)
     return f"[RECORDED] {_told(item, mark.word)}{_UNDO}"
 
@@ -56,7 +58,17 @@ def decide(archive: Archive, verb: str, refs: Sequence[str], session_id: str | N
     return f"[{verb.upper()}ED] {'; '.join(_told(item, item.kind) for item in items)}{_UNDO}"
 
 
-def same_items(archive: Archive, mark: Mark) -> list[LedgerItem]:
+def is_recorded(archive: Archive, mark: Mark, step: Step, session_id: str) -> bool:
+    """Return whether an item says what a marked line of an archived prompt says. What the hook recorded of that prompt
+    gets its source.
+    """
+    where = "WHERE capture_key = ? AND session_id = ? AND source_uuid IS NULL"
+    for item in selected_items(archive, where, mark.key, session_id):
+        set_source(archive, item.replace(source_uuid=step.uuid))
+    return bool(_same_items(archive, mark))
+
+
+def _same_items(archive: Archive, mark: Mark) -> list[LedgerItem]:
     """Return the items that hold or wait and say what a marked line says, word for word."""
     wanted = mark.text.casefold()
     items = list_items(archive, mark.kind, (ACTIVE, PROPOSED))

@@ -45,13 +45,14 @@ class Mark(Record):
         """The body of that item."""
         return {MAIN_FIELDS[self.kind]: self.text, **OTHER_FIELDS[self.kind], **_MARKS[self.word][1]}
 
-    def key(self, session_id: str) -> str:
-        """Return the capture key. Hook and transcript tell of the same line, and it is recorded once."""
-        return f"{MARKED}:{session_id}:{text_hash(f'{self.word}: {self.text}')}"
+    @property
+    def key(self) -> str:
+        """The capture key. Hook, transcript and a fork of it tell of the same words, which are captured once."""
+        return f"{MARKED}:{text_hash(f'{self.word}: {self.text}')}"
 
-    def proposed(self, session_id: str) -> Fact:
-        """Return the proposal of the item, where nobody can tell that the user typed the line."""
-        return Fact(MARKED, self.kind, INFERRED, "proposed", self.body, self.line, key=self.key(session_id))
+    def proposed(self) -> Fact:
+        """Return the proposal of the item, where nothing tells that the user typed the line."""
+        return Fact(MARKED, self.kind, INFERRED, "proposed", self.body, self.line, key=self.key)
 
 
 def marks_in(prompt: str) -> tuple[list[Mark], list[Mark]]:
