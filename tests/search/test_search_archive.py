@@ -102,6 +102,18 @@ def test_there_are_at_most_as_many_hits_as_wanted_and_never_beyond_all_bounds(ar
     assert len(search(archive, "parser", 2**80)) == MOST_HITS
 
 
+def test_every_limit_has_the_same_first_hits(archive: Archive, keep: Keep) -> None:
+    others = "one two three four five six seven eight nine ten".split()
+    for session in range(8):
+        numbers = range(50 * session, 50 * session + 50)
+        texts = (f"the parser {'cache ' * (number % 4)}{' '.join(others[number % 9 :])} {number}" for number in numbers)
+        keep(*(prompt(number, text) for number, text in zip(numbers, texts, strict=True)), session=f"session {session}")
+    every = search(archive, "the parser cache of 17", MOST_HITS)
+    assert len({hit.uuids for hit in every}) == len(every) == 400
+    for limit in (1, 5, 10, 60, 61, 150, 300):
+        assert search(archive, "the parser cache of 17", limit) == every[:limit]
+
+
 def test_a_session_that_is_not_known_is_told(archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "the parser"))
     for query in ("parser", ""):

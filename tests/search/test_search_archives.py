@@ -68,6 +68,13 @@ def test_hits_and_scores_are_those_of_one_archive_that_has_all(write: Write, que
     ]
 
 
+def test_every_limit_has_the_same_first_hits(write: Write) -> None:
+    paths = [write(f"{number}", texts, first=number) for number, texts in enumerate(sessions(12))]
+    every = [(path, hit.ref) for path, hit in found(paths, "parser retry one", 1_000)]
+    for limit in (5, 60, 150):
+        assert [(path, hit.ref) for path, hit in found(paths, "parser retry one", limit)] == every[:limit]
+
+
 def test_the_best_hits_of_two_archives_do_not_tie(write: Write) -> None:
     names = "it was the parser of the other program that a person named once, among other things"
     paths = [write("names", [names, *OTHERS]), write("is_about", ["the parser parser", *OTHERS], first=1)]

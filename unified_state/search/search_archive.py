@@ -7,6 +7,7 @@ in the query raises the steps that match it, and earlier accesses raise a step a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError
@@ -55,7 +56,8 @@ APART = 1 << 40  # between the numbers of two archives whose steps are ranked to
 HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
 MOST_HITS = 1_000
 _PATIENCE = 250  # milliseconds
-_CANDIDATES = 60
+_CANDIDATES = 60  # ranked together; the weights are chosen for so many
+_COMPARED = 20  # best steps among which a newer statement may change an older one
 _LOOKED_AT = 3_000  # characters around the first matching word of a step
 _SNIPPET = 240
 _STATEMENTS = {PROMPT, TEXT}
@@ -99,7 +101,7 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     """Return the best hits, best first, at most 1,000. Raises NotFoundError for an unknown session.
 
     Any text is a query. Its words (or `words`) are searched and never parsed as operators. "Yesterday" is relative to
-    `now`. At least `candidates` steps are scored. With a `reader` the meaning counts too.
+    `now`. So many `candidates` are ranked together. With a `reader` the meaning counts too.
     """
     filters = filters or Filters()
     if session_id is not None:
@@ -115,7 +117,7 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     asked = Asked(query, weights_of(having, steps), having, forms, steps, session_id, filters, now, meant)
     hits = item_hits(archive, asked)
     if filters.kind not in ALIAS_LETTERS:
-        hits += _steps(archive, asked, meant, limit, max(candidates, limit))
+        hits += _steps(archive, asked, meant, limit, candidates)
     return sorted(hits, key=rank)[:limit]
 
 
@@ -127,7 +129,7 @@ def weights_of(having: dict[str, int], steps: int) -> dict[str, float]:
 
 def rank(hit: Hit) -> tuple[float, bool]:
     """Return the key that sorts hits: the best first, and of equal ones the items that still hold."""
-    return -hit.score, hit.status not in {None, ACTIVE}
+    return -hit.score, hit.status not in {None, ACTIVE, OLDER}
 
 
 def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: int) -> None:
@@ -167,13 +169,23 @@ def _hit(words: list[str], text: str, total: float, share: float, **source: Any)
 
 
 def _steps(archive: Archive, asked: Asked, meant: Meant | None, limit: int, candidates: int) -> list[Hit]:
-    filters = asked.filters
-    matches = set(best_matches(archive, asked.having, asked.steps, filters, candidates, asked.forms))
-    if meant is not None:
-        matches.update(meant.nearest(filters, candidates))
-    placed = with_neighbours(archive, matches)
-    accessed = access_weights(archive, matches, asked.now)
-    return [hit for _, hit in step_hits(asked, placed, matches, accessed, limit)]
+    """Return the best steps. Only so many candidates are ranked together, and the next ones follow, so that every limit
+    has the same first hits.
+    """
+    numbers = best_matches(archive, asked.having, asked.steps, asked.filters, max(candidates, limit), asked.forms)
+    found: dict[tuple[str, ...], Hit] = {}
+    least = inf
+    for begin in range(0, len(numbers) or 1, candidates):
+        matches = set(numbers[begin : begin + candidates])
+        if meant is not None and begin == 0:
+            matches.update(meant.nearest(asked.filters, candidates))
+        accessed = access_weights(archive, matches, asked.now)
+        for _, hit in step_hits(asked, with_neighbours(archive, matches), matches, accessed, limit):
+            least = min(least, hit.score)
+            found.setdefault(hit.uuids, hit.replace(score=least))
+        if len(found) >= limit:
+            break
+    return list(found.values())
 
 
 def step_hits(
@@ -198,12 +210,12 @@ def step_hits(
         for number, found in placed.items()
         if number in matches or (is_free and scores[number] > 0 and not texts[number].startswith(DATA_URL))
     }
-    chosen = _best(totals, placed)[:limit]
-    times = {number: at if is_past(at := placed[number].step.at, asked.now) else 0 for number in chosen}
-    older = _older({number: texts[number] for number in chosen if placed[number].step.kind in _STATEMENTS}, times)
+    chosen = _best(totals, placed)
+    older = _older(chosen[:_COMPARED], texts, placed, asked.now)
     for number, newer in older.items():
         totals[newer] = max(totals[number], totals[newer])
     chosen.sort(key=lambda number: (-totals[number], number in older))
+    del chosen[limit:]
     words = _as_written([regions[number] for number in chosen], asked)
     scale = _FUSED if cosines else 1.0
     hits = []
@@ -226,12 +238,13 @@ def _source(number: int, placed: Placed, asked: Asked, status: str | None) -> di
     }
 
 
-def _older(texts: dict[int, str], times: dict[int, int]) -> dict[int, int]:
+def _older(chosen: list[int], texts: dict[int, str], placed: dict[int, Placed], now: int) -> dict[int, int]:
     """Return the steps that a newer one of the same archive changes, each with the newest of those."""
-    archives = dict.fromkeys(number // APART for number in texts)
+    times = {number: at if is_past(at := placed[number].step.at, now) else 0 for number in chosen}
+    said = {number: texts[number] for number in chosen if placed[number].step.kind in _STATEMENTS}
     older: dict[int, int] = {}
-    for archive in archives:
-        older |= older_steps({number: text for number, text in texts.items() if number // APART == archive}, times)
+    for archive in dict.fromkeys(number // APART for number in said):
+        older |= older_steps({number: text for number, text in said.items() if number // APART == archive}, times)
     return older
 
 

@@ -38,7 +38,7 @@ from unified_state.search.search_archive import (
 if TYPE_CHECKING:
     from unified_state.search.query_meaning import Reader
 
-_OF_ONE, _OF_ALL = 60, 150  # candidates
+_OF_ONE, _OF_ALL = 60, 150  # candidates, for every limit
 _DIGITS = 4
 
 
@@ -89,11 +89,10 @@ def search_archives(
     having = {word: sum(answer["having"][word] for answer in searched.values()) for word in query.words}
     asked = _asked(query, having, steps, 0)
     hits = [(path, _as_hit(hit)) for path, answer in searched.items() for hit in answer["items"]]
-    count = max(_OF_ALL, query.limit)
-    best = _best(searched, asked.weights, count)
+    best = _best(searched, asked.weights)
     reader = open_reader() if query.filters.kind not in ALIAS_LETTERS else None
     if reader is not None:
-        _add_nearest(best, list(searched), asked, reader, count)
+        _add_nearest(best, list(searched), asked, reader)
     hits += _steps(asked, best, reader, query.limit, problems)
     return Answers(sorted(hits, key=lambda one: rank(one[1]))[: query.limit], problems, None)
 
@@ -122,7 +121,7 @@ def _look(path: str, query: Query, prepare: Callable[[Archive], list[str]]) -> d
                 "steps": steps,
                 "having": having,
                 "items": [hit.as_dict() for hit in item_hits(archive, asked)] if having else [],
-                "candidates": _candidates(archive, asked, max(_OF_ONE, query.limit)) if having else [],
+                "candidates": _candidates(archive, asked) if having else [],
             }
     except NotFoundError as error:  # a session of another repository
         return {**found, "unknown": [error.message, error.hint]}
@@ -130,16 +129,16 @@ def _look(path: str, query: Query, prepare: Callable[[Archive], list[str]]) -> d
         return {**found, "problems": [f"skipped: {error.message}"]}
 
 
-def _candidates(archive: Archive, asked: Asked, limit: int) -> list[list[Any]]:
+def _candidates(archive: Archive, asked: Asked) -> list[list[Any]]:
     """Return the numbers of the best steps, each with how much it has of every word, in the order of the words."""
     if asked.filters.kind in ALIAS_LETTERS:
         return []
-    numbers = best_matches(archive, asked.having, asked.steps, asked.filters, limit, asked.forms)
+    numbers = best_matches(archive, asked.having, asked.steps, asked.filters, _OF_ONE, asked.forms)
     shares = word_shares(archive, numbers, asked.having, asked.forms) if numbers else {}
     return [[number, [round(share, _DIGITS) for share in shares[number]]] for number in numbers]
 
 
-def _best(searched: dict[str, dict[str, Any]], weights: dict[str, float], count: int) -> dict[str, set[int]]:
+def _best(searched: dict[str, dict[str, Any]], weights: dict[str, float]) -> dict[str, set[int]]:
     """Return the best candidates of all archives, by the paths of these."""
     found: list[tuple[float, str, int]] = []
     for path, answer in searched.items():
@@ -147,12 +146,12 @@ def _best(searched: dict[str, dict[str, Any]], weights: dict[str, float], count:
         for number, shares in answer["candidates"]:
             found.append((sum(map(float.__mul__, of_words, shares)), path, number))
     best: dict[str, set[int]] = {}
-    for _, path, number in nlargest(count, found, key=lambda one: one[0]):
+    for _, path, number in nlargest(_OF_ALL, found, key=lambda one: one[0]):
         best.setdefault(path, set()).add(number)
     return best
 
 
-def _add_nearest(best: dict[str, set[int]], paths: list[str], asked: Asked, reader: Reader, count: int) -> None:
+def _add_nearest(best: dict[str, set[int]], paths: list[str], asked: Asked, reader: Reader) -> None:
     """Add the steps of all archives that are nearest in meaning."""
     found: list[tuple[float, str, int]] = []
     for path in paths:
@@ -164,7 +163,7 @@ def _add_nearest(best: dict[str, set[int]], paths: list[str], asked: Asked, read
                     filters = filters.replace(session=known_session(archive, asked.session_id))
                 cosines = meant.cosines(meant.nearest(filters, _OF_ONE))
                 found += [(cosine, path, number) for number, cosine in cosines.items()]
-    for _, path, number in nlargest(count, found):
+    for _, path, number in nlargest(_OF_ALL, found):
         best.setdefault(path, set()).add(number)
 
 
