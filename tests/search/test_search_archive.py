@@ -103,7 +103,7 @@ def test_there_are_at_most_as_many_hits_as_wanted_and_never_beyond_all_bounds(ar
 
 
 def test_every_limit_has_the_same_first_hits(archive: Archive, keep: Keep) -> None:
-    others = "one two three four five six seven eight nine ten".split()
+    others = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     for session in range(8):
         numbers = range(50 * session, 50 * session + 50)
         texts = (f"the parser {'cache ' * (number % 4)}{' '.join(others[number % 9 :])} {number}" for number in numbers)
@@ -112,6 +112,17 @@ def test_every_limit_has_the_same_first_hits(archive: Archive, keep: Keep) -> No
     assert len({hit.uuids for hit in every}) == len(every) == 400
     for limit in (1, 5, 10, 60, 61, 150, 300):
         assert search(archive, "the parser cache of 17", limit) == every[:limit]
+
+
+def test_one_session_does_not_fill_the_first_hits_where_others_match_about_as_well(
+    archive: Archive, keep: Keep
+) -> None:
+    keep(*(prompt(number, "the parser of the cache") for number in range(30)))
+    for number in range(4):
+        keep(prompt(100 + number, "the parser of the cache, and more"), session=f"other {number}")
+    sessions = [hit.session_id for hit in search(archive, "parser cache", 10)]
+    assert len(set(sessions)) > 1
+    assert sessions[:5] == [SESSION] * 5
 
 
 def test_a_session_that_is_not_known_is_told(archive: Archive, keep: Keep) -> None:

@@ -57,6 +57,7 @@ HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
 MOST_HITS = 1_000
 _PATIENCE = 250  # milliseconds
 _CANDIDATES = 60  # ranked together; the weights are chosen for so many
+_OF_SESSION, _AGAIN = 5, 0.05  # first steps of a session, and by how much each further one is lower than the one before
 _COMPARED = 20  # best steps among which a newer statement may change an older one
 _LOOKED_AT = 3_000  # characters around the first matching word of a step
 _SNIPPET = 240
@@ -249,11 +250,17 @@ def _older(chosen: list[int], texts: dict[int, str], placed: dict[int, Placed], 
 
 
 def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
-    """Return the steps, best first. Of several blocks of one entry only the best remains."""
+    """Return the steps, best first. Of several blocks of one entry only the best remains. After some steps of a session
+    each further one is lowered in `totals`.
+    """
     best: dict[tuple[int, str], int] = {}
+    before: dict[int, int] = {}
     for number in sorted(totals, key=totals.__getitem__, reverse=True):
-        best.setdefault((number // APART, placed[number].step.uuid), number)
-    return list(best.values())
+        if best.setdefault((number // APART, placed[number].step.uuid), number) == number:
+            session = placed[number].session
+            before[session] = before.get(session, 0) + 1
+            totals[number] -= _AGAIN * max(0, before[session] - _OF_SESSION)
+    return sorted(best.values(), key=totals.__getitem__, reverse=True)
 
 
 def with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
