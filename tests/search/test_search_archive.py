@@ -50,7 +50,7 @@ def test_a_hit_says_what_it_is_and_where_it_comes_from(archive: Archive, keep: K
             uuids=(uuid_of(1),),
             session_id=SESSION,
             timestamp="2026-09-21T14:13:21.000Z",
-            score=1.6,
+            score=1.4,
             snippet="Where is the **parser**?",
             coverage=1.0,
         )

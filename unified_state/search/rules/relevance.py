@@ -26,10 +26,8 @@ Text = tuple[str, Collection[str]]  # text of a step, and the query's words in i
 _SATURATION, _LENGTH = 1.2, 0.9  # k1 and b of BM25
 _LEAST_IDF = 0.05  # of a word in nearly every step
 _STEP, _WINDOW, _SESSION = 0.15, 0.9, 0.35
-_WHOLE = 0.2  # for a step that has all words
-_NEARLY = 4  # the power of the share of the words that it has
 _ANSWERED = 0.2  # for a prompt: the long answer after it repeats its words, and would often stand above it
-MOST = _STEP + _WINDOW + _SESSION + _WHOLE + _ANSWERED
+MOST = _STEP + _WINDOW + _SESSION + _ANSWERED
 PASSAGE = 250  # words of a longer step that count
 _SHORT = 60  # words of a step whose neighbours count in full
 _BEFORE, _AFTER, _EARLIER = (
@@ -102,8 +100,6 @@ def relevance(looked: Mapping[int, Looked], weights: Mapping[str, float], around
         windows[number] = _bm25(counts, length / (usual * _WINDOW_LENGTH), weights)
     sessions = _sessions(looked.values(), weights)
     best = [max(scores.values(), default=0.0) or 1.0 for scores in (steps, windows, sessions)]
-    found = set[str]().union(*(step.counts for step in looked.values()))
-    every = sum(weights[word] for word in (found if around < 1 else weights)) or 1.0
     scores = {}
     for number, step in looked.items():
         beside = _WINDOW * step.share * around
@@ -111,7 +107,6 @@ def relevance(looked: Mapping[int, Looked], weights: Mapping[str, float], around
             (_STEP + _WINDOW - beside) * steps[number] / best[0]
             + beside * windows[number] / best[1]
             + _SESSION * around * sessions[step.session] / best[2]
-            + _WHOLE * (sum(map(weights.__getitem__, step.best)) / every) ** _NEARLY
             + _answered(step, looked)
         )
     return scores
