@@ -72,6 +72,9 @@ def test_no_query_is_ever_read_as_syntax(query: str) -> None:
         ("\ud83d half \udcff", ["half"]),
         ("?!", []),
         ("", []),
+        ("the parser of [this issue](https://example.com/a/b): its cache fails", ["parser", "issue", "cache", "fails"]),
+        ("what of https://example.com/a/b?", ["https", "example", "com", "b"]),
+        ("close https://example.com", ["close", "https", "example", "com"]),
     ],
 )
 def test_a_query_becomes_its_telling_words(query: str, words: list[str]) -> None:

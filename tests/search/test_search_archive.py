@@ -125,6 +125,13 @@ def test_one_session_does_not_fill_the_first_hits_where_others_match_about_as_we
     assert sessions[:5] == [SESSION] * 5
 
 
+def test_a_url_in_an_issue_does_not_outweigh_its_words_and_alone_is_found(archive: Archive, keep: Keep) -> None:
+    keep(*apart("git clone https://example.com/team/tool", "the parser loses comments", "clone the parser"))
+    url = "https://example.com/team/tool/issues/12"
+    assert refs(search(archive, f"The parser loses comments in 2.1, see {url}", 10))[0] == "S4"
+    assert refs(search(archive, url, 10))[0] == "S1"
+
+
 def test_a_session_that_is_not_known_is_told(archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "the parser"))
     for query in ("parser", ""):

@@ -9,6 +9,8 @@ from itertools import islice
 from unified_state.lib.text import cut, index_text, is_cjk
 
 _MOST_WORDS = 64
+_ENOUGH = 3  # words beside a URL
+_SCHEME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
 _LONGEST_PATH, _MOST_FILES = 200, 16
 _MOST = 30  # occurrences of one word that are compared for the best part of a text
 _MOST_COMPARED = 8  # words by which the best part of a text is chosen
@@ -48,10 +50,14 @@ def words_of(text: str) -> list[str]:
 
 
 def query_words(query: str) -> list[str]:
-    """Return the distinct words of a query without stop words, at most 64."""
+    """Return the distinct words of a query without stop words, at most 64. Words of URLs, which would outweigh the others,
+    are left out where there are enough others.
+    """
+    without = " ".join(part.partition("://")[0].rstrip(_SCHEME) if "://" in part else part for part in query.split())
     words = list(dict.fromkeys(words_of(query)))
     telling = [word for word in words if word not in STOP_WORDS]
-    return (telling or words)[:_MOST_WORDS]
+    others = [word for word in dict.fromkeys(words_of(without)) if word not in STOP_WORDS]
+    return (others if len(others) >= _ENOUGH else telling or words)[:_MOST_WORDS]
 
 
 def file_names(query: str) -> list[str]:
