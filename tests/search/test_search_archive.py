@@ -132,6 +132,13 @@ def test_a_url_in_an_issue_does_not_outweigh_its_words_and_alone_is_found(archiv
     assert refs(search(archive, url, 10))[0] == "S1"
 
 
+def test_of_a_long_query_the_rare_words_count_wherever_they_stand(archive: Archive, keep: Keep) -> None:
+    frames = [f"frame{number}" for number in range(150)]
+    keep(*apart(*(f"{frame} is busy" for frame in frames[:50] * 3), "zanzibar_lock is never freed"))
+    query = "\n".join([*(f"  at {frame}:12 in module_of{frame}" for frame in frames), "zanzibar_lock"])
+    assert refs(search(archive, query, 3))[0] == "S451"
+
+
 def test_a_session_that_is_not_known_is_told(archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "the parser"))
     for query in ("parser", ""):

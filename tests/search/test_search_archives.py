@@ -75,6 +75,13 @@ def test_every_limit_has_the_same_first_hits(write: Write) -> None:
         assert [(path, hit.ref) for path, hit in found(paths, "parser retry one", limit)] == every[:limit]
 
 
+def test_of_a_long_query_the_rare_words_of_all_archives_count(write: Write) -> None:
+    frames = [f"frame{number}" for number in range(200)]
+    busy = [[f"{frame} is busy", *OTHERS] for frame in frames[:20] * 3]
+    paths = [write("busy", *busy), write("rare", ["the zanzibar lock is never freed", *OTHERS], first=60)]
+    assert found(paths, " ".join([*frames, "zanzibar", "lock"]), 3)[0][0] == paths[1]
+
+
 def test_the_best_hits_of_two_archives_do_not_tie(write: Write) -> None:
     names = "it was the parser of the other program that a person named once, among other things"
     paths = [write("names", [names, *OTHERS]), write("is_about", ["the parser parser", *OTHERS], first=1)]

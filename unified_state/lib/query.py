@@ -49,15 +49,15 @@ def words_of(text: str) -> list[str]:
     return [word for part in spaced.split() if (word := part.lstrip(_ACCENTS))]
 
 
-def query_words(query: str) -> list[str]:
-    """Return the distinct words of a query without stop words, at most 64. Words of URLs, which would outweigh the others,
+def query_words(query: str, most: int = _MOST_WORDS) -> list[str]:
+    """Return the first distinct words of a query without stop words. Those of URLs would outweigh the others, and
     are left out where there are enough others.
     """
     without = " ".join(part.partition("://")[0].rstrip(_SCHEME) if "://" in part else part for part in query.split())
     words = list(dict.fromkeys(words_of(query)))
     telling = [word for word in words if word not in STOP_WORDS]
     others = [word for word in dict.fromkeys(words_of(without)) if word not in STOP_WORDS]
-    return (others if len(others) >= _ENOUGH else telling or words)[:_MOST_WORDS]
+    return (others if len(others) >= _ENOUGH else telling or words)[:most]
 
 
 def file_names(query: str) -> list[str]:

@@ -18,6 +18,7 @@ from unified_state.lib.text import index_text, names_with_parts, one_line, parts
 from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import (
+    MOST_COUNTED,
     MOST_MATCHES,
     SAMPLE,
     Filters,
@@ -26,6 +27,7 @@ from unified_state.memory.archive.full_text import (
     count_steps,
     count_words,
     find_words,
+    rarest,
 )
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
@@ -107,10 +109,10 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     filters = filters or Filters()
     if session_id is not None:
         filters = filters.replace(session=known_session(archive, session_id))
-    words = query_words(query) if words is None else words
+    words = query_words(query, MOST_COUNTED) if words is None else words
     steps = count_steps(archive)
     forms = forms_of(query, words)
-    having = count_having(archive, words, steps, forms)
+    having = rarest(count_having(archive, words, steps, forms))
     limit = min(limit, MOST_HITS)
     if not words or limit < 1:
         return []

@@ -17,7 +17,15 @@ from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.query import query_words
 from unified_state.lib.record import Record
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps, word_shares
+from unified_state.memory.archive.full_text import (
+    MOST_COUNTED,
+    Filters,
+    best_matches,
+    count_having,
+    count_steps,
+    rarest,
+    word_shares,
+)
 from unified_state.memory.archive.steps import Placed
 from unified_state.memory.archive.word_forms import Forms, forms_of
 from unified_state.model.item import ALIAS_LETTERS
@@ -64,7 +72,7 @@ class Answers(Record):
 
 def query_of(text: str, limit: int, session_id: str | None, filters: Filters, now: int) -> Query:
     """Return a search for a text."""
-    words = query_words(text)
+    words = query_words(text, MOST_COUNTED)
     return Query(text, words, forms_of(text, words), limit, session_id, filters, now)
 
 
@@ -86,7 +94,7 @@ def search_archives(
     if not searched or not query.words or query.limit < 1:
         return Answers([], problems, NotFoundError(*unknown[-1]) if unknown and not searched else None)
     steps = sum(answer["steps"] for answer in searched.values())
-    having = {word: sum(answer["having"][word] for answer in searched.values()) for word in query.words}
+    having = rarest({word: sum(answer["having"][word] for answer in searched.values()) for word in query.words})
     asked = _asked(query, having, steps, 0)
     hits = [(path, _as_hit(hit)) for path, answer in searched.items() for hit in answer["items"]]
     best = _best(searched, asked.weights)
@@ -112,14 +120,16 @@ def _look(path: str, query: Query, prepare: Callable[[Archive], list[str]]) -> d
             problems = prepare(archive)
             session = None if query.session_id is None else known_session(archive, query.session_id)
             steps = count_steps(archive)
-            having = count_having(archive, query.words, steps, query.forms)
+            counts = count_having(archive, query.words, steps, query.forms)
+            having = rarest(counts)
             asked = _asked(query, having, steps, session)
             return {
                 "is_searched": True,
                 "unknown": None,
                 "problems": problems,
                 "steps": steps,
-                "having": having,
+                "having": counts,
+                "words": list(having),
                 "items": [hit.as_dict() for hit in item_hits(archive, asked)] if having else [],
                 "candidates": _candidates(archive, asked) if having else [],
             }
@@ -142,7 +152,7 @@ def _best(searched: dict[str, dict[str, Any]], weights: dict[str, float]) -> dic
     """Return the best candidates of all archives, by the paths of these."""
     found: list[tuple[float, str, int]] = []
     for path, answer in searched.items():
-        of_words = [weights[word] for word in answer["having"]]
+        of_words = [weights.get(word, 0.0) for word in answer["words"]]
         for number, shares in answer["candidates"]:
             found.append((sum(map(float.__mul__, of_words, shares)), path, number))
     best: dict[str, set[int]] = {}

@@ -16,6 +16,7 @@ from unified_state.memory.archive.full_text import (
     count_having,
     count_steps,
     count_words,
+    rarest,
     word_shares,
 )
 from unified_state.memory.archive.sessions import touch_session
@@ -62,7 +63,13 @@ def test_words_are_counted_by_their_stem(archive: Archive) -> None:
 
 def test_in_a_large_archive_words_are_counted_in_the_newest_steps_and_projected(archive: Archive) -> None:
     fill(archive, *["old"] * 5_000, *["new"] * 20_000)
-    assert count_having(archive, ["old", "new"], 25_000) == {"old": 0, "new": 25_000}
+    assert count_having(archive, ["old", "new", "lost"], 25_000) == {"old": 1, "new": 25_000, "lost": 0}
+
+
+def test_of_very_many_words_the_rarest_that_any_step_has_are_searched() -> None:
+    having = {f"word{number}": number % 150 for number in range(400)}
+    assert list(rarest(having).values()) == sorted(count for count in having.values() if count)[:128]
+    assert rarest({"common": 9, "lost": 0}) == {"lost": 0, "common": 9}
 
 
 def test_the_step_with_more_of_the_words_is_first(archive: Archive) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.word_forms import Forms
 
 
+MOST_COUNTED, _MOST_WORDS = 400, 128  # words of a query whose rarity is looked up, and by which it is searched
 SAMPLE = 20_000  # newest steps, in which words are counted
 MOST_MATCHES = 50_000  # maximum number of matches that are ranked
 _MOST_TOGETHER = 6  # words that a step must have all of
@@ -57,11 +58,24 @@ def count_steps(archive: Archive) -> int:
 
 
 def count_having(archive: Archive, words: Sequence[str], steps: int, forms: Forms | None = None) -> dict[str, int]:
-    """Return how many steps have each word or a form of it, extrapolated from the newest steps."""
+    """Return how many steps have each word or a form of it, extrapolated from the newest steps. A word that only older
+    steps have counts as 1.
+    """
     first = max(0, steps - SAMPLE)
     scale = steps / min(steps, SAMPLE) if steps else 1.0
-    select = "SELECT count(*) FROM step_words WHERE step_words MATCH ? AND rowid > ?"
-    return {word: round(archive.row(select, any_of([word], forms), first)[0] * scale) for word in words}
+    select = "SELECT count(*) FROM (SELECT 1 FROM step_words WHERE step_words MATCH ? AND rowid > ? LIMIT ?)"
+    having = {}
+    for word in words:
+        query = any_of([word], forms)
+        newest = archive.row(select, query, first, -1)[0]
+        having[word] = round(newest * scale) if newest or not first else archive.row(select, query, 0, 1)[0]
+    return having
+
+
+def rarest(having: dict[str, int]) -> dict[str, int]:
+    """Return the words that a search goes by: of too many the rarest that any step has."""
+    known = [word for word in having if having[word]] if len(having) > _MOST_WORDS else list(having)
+    return {word: having[word] for word in sorted(known, key=having.__getitem__)[:_MOST_WORDS]}
 
 
 def best_matches(  # the last has a default
@@ -92,7 +106,7 @@ def best_matches(  # the last has a default
 def _with_several(rank: _Ranker, most: int) -> list[int]:
     """Return the best steps that have all words, and the best that have the two rarest, in turn."""
     having, steps = rank.having, rank.steps
-    words = [word for word in sorted(having, key=having.__getitem__) if having[word] or rank.has_any(word)]
+    words = [word for word in sorted(having, key=having.__getitem__) if having[word]]
     words = words[:_MOST_TOGETHER]
     found: list[list[int]] = []
     for count in dict.fromkeys((len(words), 2)) if len(words) > 1 else ():
@@ -126,11 +140,6 @@ class _Ranker:
         self.having, self.steps, self.filters = having, steps, filters
         self._archive, self._limit, self._forms = archive, limit, forms
         self._rarity = {word: log(1 + (max(0, steps - count) + 0.5) / (count + 0.5)) for word, count in having.items()}
-
-    def has_any(self, word: str) -> bool:
-        """Return whether any step has a word."""
-        query = any_of([word], self._forms)
-        return self._archive.row("SELECT 1 FROM step_words WHERE step_words MATCH ? LIMIT 1", query) is not None
 
     def __call__(self, together: list[str], others: list[str], newest: int) -> list[int]:
         """Return the steps after a number that have all of some words, the best by these and others first. Without
