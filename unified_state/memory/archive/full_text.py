@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from unified_state.memory.archive.word_forms import Forms
 
 
-MOST_COUNTED, _MOST_WORDS = 400, 128  # words of a query whose rarity is looked up, and by which it is searched
+MOST_COUNTED, _MOST_WORDS = 400, 100  # words of a query whose rarity is looked up, and by which it is searched
 SAMPLE = 20_000  # newest steps, in which words are counted
 MOST_MATCHES = 50_000  # maximum number of matches that are ranked
 _MOST_TOGETHER = 6  # words that a step must have all of
