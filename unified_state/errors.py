@@ -87,10 +87,6 @@ class ConstraintsLostError(UnifiedStateError):
     """The settings contain the hook for enforced constraints, but the constraints are lost."""
 
 
-class TierError(UnifiedStateError):
-    """The request needs SQLite, which this Python does not have."""
-
-
 class MissingExtraError(UnifiedStateError):
     """An optional extra of the package is not installed."""
 

@@ -16,7 +16,7 @@ def main() -> None:
         del sys.argv[1]
     try:
         hook = import_module(f"unified_state.interfaces.{HOOK_WORDS.get(word, 'hook')}")
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         if lacks_sqlite(error):
             sys.exit(USE_ANOTHER)
         raise

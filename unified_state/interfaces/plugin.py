@@ -31,7 +31,7 @@ def run(event: str = "", part: str = "", *_: str) -> int:
     try:
         from unified_state.interfaces.hook import EVENTS
         from unified_state.interfaces.hook import run as run_hook
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         if lacks_sqlite(error):
             sys.exit(USE_ANOTHER)
         raise

@@ -59,17 +59,9 @@ def package_path(*names: str) -> str:
     return os.path.join(_PACKAGE, *names)
 
 
-NO_SQLITE = "this Python has no SQLite"
-USE_ANOTHER = f"unified-state: {NO_SQLITE}; install with one that has it"
-
-
-def has_sqlite() -> bool:
-    """Return whether this Python has SQLite. Some are built without it."""
-    from importlib.util import find_spec
-
-    return find_spec("_sqlite3") is not None
+USE_ANOTHER = "unified-state: this Python has no SQLite; install with one that has it"
 
 
 def lacks_sqlite(error: BaseException) -> bool:
     """Return whether a program failed because this Python was built without SQLite."""
-    return isinstance(error, ModuleNotFoundError) and error.name in {"sqlite3", "_sqlite3"}
+    return isinstance(error, ImportError) and error.name in {"sqlite3", "_sqlite3"}

@@ -16,9 +16,7 @@ from unified_state.errors import (
     OlderArchiveError,
     SettingError,
     StorageError,
-    TierError,
 )
-from unified_state.lib.package import NO_SQLITE, has_sqlite
 from unified_state.lib.record import Record
 from unified_state.memory.archive.archive import OWNER, Archive, damaged, read_enforcement
 from unified_state.memory.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
@@ -133,10 +131,8 @@ class Workspace(Record):
 
     def use(self, action: Callable[[Archive], T]) -> T:
         """Open the archive and return action(archive). Where the archive is damaged, set it aside and run the action
-        in a new one. Raises TierError where this Python has no SQLite.
+        in a new one.
         """
-        if not has_sqlite():
-            raise TierError(NO_SQLITE, "use a Python that has it")
         try:
             try:
                 return self._use(action)

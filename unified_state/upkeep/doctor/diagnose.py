@@ -15,7 +15,7 @@ from typing import TypeVar
 from unified_state.constraints.compile_constraints import enforced
 from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
-from unified_state.lib.package import NO_SQLITE, PACKAGE_ROOT, __version__, has_sqlite
+from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
@@ -120,9 +120,7 @@ def _problems(subject: _Subject) -> Iterator[Check]:
 def _tier(subject: _Subject) -> Iterator[Check]:
     """Check the events that wait for the archive, and the journal of the tier json."""
     place, journal = subject.place, journal_path(subject.place)
-    if not has_sqlite():
-        yield bad("tier", f"{NO_SQLITE}: hooks and commands do not work", "use a Python that has it")
-    elif subject.settings.tier == JSON_TIER:
+    if subject.settings.tier == JSON_TIER:
         yield _journal(subject)
     elif os.path.exists(journal):
         yield good("tier", f"sqlite; the journal {journal} is not shown")
@@ -320,7 +318,7 @@ def _versions(subject: _Subject) -> Iterator[Check]:
     told = "no git"
     if git:
         told = subprocess.run([git, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    sqlite = ".".join(map(str, sqlite_version_info)) if has_sqlite() else "missing"
+    sqlite = ".".join(map(str, sqlite_version_info))
     python = platform.python_version()
     yield good("versions", f"unified-state {__version__}, Python {python}, SQLite {sqlite}, {told}, {sys.platform}")
 

@@ -39,7 +39,7 @@ from unified_state.interfaces.cli.install_questions import choose, may_ask
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
-from unified_state.lib.package import NO_SQLITE, PACKAGE_ROOT, has_sqlite
+from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.times import current_time
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import Place, locate
@@ -158,7 +158,6 @@ def _advice(done: Installed, scope: str, place: Place, settings: Settings) -> li
         "the plugin is enabled too; it leaves the work to these hooks": is_enabled(
             place.repository.worktree, environment()
         ),
-        f"{NO_SQLITE}, so nothing is recorded; install with a Python that has it": not has_sqlite(),
         done.told: not done.skill_path,
         "`install --status-line` shows in the client how full its context is": not done.status_line,
         f"`install --allow-reading` lets the client run {len(READ_ONLY_RULES)} commands of ours that only read without "
