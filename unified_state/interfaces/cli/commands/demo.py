@@ -11,6 +11,7 @@ import os
 import subprocess
 import tempfile
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
 from unified_state.agents.install.hook_table import hook_groups
@@ -84,11 +85,11 @@ class _Demo:
         self._workspace = Workspace(place, settings, report=lambda _line: None, session_id=_SESSION, around_use=SETTLE)
         self._groups = hook_groups(settings.data_dir)
 
-    def run(self) -> Demonstration:
+    def run(self, more: Sequence[str] = ()) -> Demonstration:
         """Run the demonstration. The transcript grows line by line, and each prompt's hook archives the lines before
-        it.
+        it. `more` lines follow those of the session.
         """
-        lines = _asset("session.jsonl").splitlines(keepends=True)
+        lines = [*_asset("session.jsonl").splitlines(keepends=True), *more]
         self._hook("SessionStart", PARTS[0], source="startup")
         for line in lines:
             content = json.loads(line)["message"]["content"]

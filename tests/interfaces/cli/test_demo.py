@@ -1,0 +1,34 @@
+"""What the demonstration promises: the facts that the summary lost come back, also when other turns follow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.transcripts import Transcript
+from unified_state.interfaces.cli.commands.demo import _SESSION, Demonstration, _Demo
+
+
+def demonstrate(folder: Path, trivial_turns: int) -> Demonstration:
+    """The demonstration, with some turns that tell nothing after its own."""
+    written = Transcript(_SESSION, cwd="/home/dev/shop")
+    for number in range(trivial_turns):
+        written.prompt(f"Fix the typo number {number} in the docs, please.")
+        path = f"/home/dev/shop/docs/page{number}.md"
+        written.call(
+            "Edit", {"file_path": path, "old_string": "teh", "new_string": "the"}, "The file has been updated."
+        )
+        written.text(f"The typo number {number} is fixed.")
+    return _Demo(str(folder)).run([line.decode() for line in written.lines])
+
+
+@pytest.mark.parametrize(("trivial_turns", "at_least"), [(0, 10), (5, 10), (20, 9)])
+def test_of_the_ten_facts_that_the_summary_lost_so_many_come_back(
+    tmp_path: Path, trivial_turns: int, at_least: int
+) -> None:
+    done = demonstrate(tmp_path, trivial_turns)
+    lost = [fact for fact in done.facts if not fact.in_summary]
+    missing = [fact.name for fact in lost if not fact.restored]
+    assert len(lost) == 10
+    assert len(missing) <= 10 - at_least, missing
