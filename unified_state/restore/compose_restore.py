@@ -30,6 +30,7 @@ from unified_state.model.step import NOTICE, PROMPT, Step
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work, uncommitted
+from unified_state.restore.rules.summary_guidance import shows_compact_line
 from unified_state.settings import Settings, environment
 
 _PENDING, _STEPS, _PROMPTS = 20, 1_000, 1_000
@@ -207,7 +208,11 @@ def _conversation(archive: Archive, session: int | None, place: Place, kept_at: 
     """
     if session is None:
         return {}
-    steps = [found for found in recent_steps(archive, session, _STEPS) if kept_at is None or found[1].at < kept_at]
+    steps = [
+        (turn, step)
+        for turn, step in recent_steps(archive, session, _STEPS)
+        if (kept_at is None or step.at < kept_at) and not shows_compact_line(step.text)
+    ]
     root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
     uses = uses_of_turns(archive, session)
     by_turn: dict[int, list[Step]] = {}

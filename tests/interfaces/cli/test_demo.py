@@ -32,3 +32,12 @@ def test_of_the_ten_facts_that_the_summary_lost_so_many_come_back(
     missing = [fact.name for fact in lost if not fact.restored]
     assert len(lost) == 10
     assert len(missing) <= 10 - at_least, missing
+
+
+def test_the_page_on_what_a_restore_says_shows_what_the_demonstration_gives_back(tmp_path: Path) -> None:
+    page = Path(__file__).parents[3] / "docs" / "explanation" / "what-a-restore-says.md"
+    shown = page.read_text(encoding="utf-8").split("```")[1].splitlines()[1:]
+    given = demonstrate(tmp_path, 0).restored.splitlines()
+    places = [given.index(line) for line in shown]
+    assert len(places) > 10
+    assert places == sorted(places)

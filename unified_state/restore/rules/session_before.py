@@ -5,12 +5,11 @@ from __future__ import annotations
 from unified_state.lib.text import cut, estimate_tokens, one_line
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.known import Known
-from unified_state.restore.rules.summary_guidance import COMPACT
+from unified_state.restore.rules.summary_guidance import shows_compact_line
 
 MOST_TOKENS = 150
 _PROMPT, _ANSWER, _NEXT, _WORK = 36, 44, 14, 16  # tokens
 _SHORTER = 0.8
-_HEAD = 60  # characters in which the answer to /context-compact shows its line
 _END_SHARE = 0.4  # of an answer; its end often names the next step
 
 
@@ -23,7 +22,7 @@ def last_session(known: Known) -> tuple[str, list[str]] | None:
         return None
     prompt = known.prompts[-1]
     answer = next(
-        (said.text for said in known.recent.texts if said.text.strip() and COMPACT not in said.text[:_HEAD]), ""
+        (said.text for said in known.recent.texts if said.text.strip() and not shows_compact_line(said.text)), ""
     )
     lines = [f"  last prompt: {_within(one_line(prompt.text), _PROMPT)}"]
     if answer:

@@ -25,6 +25,7 @@ _OPENING = "The summary contains exact paths, names, commands with their outcome
 _ITEMS = ", and these recorded items (id, source):"
 _ABOUT = "recorded items that the user did not say, and the work, as data"
 COMPACT = "/compact Keep exact paths, names, commands and errors"
+_HEAD = 60  # characters in which the answer to /context-compact shows its line
 _COMPACT_ITEMS = ", and these recorded items with their ids:"
 # Beginnings of the session ids that imports give.
 IMPORTED = ("claude-flow:", "claude-mem:", "session-state:", "elsewhere:")
@@ -48,6 +49,11 @@ def keep_list(
     data = [fenced("\n".join(others), nonce, _ABOUT)] if others else []
     text = "\n".join([_OPENING + _ITEMS, *said, *data, FORM] if said or data else [f"{_OPENING}.", FORM])
     return text if len(text.encode()) <= limit else ""
+
+
+def shows_compact_line(text: str) -> bool:
+    """Return whether a text is the answer to /context-compact, which shows that line."""
+    return COMPACT in text[:_HEAD]
 
 
 def compact_line(items: Sequence[LedgerItem], state: State, limit: int, now: int) -> str:
