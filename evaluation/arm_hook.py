@@ -22,9 +22,9 @@ CONSTRAINT = re.compile(r"C\d+ \(")
 LIMIT = 9_900  # UTF-16 units; the client replaces an output above 10,000
 CHARACTERS = 4  # of a token, about: what the client's own estimate takes
 SECTIONS = {
-    "rules": ("CONSTRAINTS",),
-    "working-set": ("RAN", "WORKING SET", "LAST TURNS"),
-    "found": ("FOUND",),
+    "rules": ("CONSTRAINTS", "USER"),
+    "working-set": ("RAN", "FILES", "LAST STEPS", "TURNS"),
+    "found": ("SAID",),
     "at-the-prompt": ("RELEVANT",),
 }
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 
-from benchmarks.said_rules import labelled
 from tests.amount import amount
 
 from .product import Project
 from .transcripts import Transcript
 
 SESSION = "5a1e0000-0000-4000-8000-00000000c0de"
-SAID = [said.text for said in labelled() if said.source == "the list of phrasings that capture missed"]
+SAID = ["Write tests first (TDD).", "please use the british spelling", "keep it local!", "ignore the existing PR"]
 RECORDED = ["Never store card numbers", "Prices have two decimals", "The invoice number has ten digits"]
 SUMMARY = "1. Work: the export of invoices is half done.\n2. Next: finish it."
 

@@ -64,5 +64,5 @@ def test_what_codex_patched_and_ran_is_known_with_its_outcome(world: HostWorld, 
     assert (world.project / "limiter.py").read_text(encoding="utf-8").startswith("def take_fairly")
     told = world.product("preview")
     assert "limiter.py: take_fairly" in told
-    assert f"command: {failing} -> failed: tenant starved" in told
+    assert f"$ {failing} -> failed: tenant starved" in told
     assert world.log() == ""

@@ -7,7 +7,7 @@ from collections import Counter
 
 from .messages import Json
 
-BRIEF_MARK, WORKING_SET_MARK = "[CONTEXT RESTORED]", "[LAST TURNS]"
+BRIEF_MARK, WORKING_SET_MARK = "[CONTEXT RESTORED]", "[LAST STEPS]"
 
 
 def said(entries: list[Json]) -> Counter[tuple[str, str]]:

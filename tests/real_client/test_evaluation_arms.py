@@ -25,12 +25,12 @@ STANDS = {
     "tail": ["user: Turn 11:", "assistant: "],
     "native": ["Note of the session: the cache is cold."],
     "grep": ["Grep it for what was said"],
-    "unified-state": ["[CONTEXT RESTORED]", "[ARCHIVE]", "[LAST TURNS]"],
+    "unified-state": ["[CONTEXT RESTORED]", "[ARCHIVE]", "[LAST STEPS]"],
 }
 LEFT_OUT = {
-    "no-rules": "[CONSTRAINTS]",
-    "no-working-set": "[LAST TURNS]",
-    "no-found": "[FOUND]",
+    "no-rules": "[USER]",
+    "no-working-set": "[LAST STEPS]",
+    "no-found": "[SAID]",
     "no-at-the-prompt": "[RELEVANT]",
 }
 

@@ -52,7 +52,7 @@ def test_where_something_is_known_a_new_session_is_given_the_brief(scenario: Sce
     (brief,) = given_last(scenario)
     for words in ("W-7 The archive; phase tests", "Use SQLite for the archive", "API v1 stays", "Which port?"):
         assert words in brief
-    assert "[LAST TURNS]" not in brief
+    assert "[LAST STEPS]" not in brief
 
 
 def test_a_later_session_is_told_of_the_turns_of_the_earlier_one(scenario: Scenario) -> None:
