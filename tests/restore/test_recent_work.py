@@ -175,7 +175,7 @@ def test_it_ends_as_bash_output_says(status: str, last: str, *, failed: bool, go
 
 
 def test_it_ends_as_write_stdin_says() -> None:
-    started = ("exec_command", {"command": "make bench"}, "Process running with session ID 12\n", False)
+    started: Done = ("exec_command", {"command": "make bench"}, "Process running with session ID 12\n", False)
     (run,) = recent(started, ("write_stdin", {"session_id": 12, "chars": ""}, "8 passed\n", False)).runs
     assert (run.command, run.last, run.goes_on) == ("make bench", "8 passed", False)
 
