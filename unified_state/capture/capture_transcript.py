@@ -33,10 +33,12 @@ from unified_state.memory.archive.compactions import (
     keep_boundary,
     keep_continuation,
     keep_transcript_summary,
+    keep_went_back,
     mark_delivered,
     place_of_entry,
 )
 from unified_state.memory.archive.pending_messages import settle_messages
+from unified_state.memory.archive.session_work import replace_todos
 from unified_state.memory.archive.sessions import (
     Cursor,
     count_tool_calls,
@@ -47,15 +49,15 @@ from unified_state.memory.archive.sessions import (
     session_number,
     touch_session,
 )
-from unified_state.memory.archive.steps import last_turns, queue_step, queued_steps
+from unified_state.memory.archive.steps import last_turns, queue_again, queue_step, queued_steps
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.hook_event import HOST_MARK, Moment
-from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, Step, Summary
+from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, Step, Summary, WentBack
 
 if TYPE_CHECKING:
     from unified_state.memory.secrets.masker import Masker
 
-Fact = Boundary | Summary | Delivery | Continuation
+Fact = Boundary | Summary | Delivery | Continuation | WentBack
 Prepared = tuple[Step | Fact, str | bytes]
 
 
@@ -269,7 +271,7 @@ class Capture:
         writer = StepWriter(self._archive, session, turn)
         for found, body in prepared:
             if not isinstance(found, Step):
-                keep_fact(self._archive, session, found, self._moment.now)
+                keep_fact(self._archive, session, found, self._moment.now, writer.turn)
             elif writer.add(found, body):
                 queue_step(self._archive, session, writer.last)
         count_tool_calls(self._archive, session, writer.tool_calls)
@@ -322,8 +324,10 @@ def reader_of(session_id: str) -> Read:
     return host_reader(session_id)
 
 
-def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
-    """Store a compaction, summary, delivery or rewind. Call it in the transaction that archives the steps."""
+def keep_fact(archive: Archive, session: int, found: Fact, now: int, turn: int | None) -> None:
+    """Store a compaction, summary, delivery or rewind. `turn` is the open one. Call it in the transaction that archives
+    the steps.
+    """
     match found:
         case Boundary():
             keep_boundary(archive, session, found)
@@ -336,4 +340,17 @@ def keep_fact(archive: Archive, session: int, found: Fact, now: int) -> None:
         case Delivery():
             mark_delivered(archive, found.nonces, now)
         case Continuation():
-            keep_continuation(archive, session, found)
+            if keep_continuation(archive, session, found):
+                _derive_again(archive, session)
+        case WentBack():
+            if keep_went_back(archive, session, found, turn):
+                _derive_again(archive, session)
+
+
+def _derive_again(archive: Archive, session: int) -> None:
+    """Drop what was derived from the steps of a session as a whole, and queue those that its user did not take back."""
+    from unified_state.memory.working_set.working_set_table import clear_working_set  # few users take anything back
+
+    clear_working_set(archive, session)
+    replace_todos(archive, session, (), "")
+    queue_again(archive, session)

@@ -57,6 +57,17 @@ class Continuation(Record):
     parent: str | None
 
 
+class WentBack(Record):
+    """The user took back the end of the conversation: what follows the entry `after`, the entry `first` and all behind
+    it, or the last `turns`. `at` is when; 0 if the client does not say.
+    """
+
+    at: int = 0
+    after: str | None = None
+    first: str | None = None
+    turns: int = 0
+
+
 class Summary(Record):
     """The client's summary of the part that a compaction removed (an isCompactSummary entry)."""
 
@@ -73,7 +84,7 @@ class Delivery(Record):
 
 
 # The records that a reader of transcripts yields, in the order of the conversation.
-Found = Step | Boundary | Summary | Delivery
+Found = Step | Boundary | Summary | Delivery | WentBack
 
 
 class Usage(Record):

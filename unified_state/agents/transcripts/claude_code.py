@@ -24,6 +24,7 @@ from unified_state.model.step import (
     Found,
     Step,
     Summary,
+    WentBack,
 )
 
 # A tool result may have several parts. The text belongs to the block itself. The other parts (images) are numbered.
@@ -42,6 +43,8 @@ def read_entry(entry: Entry) -> Iterator[Found]:
     """Yield the steps, boundaries, summaries and deliveries of one transcript entry, in order. Other entries yield
     nothing.
     """
+    if entry.get("type") == "last-prompt" and isinstance(entry.get("leafUuid"), str):
+        return iter((WentBack(after=entry["leafUuid"]),))
     read = _READERS.get(text_in(entry, "type"))
     if read is None or not isinstance(entry.get("uuid"), str):
         return iter(())

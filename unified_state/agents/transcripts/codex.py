@@ -1,9 +1,9 @@
 """Codex rollouts: the steps of each line of a JSON Lines file.
 
 Tested with version 0.169.0. The reader uses messages and tool calls in the form that the model receives
-(`response_item`), and compactions. It skips screen events, token counts and Codex's instructions. Tools that Claude
-Code also has get its names and fields, and results its form: the output alone, after `Exit code N` if the command
-failed.
+(`response_item`), compactions, and turns that were taken back. It skips screen events, token counts and Codex's
+instructions. Tools that Claude Code also has get its names and fields, and results its form: the output alone, after
+`Exit code N` if the command failed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from unified_state.agents.transcripts.transcript_lines import (
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.shell.shell_line import program_name
-from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step, WentBack
 
 _USER_TEXT = "user.text"  # the message part kind of text that the user wrote
 _CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
@@ -51,12 +51,15 @@ _NOT_DONE = (  # beginnings of results that have no exit status
 )
 _CUT = "Warning: truncated output"  # beginning of a hook output of which the model saw only both ends
 _SUMMARY_BEGINS = ":\n"  # end of Codex's introduction to a summary
+_BACK = "thread_rolled_back"
 _ENCRYPTED = "Codex keeps this summary encrypted. The conversation still holds these texts of the user:"
 
 
 def read_line(line: Entry) -> Iterator[Found]:
     """Yield the steps, boundaries, summaries and deliveries of one line, in order. Other lines yield nothing."""
     payload, kind = object_in(line, "payload"), line.get("type")
+    if kind == "event_msg" and text_in(payload, "type") == _BACK and isinstance(payload.get("num_turns"), int):
+        yield WentBack(at=time_of(line), turns=payload["num_turns"])
     if not payload or kind not in ("compacted", "response_item"):
         return
     # A fork copies a line with its uuid. A tool's call and its result share an id, so the time and the checksum are

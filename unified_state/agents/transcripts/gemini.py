@@ -2,7 +2,8 @@
 
 Tested with version 0.61.0. The host writes a message again with the same id when it has grown (first a tool's call,
 then its result), so no step is stored twice. `$set` replaces the conversation with the one that the model has from then
-on. Only a compression in it is new. Tools that Claude Code also has get its names.
+on. Only a compression in it is new. `$rewindTo` takes back a message and all behind it. Tools that Claude Code also has
+get its names.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from unified_state.agents.transcripts.transcript_lines import (
 )
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.json_text import dump_json
-from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step, WentBack
 
 _SUMMARY, _SUMMARY_ENDS = "<state_snapshot>", "</state_snapshot>"
 _ITS_OWN = ("<session_context>", "<state_snapshot>")  # beginnings of texts that the host writes in the user's place
+_BACK = "$rewindTo"
 _TOOLS = {
     "run_shell_command": "Bash",
     "read_file": "Read",
@@ -44,6 +46,8 @@ def read_line(line: Entry) -> Iterator[Found]:
     """Yield the steps, boundaries, summaries and deliveries of one line, in order. Other lines yield nothing."""
     if "$set" in line:
         yield from _compression(object_in(line, "$set"))
+    elif isinstance(line.get(_BACK), str):
+        yield WentBack(first=line[_BACK])
     elif isinstance(line.get("id"), str):
         message = Message(line["id"], time_of(line))
         match line.get("type"):

@@ -14,8 +14,8 @@ from typing import Any
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.steps import uuid_key
-from unified_state.model.step import Boundary, Continuation, Summary
+from unified_state.memory.archive.steps import KIND_NUMBERS, STANDS, uuid_key
+from unified_state.model.step import PROMPT, Boundary, Continuation, Summary, WentBack
 
 # The sources of a summary. The hooks have it raw, the transcript has it last and only its readable part.
 SUBAGENT_STOP, POST_COMPACT, TRANSCRIPT = "subagent_stop", "post_compact", "transcript"
@@ -229,16 +229,62 @@ def read_rewinds(archive: Archive) -> list[Rewind]:
     return [Rewind(*row) for row in rows]
 
 
-def keep_continuation(archive: Archive, session: int, found: Continuation) -> None:
-    """Record a prompt in the transcript and the part that it took back.
+def keep_continuation(archive: Archive, session: int, found: Continuation) -> bool:
+    """Record a prompt in the transcript and the part that it took back. Return whether another part stands than before.
 
     Call it before the prompt is archived. A prompt that is already archived took nothing back.
     """
     first = keep_continuation_of(archive, session, found.parent or "", found.at)
     if place_of_entry(archive, found.uuid) is not None:
-        return
+        return False
     parent = place_of_entry(archive, found.parent) if found.parent else None
+    returned = parent is not None and _stands_again(archive, session, parent.at)
     if parent is not None and has_later_turn(archive, session, parent.turn):
         keep_rewind(archive, session, parent.at, found.at)
     elif first < found.at:
         keep_rewind(archive, session, first - 1, found.at)
+    else:
+        return returned
+    return True
+
+
+def _stands_again(archive: Archive, session: int, at: int) -> bool:
+    """The conversation goes on in a part that was taken back before. Return whether it does."""
+    query = "DELETE FROM rewind WHERE session = ?1 AND after_at < ?2 AND until_at > ?2"
+    return archive.run(query, session, at) > 0
+
+
+def keep_went_back(archive: Archive, session: int, found: WentBack, turn: int | None) -> bool:
+    """Record the part that a host says was taken back. Return whether it is new.
+
+    `turn` is the last one that was read. What is archived of later ones is not meant: the transcript is read again.
+    """
+    last = archive.value("SELECT max(at) FROM step WHERE turn = ?", turn)
+    until = found.at or (last or 0) + 1
+    after = _went_back_to(archive, session, found, turn, until)
+    known = "SELECT 1 FROM rewind WHERE session = ? AND after_at = ? AND until_at >= ?"
+    if after is None or archive.row(known, session, after, until):
+        return False
+    keep_rewind(archive, session, after, until)
+    return True
+
+
+def _went_back_to(archive: Archive, session: int, found: WentBack, turn: int | None, until: int) -> int | None:
+    """Return the time after which nothing stands, or None if nothing was taken back."""
+    entry = found.after or found.first
+    if entry is not None:
+        place = place_of_entry(archive, entry)
+        if place is None or turn is None:
+            return None
+        return place.at - 1 if found.first else place.at if place.turn < turn else None
+    if archive.row("SELECT 1 FROM rewind WHERE session = ? AND until_at = ?", session, until):
+        return None  # read again
+    begins = archive.value(
+        "SELECT step.at FROM step JOIN turn ON turn.id = step.turn WHERE turn.session = ?1 AND kind = ?2 "
+        f"AND step.at < ?3 AND {STANDS} ORDER BY step.id DESC LIMIT 1 OFFSET ?4",
+        session,
+        KIND_NUMBERS[PROMPT],
+        until,
+        found.turns - 1,
+    )
+    return None if begins is None else begins - 1

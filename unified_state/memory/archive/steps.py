@@ -95,17 +95,22 @@ def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
     return [_numbered_step(row) for row in rows]
 
 
+# Conditions of a step of the session ?1: its user did not take it back.
+STANDS = "NOT EXISTS (SELECT 1 FROM rewind WHERE session = ?1 AND step.at > after_at AND step.at < until_at)"
+
+
 def recent_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, Step]]:
     """Return the newest prompts, texts, tool calls and results of a session itself, in order, each with its turn,
-    including those shared with the session it was forked from.
+    including those shared with the session it was forked from. What the user took back is left out.
     """
     rows = archive.rows(
         f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind NOT NULL AND step.id IN "
         "(SELECT id FROM (SELECT id FROM step WHERE turn IN (SELECT id FROM turn "
-        "WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2 / 4) AND kind IN (?3, ?4, ?5, ?6) "
+        "WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2 / 4) "
+        f"AND kind IN (?3, ?4, ?5, ?6) AND {STANDS} "
         "ORDER BY id DESC LIMIT ?2) "
         "UNION SELECT id FROM (SELECT step AS id FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT ?2) "
-        "ORDER BY 1 DESC LIMIT ?2) ORDER BY step.id",
+        f"ORDER BY 1 DESC LIMIT ?2) AND {STANDS} ORDER BY step.id",
         session,
         limit,
         *(KIND_NUMBERS[kind] for kind in (PROMPT, TEXT, TOOL_CALL, TOOL_RESULT)),
@@ -115,10 +120,11 @@ def recent_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, 
 
 def typed_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, Step]]:
     """Return the newest prompts and notices of a session itself, in order, each with its turn, also those shared with
-    the session it was forked from.
+    the session it was forked from. What the user took back is left out.
     """
     rows = archive.rows(
-        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind IN (?2, ?3) AND step.id IN "
+        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind IN (?2, ?3) "
+        f"AND {STANDS} AND step.id IN "
         "(SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL) "
         "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY step.id DESC LIMIT ?4",
         session,
@@ -321,6 +327,17 @@ def queued_steps(archive: Archive, session: int, limit: int = -1) -> list[int]:
         f"SELECT step.id FROM unnoted JOIN step ON step.id = unnoted.step WHERE session = ? ORDER BY {_PLACE} LIMIT ?",
         session,
         limit,
+    )
+
+
+def queue_again(archive: Archive, session: int) -> None:
+    """Queue all steps of a session for `capture.derive`, without those that its user took back."""
+    archive.run("DELETE FROM unnoted WHERE session = ?", session)
+    archive.run(
+        "INSERT INTO unnoted SELECT ?1, step.id FROM step JOIN turn ON turn.id = step.turn WHERE kind NOT NULL "
+        "AND (turn.session = ?1 OR step.id IN (SELECT step FROM step_copy WHERE session = ?1)) "
+        f"AND {STANDS}",
+        session,
     )
 
 
