@@ -163,9 +163,10 @@ def test_what_was_typed_while_the_agent_worked_is_a_prompt() -> None:
     assert told(entry(1, "attachment", attachment=attachment)) == [(PROMPT, "and this")]
 
 
-def test_what_was_typed_with_an_image_is_its_text() -> None:
+def test_what_was_typed_with_an_image_while_the_agent_worked_keeps_both() -> None:
     attachment = {"type": "queued_command", "prompt": [{"type": "text", "text": "see"}, IMAGE]}
-    assert told(entry(1, "attachment", attachment=attachment)) == [(PROMPT, "see")]
+    (said, _), (image, _) = told(entry(1, "attachment", attachment=attachment))
+    assert (said, image) == (PROMPT, ATTACHMENT)
 
 
 def test_a_queued_notification_is_not_the_users() -> None:

@@ -34,6 +34,7 @@ PARTS_PER_BLOCK = 1000
 _DEEPEST = 100
 _TOO_DEEP = "[nested too deep]"
 
+_MEDIA = ("image", "document")
 # Texts that the client wrote in the user's place. Those of the first group open a turn because the agent answers them.
 _ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
 _OTHER_MACHINE_TEXT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", "[Request interrupted")
@@ -74,7 +75,7 @@ def _user(message: Message, entry: Entry) -> Iterator[Found]:
                 yield _user_text(message, entry, position, text_in(block, "text"))
             case "tool_result":
                 yield from _tool_result(message, position, block)
-            case "image" | "document":
+            case kind if kind in _MEDIA:
                 yield _medium(message, position, block, None)
 
 
@@ -131,8 +132,11 @@ def _attachment(message: Message, entry: Entry) -> Iterator[Found]:
             if nonces:
                 yield Delivery(uuid=message.uuid, nonces=nonces)
         case "queued_command":  # text that the user typed while the agent was working
-            text = _texts(_blocks(attachment.get("prompt")))
-            yield _user_text(message, {**entry, "origin": attachment.get("origin")}, 0, text)
+            blocks = _blocks(attachment.get("prompt"))
+            yield _user_text(message, {**entry, "origin": attachment.get("origin")}, 0, _texts(blocks))
+            for position, block in enumerate(blocks):
+                if _kind(block) in _MEDIA:
+                    yield _medium(message, position + 1, block, None)
         case "file" | "already_read_file" | "directory":  # mentioned by the user, or attached again by the client
             yield message.step(ATTACHMENT, _attached(attachment))
 
