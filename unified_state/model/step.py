@@ -16,9 +16,9 @@ class Step(Record):
 
     `uuid` and `block` (the position in the entry's content) identify it permanently. `text` is the whole content, of a
     tool call its input as JSON. A `tool_file` is a long result that the client moved to a separate file. An
-    `attachment` is a file that the user mentioned. A `notice` is text in the user's place that the user did not write
-    (echoes of commands, notifications, skills). `agent` is the subagent that did it. `at` is in milliseconds since
-    1970.
+    `attachment` is a file that the user mentioned. A `notice` is text of the client in the place of the user or the
+    agent (echoes of commands, notifications, skills, errors of the API). `agent` is the subagent that did it. `at` is
+    in milliseconds since 1970.
     """
 
     uuid: str

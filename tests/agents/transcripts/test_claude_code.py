@@ -169,6 +169,13 @@ def test_what_was_typed_with_an_image_while_the_agent_worked_keeps_both() -> Non
     assert (said, image) == (PROMPT, ATTACHMENT)
 
 
+@pytest.mark.parametrize("fields", [{"isApiErrorMessage": True}, {"message": {"model": "<synthetic>"}}])
+def test_an_error_of_the_api_is_no_answer(fields: dict[str, Any]) -> None:
+    error = answer(1, "You've hit your session limit")
+    error["message"].update(fields.pop("message", {}))
+    assert told({**error, **fields}) == [(NOTICE, "You've hit your session limit")]
+
+
 def test_a_queued_notification_is_not_the_users() -> None:
     attachment = {"type": "queued_command", "prompt": "done", "origin": {"kind": "task-notification"}}
     assert told(entry(1, "attachment", attachment=attachment)) == [(NOTICE, "done")]

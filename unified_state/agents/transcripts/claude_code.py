@@ -35,6 +35,7 @@ _DEEPEST = 100
 _TOO_DEEP = "[nested too deep]"
 
 _MEDIA = ("image", "document")
+_NO_MODEL = "<synthetic>"  # the client wrote the answer: an error of the API, or that none was asked for
 # Texts that the client wrote in the user's place. Those of the first group open a turn because the agent answers them.
 _ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
 _OTHER_MACHINE_TEXT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", "[Request interrupted")
@@ -111,10 +112,11 @@ def _medium(message: Message, position: int, block: Any, tool_use_id: str | None
 
 
 def _assistant(message: Message, entry: Entry) -> Iterator[Found]:
+    is_clients = bool(entry.get("isApiErrorMessage")) or object_in(entry, "message").get("model") == _NO_MODEL
     for position, block in enumerate(_blocks(object_in(entry, "message").get("content"))):
         match _kind(block):
             case "text":
-                yield message.step(TEXT, text_in(block, "text"), position)
+                yield message.step(NOTICE if is_clients else TEXT, text_in(block, "text"), position)
             case "thinking":  # without its signature, which only the API needs
                 yield message.step(THINKING, text_in(block, "thinking"), position)
             case "tool_use" | "server_tool_use" | "mcp_tool_use":

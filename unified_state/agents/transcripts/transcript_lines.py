@@ -163,7 +163,8 @@ def usage_of(entry: Entry) -> Usage | None:
     if not usage:
         return None
     sizes = (usage.get(name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"))
-    return Usage(str(message.get("id")), sum(size for size in sizes if isinstance(size, int)))
+    tokens = sum(size for size in sizes if isinstance(size, int))
+    return Usage(str(message.get("id")), tokens) if tokens else None  # an error of the API has none
 
 
 def continuation_of(entry: Entry) -> Continuation | None:

@@ -45,7 +45,7 @@ WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an 
 _CLOCK_SLACK = 3_000  # milliseconds between an entry's own time and its hook
 _LONGEST_ANSWER = 60_000  # milliseconds from the time of a text's entry to the end of the turn
 _REWORDED = "/<"  # the start of a prompt that the client rewrites in the transcript
-ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT,)}  # the kinds of transcript entries of a message
+ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT, NOTICE)}  # the kinds of transcript entries of a message
 
 
 def keep_message(archive: Archive, session_id: str, message: Pending) -> None:
