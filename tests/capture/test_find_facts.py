@@ -322,6 +322,27 @@ def test_a_call_that_the_user_refused_is_an_attempt_with_their_words(capture: Ke
     assert (attempt.origin, attempt.body["outcome"]) == ("user_said", "the user refused: never push without asking")
 
 
+@pytest.mark.parametrize("verb", ["Permission for this action has been", "Permission to use Bash has been"])
+def test_a_call_that_the_client_denied_is_an_attempt_and_no_error(capture: Keep, verb: str) -> None:
+    (attempt,) = capture(*ran(1, "git push -f", f"{verb} denied. Reason: pushes over main.", fails=True))
+    assert (attempt.kind, attempt.origin) == ("attempt", "observed")
+    assert attempt.body["outcome"] == f"{verb} denied. Reason: pushes over main."
+    assert [item.status for item in capture(*ran(3, "git push -f"))] == ["resolved"]
+
+
+def test_a_command_in_the_background_fails_and_passes_by_its_notification(capture: Keep) -> None:
+    def ended(number: int, identity: str, status: str) -> Entry:
+        tags = {"tool-use-id": identity, "status": status, "summary": f"Background command {status}"}
+        text = "".join(f"<{tag}>{value}</{tag}>" for tag, value in tags.items())
+        origin = {"kind": "task-notification"}
+        return prompt(number, f"<task-notification>{text}</task-notification>", origin=origin)
+
+    started = "Command running in background with ID: b1. Output is being written to: /tmp/b1.output"
+    items = capture(*ran(1, "make", started), ended(3, "toolu_1", "failed"))
+    assert [(item.status, item.body["content"]) for item in items] == [("active", "Background command failed")]
+    assert shown(capture(*ran(4, "make", started), ended(6, "toolu_4", "completed"))) == [("error", "resolved")]
+
+
 def test_of_thousands_of_errors_a_session_start_reads_the_newest(archive: Archive, place: Place, capture: Keep) -> None:
     entries = [entry for n in range(1, 2_001, 2) for entry in ran(n, f"make t{n}", f"error {n}", fails=True)]
     assert len(capture(*entries, now=NOW + HOUR)) == 1_000

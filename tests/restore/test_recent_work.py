@@ -192,3 +192,9 @@ def test_uncommitted_files_are_those_edited_after_the_last_commit() -> None:
     assert [said.text for said in found.texts] == ["then", "first"]
     assert found.edits == (("b.py", 1),)
     assert uncommitted(steps(edit("a.py"), failed), ROOT).edits == (("a.py", 1),)
+
+
+def test_a_command_in_the_background_ends_as_its_notification_says() -> None:
+    failed = Step("9", 1000, TOOL_RESULT, 9, "Background command failed", tool_use_id="toolu_0", is_error=True)
+    (run,) = recent_work([*steps(bash("make", STARTED)), (8, failed)], ROOT).runs
+    assert (run.failed, run.goes_on, run.last) == (True, False, "Background command failed")

@@ -26,6 +26,8 @@ from unified_state.capture.rules.client_tools import (
 from unified_state.capture.rules.commits import commits, may_make, pull_requests
 from unified_state.capture.rules.failed_calls import (
     call_key,
+    denial,
+    denied_call,
     failed_call,
     failed_edit,
     is_failed_check,
@@ -159,11 +161,13 @@ class FactKeeper:
     def _failed(self, step: Step, call: Call) -> None:
         """A call failed, or the user refused it."""
         plan = answered_plan(call.fields, step.text, is_error=True) if call.tool == PLAN_TOOL else None
-        reason = refusal(step.text)
+        reason, denied = refusal(step.text), denial(step.text)
         if plan is not None:
             self._plan(plan, step)
         elif reason is not None:
             found = [refused_call(call, step.text, reason)]
+        elif denied is not None:
+            found = [denied_call(call, step.text, denied)]
         else:
             found = [failed_call(call, step.text), *self._tried(step, call)]
         if plan is None:

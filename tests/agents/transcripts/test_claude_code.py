@@ -176,6 +176,29 @@ def test_an_error_of_the_api_is_no_answer(fields: dict[str, Any]) -> None:
     assert told({**error, **fields}) == [(NOTICE, "You've hit your session limit")]
 
 
+NOTIFICATION = (
+    "<task-notification>\n<task-id>b12</task-id>\n<tool-use-id>toolu_2</tool-use-id>\n<status>{}</status>\n"
+    '<summary>Background command "make" failed with exit code 2</summary>\n</task-notification>'
+)
+
+
+@pytest.mark.parametrize("queued", [False, True])
+@pytest.mark.parametrize(("status", "ends"), [("failed", [True]), ("completed", [False]), ("killed", [])])
+def test_a_notification_ends_the_call_that_it_tells_of(status: str, ends: list[bool], *, queued: bool) -> None:
+    text, origin = NOTIFICATION.format(status), {"kind": "task-notification"}
+    attachment = {"type": "queued_command", "prompt": text, "origin": origin}
+    told, *results = steps(entry(1, "attachment", attachment=attachment) if queued else prompt(1, text, origin=origin))
+    assert told.kind == NOTICE
+    assert [(step.kind, step.tool_use_id, step.is_error) for step in results] == [
+        (TOOL_RESULT, "toolu_2", failed) for failed in ends
+    ]
+    assert all(step.text == 'Background command "make" failed with exit code 2' for step in results)
+
+
+def test_a_notification_that_a_person_typed_ends_nothing() -> None:
+    assert [step.kind for step in steps(prompt(1, NOTIFICATION.format("failed")))] == [NOTICE]
+
+
 def test_a_queued_notification_is_not_the_users() -> None:
     attachment = {"type": "queued_command", "prompt": "done", "origin": {"kind": "task-notification"}}
     assert told(entry(1, "attachment", attachment=attachment)) == [(NOTICE, "done")]

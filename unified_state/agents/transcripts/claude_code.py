@@ -35,6 +35,7 @@ _DEEPEST = 100
 _TOO_DEEP = "[nested too deep]"
 
 _MEDIA = ("image", "document")
+_NOTIFICATION, _ENDED = "task-notification", ("completed", "failed")
 _NO_MODEL = "<synthetic>"  # the client wrote the answer: an error of the API, or that none was asked for
 # Texts that the client wrote in the user's place. Those of the first group open a turn because the agent answers them.
 _ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
@@ -73,7 +74,10 @@ def _user(message: Message, entry: Entry) -> Iterator[Found]:
     for position, block in enumerate(blocks):
         match _kind(block):
             case "text":
-                yield _user_text(message, entry, position, text_in(block, "text"))
+                text = text_in(block, "text")
+                yield _user_text(message, entry, position, text)
+                if object_in(entry, "origin").get("kind") == _NOTIFICATION:
+                    yield from _end_of_task(message, position, text)
             case "tool_result":
                 yield from _tool_result(message, position, block)
             case kind if kind in _MEDIA:
@@ -90,6 +94,18 @@ def _user_text(message: Message, entry: Entry, position: int, text: str) -> Step
     unanswered = bool(entry.get("isMeta")) or start.startswith(_OTHER_MACHINE_TEXT)
     is_machine = is_machine or unanswered or start.startswith(_ANSWERED_MACHINE_TEXT)
     return message.step(NOTICE if is_machine else PROMPT, text, position, starts_turn=not unanswered)
+
+
+def _end_of_task(message: Message, position: int, text: str) -> Iterator[Step]:
+    """Yield the result of the call whose command or agent ended in the background, if a notification tells it."""
+    call, status, summary, result = (_tagged(text, tag) for tag in ("tool-use-id", "status", "summary", "result"))
+    if call and status in _ENDED:
+        block = PARTS_PER_BLOCK * (position + 1)
+        yield message.result(result or summary, call, block, is_error=status != _ENDED[0])
+
+
+def _tagged(text: str, tag: str) -> str:
+    return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip()
 
 
 def _tool_result(message: Message, position: int, block: Entry) -> Iterator[Step]:
@@ -135,7 +151,10 @@ def _attachment(message: Message, entry: Entry) -> Iterator[Found]:
                 yield Delivery(uuid=message.uuid, nonces=nonces)
         case "queued_command":  # text that the user typed while the agent was working
             blocks = _blocks(attachment.get("prompt"))
-            yield _user_text(message, {**entry, "origin": attachment.get("origin")}, 0, _texts(blocks))
+            text, origin = _texts(blocks), object_in(attachment, "origin")
+            yield _user_text(message, {**entry, "origin": origin}, 0, text)
+            if _NOTIFICATION in {origin.get("kind"), attachment.get("commandMode")}:
+                yield from _end_of_task(message, 0, text)
             for position, block in enumerate(blocks):
                 if _kind(block) in _MEDIA:
                     yield _medium(message, position + 1, block, None)

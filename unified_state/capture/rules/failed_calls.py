@@ -12,6 +12,7 @@ from unified_state.model.constraint import OBSERVED, USER_SAID
 from unified_state.model.item import ATTEMPT, EVIDENCE, Fact
 
 _REFUSED = "The user doesn't want to proceed with this tool use."
+_DENIED, _IS_DENIED = ("Permission for this action ", "Permission to use "), " denied"
 _SAID = "the user said:\n"
 _NOTES = "\n\nNote: The user's next message may contain a correction or preference."
 # Results of calls that did not run, or were interrupted, for reasons outside the call.
@@ -29,6 +30,11 @@ def refusal(result: str) -> str | None:
         return None
     _, found, said = result.partition(_SAID)
     return said.partition(_NOTES)[0].strip() if found else ""
+
+
+def denial(result: str) -> str | None:
+    """Return why the client denied a call by its rules or its auto mode, or None for other results."""
+    return one_line(result) if result.startswith(_DENIED) and _IS_DENIED in result[:_BEGINNING] else None
 
 
 def did_not_run(result: str) -> bool:
@@ -128,6 +134,12 @@ def failed_edit(command: str, result: str, files: Sequence[str], said: str) -> F
         "command": command,
     }
     return Fact(FAILED_EDIT, ATTEMPT, OBSERVED, "active", body, excerpt(result), named)
+
+
+def denied_call(call: Call, result: str, reason: str) -> Fact:
+    """Return the fact that the client denied a call."""
+    body = {"attempt": subject(call), "outcome": cut(reason, _SAID_CHARACTERS), "command": call.command}
+    return Fact(REFUSED_CALL, ATTEMPT, OBSERVED, "active", body, result.strip(), call.files)
 
 
 def refused_call(call: Call, result: str, reason: str) -> Fact:

@@ -11,7 +11,7 @@ from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import continued_by, ended_output, read_call, still_runs_as
 from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.capture.rules.commits import commits, may_make
-from unified_state.capture.rules.failed_calls import checks, did_not_run, refusal
+from unified_state.capture.rules.failed_calls import checks, denial, did_not_run, refusal
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.shell.shell_commands import command_key, pipelines, shows
 from unified_state.lib.text import cut, one_line
@@ -30,13 +30,14 @@ _NO_WORK = {"cd", "echo", "export", "sleep", "true"}
 
 def recent_work(steps: Sequence[tuple[int, Step]], root: str) -> Recent:
     """Return what a session did in its steps, which are in order, each with its turn."""
-    results = {step.tool_use_id: step for _, step in steps if step.kind == TOOL_RESULT and step.tool_use_id}
+    results = [(step.tool_use_id or "", step) for _, step in steps if step.kind == TOOL_RESULT and step.tool_use_id]
+    first, last = dict(reversed(results)), dict(results)  # a call that went on in the background has two
     reader = _Reader(root)
     for turn, step in reversed(steps):
         if step.kind == TEXT:
             reader.texts.append(Said(turn=turn, at=step.at, text=step.text, age=reader.age))
         elif step.kind == TOOL_CALL:
-            reader.read(step, results.get(step.tool_use_id or ""))
+            reader.read(step, first.get(step.tool_use_id or ""), last.get(step.tool_use_id or ""))
             reader.age += 1
     return reader.found()
 
@@ -87,10 +88,13 @@ class _Reader:
             in_flight=tuple(self._in_flight),
         )
 
-    def read(self, step: Step, result: Step | None) -> None:
-        """Read a call with its result. A command without one is in flight, if no later call has a result."""
+    def read(self, step: Step, result: Step | None, end: Step | None) -> None:
+        """Read a call with its result, and its last one, which ends what went on in the background.
+
+        A command without a result is in flight, if no later call has one.
+        """
         call = read_call(step)
-        if result is None:
+        if result is None or end is None:
             if call.command and not self._has_results:
                 self._in_flight.append(call.command)
             return
@@ -101,7 +105,7 @@ class _Reader:
         if waits_for:
             self._ends.setdefault(waits_for, result)
         elif call.command:
-            self._ran(call.command, self._ends.get(still_runs_as(result.text), result))
+            self._ran(call.command, self._ends.get(still_runs_as(result.text), end))
         elif not result.is_error:
             for change in call.changes:
                 self._edits.setdefault(relative_path(change.path, self._root), self.age)
@@ -124,7 +128,7 @@ class _Reader:
 
 def _did_run(output: str) -> bool:
     """Return whether a call ran, by its result: nobody refused or cancelled it."""
-    return not (output.startswith(_NO_CALL) or did_not_run(output) or refusal(output) is not None)
+    return not (output.startswith(_NO_CALL) or did_not_run(output) or refusal(output) is not None or denial(output))
 
 
 def _run(command: str, chains: list[list[list[str]]], result: Step, age: int) -> Run:
