@@ -402,3 +402,11 @@ def test_transcripts_that_are_gone_are_passed_over(archive: Archive, run: Run, t
     transcript.unlink()
     assert run().catch_up() == Captured()
     assert session_number(archive, SESSION) == 1
+
+
+def test_what_is_left_out_of_a_damaged_line_is_reported(archive: Archive, masker: Masker, tmp_path: Path) -> None:
+    path, told = tmp_path / f"{SESSION}.jsonl", list[str]()
+    path.write_bytes(lines([prompt(1, "one")])[:-1] + b'{"type":"user"\0\0\n' + lines([prompt(2, "two")]))
+    assert Capture(archive, masker, Moment(NOW), report=told.append).session(str(path), SESSION).added == 2
+    (line,) = told
+    assert line.endswith(": 14 characters of it are left out")

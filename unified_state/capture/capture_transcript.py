@@ -18,11 +18,11 @@ from unified_state.agents.transcripts.transcript_lines import (
     continuation_of,
     cwd_of,
     parent_of,
-    parse_entries,
     read_lines,
     session_folder,
     subagent_transcripts,
     tool_result_files,
+    whole_entries,
 )
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
@@ -221,11 +221,13 @@ class Capture:
                 break
             if not line:
                 self._tell_too_long(path)
-            entries = parse_entries(line)
+            entries, left = whole_entries(line)
             found = [one for entry in entries for one in read(entry)]
             if prepared and any(isinstance(one, Summary) for one in found):
                 break
             end = line_end
+            if left and self._report is not None:
+                self._report(f"{path} has a damaged line before byte {end:,}: {left:,} characters of it are left out")
             prepared += [self._prepare(one) for one in map(continuation_of, entries) if one is not None]
             parent = parent or next(filter(None, map(parent_of, entries)), None)
             cwd = cwd or next(filter(None, map(cwd_of, entries)), None)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import answer, call, lines, prompt, write_transcript
-from unified_state.agents.transcripts.transcript_lines import parse_entries, read_lines
+from unified_state.agents.transcripts.transcript_lines import parse_entries, read_lines, whole_entries
 
 FIRST, SECOND, THIRD = prompt(1, "one"), answer(2, "two"), prompt(3, "three")
 
@@ -90,6 +90,20 @@ def test_what_the_client_writes_behind_half_a_line_is_read(half: dict[str, objec
     """A client that was killed in the middle of a line goes on right behind it when it comes back."""
     damaged = lines([half])[:-25] + lines([entry])
     assert parse_entries(damaged) == [entry]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "entries", "left"),
+    [
+        (lines([FIRST])[:-1] + b"\0" * 40, [FIRST], 0),
+        (b"\0" * 40 + lines([FIRST]), [FIRST], 0),
+        (lines([FIRST])[:-1] + lines([SECOND])[:-1] + lines([THIRD]), [FIRST, SECOND, THIRD], 0),
+        (lines([FIRST])[:-1] + b'{"type":"user"' + b"\0" * 9 + lines([THIRD]), [FIRST, THIRD], 14),
+        (b'{"type":"us' + lines([THIRD]), [THIRD], 11),
+    ],
+)
+def test_whole_entries_of_a_damaged_line_are_read(damaged: bytes, entries: list[object], left: int) -> None:
+    assert whole_entries(damaged) == (entries, left)
 
 
 @given(st.binary() | st.text().map(str.encode) | st.text().map(lambda text: json.dumps({"type": text}).encode()))

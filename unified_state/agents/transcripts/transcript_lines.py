@@ -74,16 +74,28 @@ def _is_too_wide(line: bytes) -> bool:
 
 
 def parse_entries(line: bytes) -> list[Entry]:
-    """Return the entries of a line: usually one, none if the line is damaged.
+    """Return the entries of a line: usually one, of a damaged line those that are whole."""
+    return whole_entries(line)[0]
 
-    If a write was interrupted in the line, the complete entry after the interrupted one is returned.
+
+def whole_entries(line: bytes) -> tuple[list[Entry], int]:
+    """Return the entries of a line, and how many characters of it belong to none.
+
+    In a damaged line entries stand side by side, behind one whose write was interrupted, or among zeros.
     """
     text = line.decode("utf-8", "replace")
     entry = parse_object(text)
-    if entry is None:
-        seconds = (parse_object(text[at:]) for start in _ENTRY_STARTS if (at := text.rfind(start, 1)) > 0)
-        entry = next(filter(None, seconds), None)
-    return [] if entry is None else [entry]
+    if entry is not None:
+        return [entry], 0
+    found: list[Entry] = []
+    left = 0
+    for part in filter(None, map(str.strip, text.replace('}{"', '}\0{"').split("\0"))):
+        places = (0, *(at for start in _ENTRY_STARTS if (at := part.rfind(start, 1)) > 0))
+        entries = ((parse_object(part[at:]), at) for at in places)
+        entry, begin = next((one for one in entries if one[0] is not None), (None, len(part)))
+        found += [] if entry is None else [entry]
+        left += begin
+    return found, left
 
 
 def text_in(holder: Entry, name: str) -> str:
