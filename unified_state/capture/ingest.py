@@ -26,6 +26,7 @@ from unified_state.settings import environment, load_settings
 Report = Callable[[int], None]
 
 _ENDING = ".jsonl"
+_NO_SESSIONS = ("history.jsonl", "session_index.jsonl")  # lists of prompts and of names beside an agent's sessions
 _HEAD_LINES = 50  # of a transcript, in which its session and its folder are told
 
 
@@ -109,19 +110,14 @@ def _readable(path: str) -> Transcript:
 
 
 def _in_folder(folder: str) -> Iterator[tuple[str, bool]]:
-    """The transcripts below a folder: those that lie in it directly, else it is a folder of projects."""
-    here = _files_in(folder)
-    if here:
-        yield from ((path, False) for path in here)
-        return
-    for project in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if project.is_dir():
-            yield from ((path, True) for path in _files_in(project.path))
-
-
-def _files_in(folder: str) -> list[str]:
-    paths = (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(_ENDING))
-    return [path for path in paths if os.path.isfile(path)]  # a link may lead nowhere
+    """The transcripts below a folder. Those that lie in it directly belong here, others to their own projects."""
+    for at, folders, names in os.walk(folder):
+        paths = [
+            os.path.join(at, name) for name in sorted(names) if name.endswith(_ENDING) and name not in _NO_SESSIONS
+        ]
+        found = list(filter(os.path.isfile, paths))  # a link may lead nowhere
+        folders[:] = [] if found else sorted(folders)  # what lies below a session belongs to it
+        yield from ((path, at != folder) for path in found)
 
 
 def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:

@@ -50,6 +50,12 @@ _FORMATS = {
         *(beads, copilot_cli, vscode_chat, cline),
     )
 }
+# Files of known programs that nothing can be imported from, by their names.
+_NOT_READ = {
+    "history.jsonl": "a list of prompts; name the folder of the sessions beside it",
+    "opencode.db": "the database of opencode, which is not read",
+    "conversations.json": "an export of conversations on the web, which is not read",
+}
 _HEAD, _LONGEST_LINE = 1 << 20, 1 << 28
 _HINT = "the documentation tells what can be imported"
 _ENDINGS, _MOST_FILES = (".md", ".json", ".jsonl"), 100_000  # of a folder
@@ -134,14 +140,25 @@ def find_format(path: str) -> str:
     if form := _format_of_text(head, path):
         return form
     if text.startswith(b"["):
+        _refuse_known(path)
         return _FLOW_JSON
     line = text.split(b"\n", 1)[0]
     if is_history(line):
         return HISTORY
     if text.startswith(b"{"):
-        return TRANSCRIPT if _is_entry(line) else _STATE
+        if _is_entry(line):
+            return TRANSCRIPT
+        _refuse_known(path)
+        return _STATE
     message = f"{path} is {'empty' if not head else 'of no format that is known here'}"
     raise ForeignFileError(message, _HINT)
+
+
+def _refuse_known(path: str) -> None:
+    """Raise ForeignFileError for a file of a known program that is not read."""
+    if what := _NOT_READ.get(os.path.basename(path)):
+        message = f"{path} is {what}"
+        raise ForeignFileError(message, _HINT)
 
 
 def open_records(source: Source, project: str, worktree: str, tally: Tally) -> Iterator[HistoryRecord]:
@@ -174,6 +191,7 @@ def _database_format(path: str) -> str:
         for table, form in _DATABASES.items():
             if database.columns(table):
                 return form
+        _refuse_known(path)
         is_ours = database.columns("step") and database.columns("item")
     message = f"{path} is {'an archive of unified-state' if is_ours else 'a database of no program that is known here'}"
     hint = "export it there with `unified-state export --full FILE`, and import that file" if is_ours else _HINT

@@ -54,7 +54,7 @@ def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool
     with progress_bar("archiving", sum(os.path.getsize(path) for path, _ in files)) as advance:
         done = ingest(workspace, files, current_time(), advance)
     for path in done.skipped:
-        context.say(f"skipped {path}: its project folder no longer exists (name the file itself to archive it here)")
+        context.say(f"skipped {path}: its project folder is unknown or gone (name the file itself to archive it here)")
     lines = [_amount(done.files, done.added)]
     if set(done.places) - {workspace.place.repository.worktree}:  # a folder of projects
         lines += [f"  {_amount(*numbers)} in {worktree}" for worktree, numbers in done.places.items()]
