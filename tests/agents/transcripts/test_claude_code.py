@@ -176,6 +176,12 @@ def test_an_error_of_the_api_is_no_answer(fields: dict[str, Any]) -> None:
     assert told({**error, **fields}) == [(NOTICE, "You've hit your session limit")]
 
 
+@pytest.mark.parametrize("kind", ["teammate_mailbox", "poll_events", "task_status"])
+def test_news_that_the_client_gave_the_agent_are_kept(kind: str) -> None:
+    attachment = {"type": kind, "messages": [{"from": "ada", "text": "CI is red"}]}
+    assert told(entry(1, "attachment", attachment=attachment)) == [(NOTICE, "ada\nCI is red")]
+
+
 NOTIFICATION = (
     "<task-notification>\n<task-id>b12</task-id>\n<tool-use-id>toolu_2</tool-use-id>\n<status>{}</status>\n"
     '<summary>Background command "make" failed with exit code 2</summary>\n</task-notification>'

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.transcripts.transcript_lines import session_folder, subagent_transcripts, tool_result_files
+from unified_state.agents.transcripts.transcript_lines import (
+    session_folder,
+    subagent_records,
+    subagent_transcripts,
+    tool_result_files,
+)
 
 
 @pytest.fixture
@@ -35,6 +40,13 @@ def test_only_the_ending_is_taken_off() -> None:
 def test_subagents_have_their_transcripts_there_each_with_its_id(folder: Path) -> None:
     found = [(Path(path).name, agent) for path, agent in subagent_transcripts(str(folder))]
     assert found == [("agent-a1.jsonl", "a1"), ("agent-b2.jsonl", "b2")]
+
+
+def test_agents_of_a_workflow_have_theirs_deeper(folder: Path) -> None:
+    _touch(folder / "subagents/workflows/w1/agent-c3.jsonl")
+    _touch(folder / "subagents/workflows/w1/agent-c3.meta.json")
+    assert [agent for _, agent in subagent_transcripts(str(folder))] == ["a1", "b2", "c3"]
+    assert [Path(path).name for path in subagent_records(str(folder))] == ["agent-a1.meta.json", "agent-c3.meta.json"]
 
 
 def test_long_results_lie_there_and_what_hooks_printed_does_not_count(folder: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from unified_state.agents.transcripts.transcript_lines import Entry, Message, object_in, objects_in, text_in, time_of
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.json_text import dump_json
+from unified_state.lib.text import strings_of
 from unified_state.model.step import (
     ATTACHMENT,
     NOTICE,
@@ -36,6 +37,7 @@ _TOO_DEEP = "[nested too deep]"
 
 _MEDIA = ("image", "document")
 _NOTIFICATION, _ENDED = "task-notification", ("completed", "failed")
+_TOLD = ("teammate_mailbox", "poll_events", "task_status")  # attachments with news for the agent
 _NO_MODEL = "<synthetic>"  # the client wrote the answer: an error of the API, or that none was asked for
 # Texts that the client wrote in the user's place. Those of the first group open a turn because the agent answers them.
 _ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
@@ -158,6 +160,10 @@ def _attachment(message: Message, entry: Entry) -> Iterator[Found]:
             for position, block in enumerate(blocks):
                 if _kind(block) in _MEDIA:
                     yield _medium(message, position + 1, block, None)
+        case kind if kind in _TOLD:
+            text = strings_of({name: value for name, value in attachment.items() if name != "type"})
+            if text:
+                yield message.step(NOTICE, text)
         case "file" | "already_read_file" | "directory":  # mentioned by the user, or attached again by the client
             yield message.step(ATTACHMENT, _attached(attachment))
 

@@ -219,8 +219,8 @@ def session_folder(transcript_path: str) -> str:
 
 
 def subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the transcripts of a session's subagents, each with the agent's id."""
-    for path in _files_in(os.path.join(folder, _SUBAGENTS)):
+    """Yield the transcripts of a session's subagents, each with the agent's id. Those of a workflow lie deeper."""
+    for path in _files_below(os.path.join(folder, _SUBAGENTS)):
         name = os.path.basename(path)
         if name.startswith("agent-") and name.endswith(TRANSCRIPT_END):
             yield path, name[len("agent-") : -len(TRANSCRIPT_END)]
@@ -228,18 +228,18 @@ def subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
 
 def subagent_records(folder: str) -> list[str]:
     """Return the files that the client writes next to each subagent's transcript when the subagent begins."""
-    return [path for path in _files_in(os.path.join(folder, _SUBAGENTS)) if path.endswith(_RECORD_END)]
+    return [path for path in _files_below(os.path.join(folder, _SUBAGENTS)) if path.endswith(_RECORD_END)]
 
 
 def tool_result_files(folder: str) -> list[str]:
     """Return the files of results that were too long for the transcript."""
-    paths = _files_in(os.path.join(folder, "tool-results"))
+    paths = _files_below(os.path.join(folder, "tool-results"))
     return [path for path in paths if not os.path.basename(path).startswith(_HOOK_OUTPUT)]
 
 
-def _files_in(folder: str) -> list[str]:
+def _files_below(folder: str) -> list[str]:
     try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.path for entry in entries if entry.is_file(follow_symlinks=False))
-    except (OSError, ValueError):  # ValueError: a path that no file system takes
+        paths = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    except ValueError:  # a path that no file system takes
         return []
+    return sorted(path for path in paths if os.path.isfile(path) and not os.path.islink(path))
