@@ -11,7 +11,7 @@ from collections.abc import Callable
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from unified_state.agents.transcripts.claude_code import read_entry
+from unified_state.agents.transcripts.claude_code import EntryReader
 from unified_state.agents.transcripts.transcript_lines import (
     LONGEST_LINE,
     Read,
@@ -320,7 +320,7 @@ class Capture:
 def reader_of(session_id: str) -> Read:
     """Return the reader of a session's transcript. The prefix of the session id names another host."""
     if HOST_MARK not in session_id:
-        return read_entry
+        return EntryReader().read
     from unified_state.agents.transcripts.transcript_readers import host_reader
 
     return host_reader(session_id)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import NOW, answer, boundary, call, entry, prompt, result, summary, uuid_of
-from unified_state.agents.transcripts.claude_code import read_entry
+from tests.builders import NOW, Entry, answer, boundary, call, entry, prompt, result, summary, uuid_of
+from unified_state.agents.transcripts.claude_code import EntryReader, read_entry
 from unified_state.lib.fence import fenced
 from unified_state.model.step import (
     ATTACHMENT,
@@ -180,6 +180,36 @@ def test_an_error_of_the_api_is_no_answer(fields: dict[str, Any]) -> None:
 def test_news_that_the_client_gave_the_agent_are_kept(kind: str) -> None:
     attachment = {"type": kind, "messages": [{"from": "ada", "text": "CI is red"}]}
     assert told(entry(1, "attachment", attachment=attachment)) == [(NOTICE, "ada\nCI is red")]
+
+
+def queued(operation: str, at: int, content: str | None = None) -> Entry:
+    more = {} if content is None else {"content": content}
+    return {"type": "queue-operation", "operation": operation, "sessionId": "s", "timestamp": f"2026-01-0{at}", **more}
+
+
+TYPED = entry(1, "attachment", attachment={"type": "queued_command", "prompt": "One."})
+ONE, TWO, REMOVED = queued("enqueue", 1, "One."), queued("enqueue", 2, "Two."), queued("remove", 3)
+
+
+@pytest.mark.parametrize(
+    ("entries", "prompts"),
+    [
+        ([ONE, REMOVED], ["One."]),
+        ([ONE, TWO, REMOVED, REMOVED], ["One.", "Two."]),
+        ([ONE, TYPED, REMOVED], ["One."]),
+        ([ONE, REMOVED, TYPED], ["One."]),
+        ([ONE, TWO, TYPED, REMOVED], ["One."]),
+        ([ONE, queued("dequeue", 2), prompt(1, "One.")], ["One."]),
+        ([ONE, queued("popAll", 2, "One."), REMOVED], []),
+        ([queued("enqueue", 1, "/context"), REMOVED], []),
+        ([REMOVED], []),
+    ],
+)
+def test_a_message_that_is_told_in_the_queue_alone_is_a_prompt_once(entries: list[Entry], prompts: list[str]) -> None:
+    reader = EntryReader()
+    found = [step for one in [*entries, answer(9, "done")] for step in reader.read(one) if isinstance(step, Step)]
+    assert [step.text for step in found] == [*prompts, "done"]
+    assert [step.kind for step in found] == [PROMPT] * len(prompts) + [TEXT]
 
 
 NOTIFICATION = (

@@ -1,7 +1,7 @@
 """Transcripts of Claude Code: the steps of each entry of a JSON Lines file.
 
 Seen with versions 2.0.76 to 2.1.330. The reader skips unknown kinds of entries: a newer client must never break the
-archive. It also skips the client's own duplicates (`toolUseResult`, `progress`, `api-request-*`, `queue-operation`) and
+archive. It also skips the client's own duplicates (`toolUseResult`, `progress`, `api-request-*`) and
 the client's descriptions of its surroundings (listings of tools, skills and agents, the environment).
 """
 
@@ -38,6 +38,7 @@ _TOO_DEEP = "[nested too deep]"
 _MEDIA = ("image", "document")
 _NOTIFICATION, _ENDED = "task-notification", ("completed", "failed")
 _TOLD = ("teammate_mailbox", "poll_events", "task_status")  # attachments with news for the agent
+_NO_MESSAGE = ("/", "<")  # in the queue: commands, and what the client wrote
 _NO_MODEL = "<synthetic>"  # the client wrote the answer: an error of the API, or that none was asked for
 # Texts that the client wrote in the user's place. Those of the first group open a turn because the agent answers them.
 _ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
@@ -55,6 +56,44 @@ def read_entry(entry: Entry) -> Iterator[Found]:
         return iter(())
     agent = text_in(entry, "agentId") or "sidechain" if entry.get("isSidechain") else None
     return read(Message(entry["uuid"], time_of(entry), agent), entry)
+
+
+class EntryReader:
+    """Reads the entries of one transcript in order, and with them what old clients tell in their queue alone.
+
+    A message that was typed while the agent worked has an entry of its own in newer clients. Up to 2.1.42 it is only
+    put into the queue and removed from it.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[str, Step | None]] = []  # None: it has an entry of its own
+        self._removed: list[tuple[str, Step]] = []
+
+    def read(self, entry: Entry) -> Iterator[Found]:
+        """Yield what an entry holds, behind the messages that were removed before the agent went on."""
+        match entry.get("type"):
+            case "queue-operation":
+                self._note(entry)
+            case "assistant" if not entry.get("isSidechain"):
+                yield from (step for _, step in self._removed)
+                self._removed = []
+        for one in read_entry(entry):
+            if isinstance(one, Step) and one.kind == PROMPT:
+                self._waiting = [(text, None if text == one.text else step) for text, step in self._waiting]
+                self._removed = [(text, step) for text, step in self._removed if text != one.text]
+            yield one
+
+    def _note(self, entry: Entry) -> None:
+        text, operation = text_in(entry, "content"), entry.get("operation")
+        if operation == "enqueue":
+            uuid = f"{text_in(entry, 'sessionId')}/queued/{text_in(entry, 'timestamp')}"
+            self._waiting.append((text, Message(uuid, time_of(entry)).step(PROMPT, text, starts_turn=True)))
+        elif operation == "popAll":
+            self._waiting = []
+        elif self._waiting:
+            text, step = self._waiting.pop(0)
+            if operation == "remove" and step is not None and text.strip() and not text.startswith(_NO_MESSAGE):
+                self._removed.append((text, step))
 
 
 def _blocks(content: Any) -> list[Any]:
