@@ -100,4 +100,4 @@ _JSON = st.recursive(
     ),
 )
 def test_no_line_makes_reading_fail(kind: str, fields: dict[str, Any]) -> None:
-    assert all(found.uuid for found in read_line({**fields, "id": "m1", "type": kind}))
+    assert all(found for found in read_line({**fields, "id": "m1", "type": kind}))
