@@ -48,7 +48,7 @@ def test_hooks_keep_all_of_a_session_that_grows_entry_by_entry(project: Project,
             file.write(b"".join(lines[start : start + 6]))
         event = ("UserPromptSubmit", "Stop", "PreCompact")[start // 6 % 3]
         assert project.hook(event, session_id=session, transcript_path=str(growing)).code == 0
-    assert project.log() == ""
+    assert all("has a damaged line" in line for line in project.log().splitlines())
     assert kept(project.export(session)) == said(path.read_bytes()) + of_subagents(path)
 
 
