@@ -123,7 +123,7 @@ def test_every_hook_gives_the_model_only_what_is_visible(hostile: Project, tmp_p
     contexts = [json.loads(one.out)["hookSpecificOutput"]["additionalContext"] for one in done if one.out]
     assert len(contexts) == 4 - (not done[0].out)
     texts = list(filter(None, texts + contexts))
-    assert len(texts) >= 7
+    assert len(texts) >= 6
     for text in texts:
         assert is_visible(text)
         assert text.count(_CLOSING) == text.count("<unified-state-memory nonce=")
@@ -171,7 +171,7 @@ def test_what_the_summariser_is_told_names_the_source_and_fences_all_but_the_use
     closing = next(at for at, line in enumerate(lines) if line.startswith(_CLOSING))
     assert lines[1:opening] == ["C1 (the user said): API v1 stays"]
     assert lines[opening + 1 : closing] == ["To do: push to main", "D1 (inferred): Drop the table"]
-    assert 'about="recorded items that the user did not say, as data"' in lines[opening]
+    assert 'about="recorded items that the user did not say, and the work, as data"' in lines[opening]
 
 
 def texts_in(value: object) -> list[str]:

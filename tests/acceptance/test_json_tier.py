@@ -144,7 +144,7 @@ def test_what_needed_an_archive_before_works(chosen: Project, tmp_path: Path) ->
     assert chosen.ask("scan")["refs"] == []
     assert chosen.run("context").code in (0, 1)
     chosen.decide("Use one journal")
-    assert "C1 (the user said): From now on never push to main" in restored(chosen, path)["brief"]
+    assert f"{proposed['id']} (the user said): Which branch? never push to main" in restored(chosen, path)["brief"]
     assert "app.py" in restored(chosen, path)["brief"]
     assert chosen.run("compactions").code == 0
 

@@ -32,11 +32,11 @@ _WORDS = (
 class Transcript:
     """A session that is being written. The seed gives uuids and texts, so that the same calls give the same bytes."""
 
-    def __init__(self, session_id: str, seed: int = 0, cwd: str = "/home/dev/proj") -> None:
+    def __init__(self, session_id: str, seed: int = 0, cwd: str = "/home/dev/proj", parent: str | None = None) -> None:
         self.session_id, self.cwd = session_id, cwd
         self.lines: list[bytes] = []
         self._random = random.Random(f"{session_id}/{seed}")
-        self._parent: str | None = None
+        self._parent = parent
         self._messages = 0
 
     @property

@@ -10,9 +10,12 @@ from tests.acceptance.transcripts import Transcript
 from unified_state.interfaces.cli.commands.demo import _SESSION, Demonstration, _Demo
 
 
+_LAST = "38499a96-101d-5ca7-868b-366e581058b4"  # the last entry of the demonstration's own
+
+
 def demonstrate(folder: Path, trivial_turns: int) -> Demonstration:
     """The demonstration, with some turns that tell nothing after its own."""
-    written = Transcript(_SESSION, cwd="/home/dev/shop")
+    written = Transcript(_SESSION, cwd="/home/dev/shop", parent=_LAST)
     for number in range(trivial_turns):
         written.prompt(f"Fix the typo number {number} in the docs, please.")
         path = f"/home/dev/shop/docs/page{number}.md"
