@@ -10,7 +10,7 @@ from tests.amount import examples
 from tests.builders import HOUR, MINUTE, NOW, item
 from unified_state.lib.fence import TAG, fenced, nonces_in
 from unified_state.lib.text import estimate_tokens, utf16_units
-from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.known import Known, Prompt, Recent, Run, Said, Turn, WorkingFile, WorkingSet
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import PROMPT, TEXT, Step
@@ -338,3 +338,15 @@ def test_however_much_is_known_the_way_to_the_rest_and_the_health_are_told() -> 
     brief = compose(known(items=items, turn_count=9, health="Stop failed"), 2000).brief
     assert "[ARCHIVE] 9 turns are kept" in brief
     assert "[HEALTH] Stop failed" in brief
+
+
+def test_a_captured_attempt_is_told_until_its_command_passes() -> None:
+    failed = item(1, ATTEMPT, attempt="edited a.py", outcome="failed", command="make test").replace(rule="failed edit")
+    passed = Run(command="make test", age=1, parts=frozenset({"make test"}), at=NOW + HOUR)
+    assert "A1 (" in compose(known(reason="compact", items=(failed,)), 2000).brief
+    assert "A1 (" not in compose(known(reason="compact", items=(failed,), recent=Recent(runs=(passed,))), 2000).brief
+
+
+def test_a_phase_that_a_plan_set_long_ago_is_not_told() -> None:
+    brief = compose(known(reason="compact", work_item=WorkItem(title="Cache", phase="implementing")), 2000).brief
+    assert "[WORK] Cache\n" in brief

@@ -202,6 +202,7 @@ ONE, TWO, REMOVED = queued("enqueue", 1, "One."), queued("enqueue", 2, "Two."), 
         ([ONE, queued("dequeue", 2), prompt(1, "One.")], ["One."]),
         ([ONE, queued("popAll", 2, "One."), REMOVED], []),
         ([queued("enqueue", 1, "/context"), REMOVED], []),
+        ([queued("enqueue", 1, '{"task_id":"b1","status":"completed"}'), REMOVED], []),
         ([REMOVED], []),
     ],
 )

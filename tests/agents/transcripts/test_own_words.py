@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
+from unified_state.agents.transcripts.rules.own_words import own_passages, said_in, typed_passages
 
 RULE = "Never push to main"
 
@@ -102,3 +102,7 @@ def test_every_passage_is_a_slice_of_the_prompt(prompt: str) -> None:
 @pytest.mark.parametrize("prompt", ["<a" * 200_000, "".join(f"<a{n} " for n in range(60_000)), "```\n" * 100_000])
 def test_hostile_text_takes_no_time(prompt: str) -> None:
     assert isinstance(own_passages(prompt), list)
+
+
+def test_a_pasted_log_of_git_is_not_typed() -> None:
+    assert typed_passages("Look:\n* commit d262221 (HEAD)\nand revert it") == ["Look:\n", "and revert it"]

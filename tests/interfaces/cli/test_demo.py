@@ -9,7 +9,6 @@ import pytest
 from tests.acceptance.transcripts import Transcript
 from unified_state.interfaces.cli.commands.demo import _SESSION, Demonstration, _Demo
 
-
 _LAST = "38499a96-101d-5ca7-868b-366e581058b4"  # the last entry of the demonstration's own
 
 

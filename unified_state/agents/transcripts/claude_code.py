@@ -38,10 +38,16 @@ _TOO_DEEP = "[nested too deep]"
 _MEDIA = ("image", "document")
 _NOTIFICATION, _ENDED = "task-notification", ("completed", "failed")
 _TOLD = ("teammate_mailbox", "poll_events", "task_status")  # attachments with news for the agent
-_NO_MESSAGE = ("/", "<")  # in the queue: commands, and what the client wrote
+_NO_MESSAGE = ("/", "<", "{")  # in the queue: commands, and what the client wrote
 _NO_MODEL = "<synthetic>"  # the client wrote the answer: an error of the API, or that none was asked for
 # Texts that the client wrote in the user's place. Those of the first group open a turn because the agent answers them.
-_ANSWERED_MACHINE_TEXT = ("<task-notification>", "<command-name>", "<command-message>", "<teammate-message")
+_ANSWERED_MACHINE_TEXT = (
+    "<task-notification>",
+    "<command-name>",
+    "<command-message>",
+    "<teammate-message",
+    '{"task_id"',
+)
 _OTHER_MACHINE_TEXT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", "[Request interrupted")
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from unified_state.lib.text import cut
-from unified_state.lib.times import to_text
+from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
 from unified_state.memory.ledger.rules.short_item import is_binding, is_captured
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.known import KEPT, Known, Survival
 from unified_state.restore.rules.session_before import last_session
-from unified_state.restore.rules.work_lines import git_lines
+from unified_state.restore.rules.work_lines import git_lines, has_passed_since
 
 Section = tuple[str, list[str]]  # title, lines
 Row = tuple[str, str, str, Callable[[LedgerItem], bool]]
@@ -20,6 +20,7 @@ Row = tuple[str, str, str, Callable[[LedgerItem], bool]]
 _MOST_REFS = 12  # in the line for the user
 _MOST_UNTOLD = 400
 _ACTION_CHARACTERS, _USUAL_CHARACTERS = 240, 320
+_OF_PLANS = {"planning", "implementing"}
 AFTER_COMPACTION = {"compact", "prompt"}
 
 
@@ -93,10 +94,19 @@ def brief_sections(known: Known, characters: int = _USUAL_CHARACTERS) -> Iterato
         items = [item for item in known.items if item.kind == kind and item.alias not in told and fits(item)]
         if which == "captured" and known.reason in AFTER_COMPACTION:
             continue  # commands tell of commits and errors, as long as they are unsolved
+        if kind == ATTEMPT:
+            items = [item for item in items if not _is_solved(item, known)]
         told.update(item.alias for item in items)
         yield from _section(name, which, items, known, characters)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights]
+
+
+def _is_solved(item: LedgerItem, known: Known) -> bool:
+    """Return whether a failed attempt that was captured is none any more: its command passed later."""
+    command = item.body.get("command")
+    failed_at = to_milliseconds(item.created_at) or 0
+    return bool(command and is_captured(item) and has_passed_since(command, failed_at, known.recent))
 
 
 def _last_session(known: Known) -> Iterator[Section]:
@@ -151,7 +161,8 @@ def _work(known: Known) -> Iterator[Section]:
     if work is None or not (work.id or work.title or work.phase):
         return
     name = " ".join(filter(None, (work.id, work.title))) or "work in hand"
-    phase = f"; phase {work.phase}" if work.phase else ""
+    is_noted = work.phase in _OF_PLANS  # when a plan was presented or approved, which may be long ago
+    phase = f"; phase {work.phase}" if work.phase and not is_noted else ""
     progress = f"; progress {work.progress:.0%}" if work.progress is not None else ""
     yield "", [f"[WORK] {cut(harmless(name + phase + progress), _ACTION_CHARACTERS)}"]
 

@@ -114,7 +114,7 @@ class _Reader:
         key = command_key(command)
         if key in self._runs or len(self._runs) == _MOST_RUNS or not _did_run(result.text):
             return
-        chains = [chain for chain in pipelines(command) if chain[0][0] not in _NO_WORK]
+        chains = _chains(command)
         run = self._runs[key] = _run(command, chains, result, self.age)
         if run.failed:
             return
@@ -124,6 +124,19 @@ class _Reader:
             self._commits += ((fact.body["content"], self.age) for fact in commits(command, result.text))
         if self._pushed is None and any(chain[0][0] == "git" and "push" in chain[0] for chain in chains):
             self._pushed = self.age
+
+
+def parts_of(command: str) -> frozenset[str]:
+    """Return the first simple command of each pipeline in a command, without those that do no work."""
+    return _parts(_chains(command))
+
+
+def _chains(command: str) -> list[list[list[str]]]:
+    return [chain for chain in pipelines(command) if chain[0][0] not in _NO_WORK]
+
+
+def _parts(chains: list[list[list[str]]]) -> frozenset[str]:
+    return frozenset(" ".join(chain[0]) for chain in chains)
 
 
 def _did_run(output: str) -> bool:
@@ -146,7 +159,8 @@ def _run(command: str, chains: list[list[list[str]]], result: Step, age: int) ->
         goes_on=goes_on,
         last=cut(last, _OUTCOME),
         failing=tuple(failing),
-        parts=frozenset(" ".join(chain[0]) for chain in chains),
+        parts=_parts(chains),
+        at=result.at,
         checks=any(map(checks, every)),
         shows=all(map(shows, every)),
         lines=end.count("\n") + bool(end),

@@ -8,6 +8,7 @@ from unified_state.lib.text import cut, estimate_tokens, without_digits
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.known import Known, Recent, Run
 from unified_state.model.session_state import GitState
+from unified_state.restore.rules.recent_work import parts_of
 from unified_state.restore.rules.value import Piece
 
 _MOST_FILES, _MOST_CHECKS, _MOST_COMMITS = 12, 2, 4
@@ -30,7 +31,8 @@ def now_lines(known: Known) -> Iterator[str]:
     waiting = [made for made, age in recent.commits if recent.pushed is None or age < recent.pushed]
     if waiting:
         told = "; ".join(cut(harmless(made), _COMMIT_CHARACTERS) for made in waiting[:_MOST_COMMITS])
-        yield f"  committed, and no push since in this session: {told}"
+        more = f"; and {len(waiting) - _MOST_COMMITS} before them" if len(waiting) > _MOST_COMMITS else ""
+        yield f"  committed, and no push since in this session: {told}{more}"
     for command in recent.in_flight:
         yield f"  in flight, without a result: {cut(harmless(command), _COMMAND_CHARACTERS)}"
     yield from _unchecked(recent)
@@ -102,6 +104,15 @@ def _weight(run: Run) -> float:
 def _bare(command: str) -> list[str]:
     """Return the words of a command without options and absolute paths."""
     return [word for word in command.split() if not word.startswith(("-", "/", "~"))]
+
+
+def has_passed_since(command: str, at: int, recent: Recent) -> bool:
+    """Return whether a command of the same name as one that failed at a time passed later."""
+    names = {_name(part) for part in parts_of(command)}
+    return bool(names) and any(
+        not run.failed and not run.goes_on and run.at > at and names <= {_name(part) for part in run.parts}
+        for run in recent.runs
+    )
 
 
 def _is_solved(run: Run, recent: Recent) -> bool:

@@ -31,7 +31,7 @@ _MACHINE_TAGS = (
 _COMPACTING = ("compact", "/clear")  # commands whose arguments are for the client or for us
 _COMMAND, _TEAMMATE = "<command-", "<teammate-message"
 _FENCES = ("```", "~~~")
-_FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "[Pasted text ", "[Image ", "[Attached ")
+_FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "* commit ", "[Pasted text ", "[Image ", "[Attached ")
 _MAIL_BEGINS = ("-----Original Message", "Begin forwarded message", "---------- Forwarded message")
 
 # Words before a rule that do not change its meaning: "Please, never push."
