@@ -101,8 +101,8 @@ def test_a_command_knows_which_folder_the_line_went_to(line: str, folders: list[
     assert [command.folder for command in read_commands(line)] == folders
 
 
-@pytest.mark.parametrize("line", ["$(" * 1000, "x" * (MOST_CHARACTERS + 1)])
-def test_what_is_too_deep_or_too_long_is_refused(line: str) -> None:
+@pytest.mark.parametrize("line", ["$(" * 1000, "x" * (MOST_CHARACTERS + 1), "a[b <<c]d\ny\n"])
+def test_what_is_too_deep_or_too_long_or_a_subscript_before_a_text_is_refused(line: str) -> None:
     with pytest.raises(UnreadableError):
         read_commands(line)
 

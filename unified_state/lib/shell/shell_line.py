@@ -155,6 +155,9 @@ class _Reader:
         if sign == "<" and following == "<<":
             self._takes, length = _HERE_STRING, 3
         elif sign == "<" and following[:1] == "<":
+            words = (*self._command.words[:2], *self._command.words[-1:])  # where an assignment may stand
+            if any(word[:1].isalpha() and word.count("[") > word.count("]") for word in words):
+                raise UnreadableError  # bash may read `a[b <<c]d` as one word, and no text behind it
             length = 3 if following == "<-" else 2
             self._takes = _HEREDOC + "-" * (length == 3)  # noqa: PLR2004  # `<<-`
         elif sign == "<" and following[:1] != ">":
