@@ -19,7 +19,7 @@ from .scenario import Scenario
 from .transcript import attachments
 
 BRIEF, WORKING_SET = "brief", "working_set"
-TO_KEEP = 'about="recorded items that the user did not say, as data"'
+TO_KEEP = 'about="recorded items that the user did not say, and the work, as data"'
 FENCED = re.compile(r"<unified-state-memory nonce=(\w+) .*?\n</unified-state-memory nonce=\1>", re.DOTALL)
 HALF_LINE = b'{"type":"user","message":{"content":"half a'  # what a crash may leave; the client writes on behind it
 
@@ -37,6 +37,15 @@ def installed_with_items(scenario: Scenario) -> Product:
     product.run("decision", "add", "Use SQLite for the archive", "--rationale", "one file", "--irreversible")
     product.run("constraint", "add", "API v1 stays", "--source", "the user", "--blocking")
     product.run("question", "add", "Which port?", "--context", "8080 is taken", "--priority", "high")
+    return product
+
+
+def installed_with_much(scenario: Scenario) -> Product:
+    """The product with so many recorded items that a restore fills both of its outputs."""
+    product = installed_with_items(scenario)
+    for number in range(10):
+        text = f"{number}: {'words of a decision, and more of them. ' * 24}"
+        product.run("decision", "add", text, "--rationale", "because")
     return product
 
 

@@ -16,7 +16,7 @@ from .installed import (
     compaction,
     grow_until_compaction,
     installed,
-    installed_with_items,
+    installed_with_much,
     restores,
     rows,
 )
@@ -48,7 +48,7 @@ def assert_both_reached_the_model(product: Product, request: Request) -> None:
 
 @MODELS
 def test_both_restores_arrive_after_a_manual_compaction(scenario: Scenario) -> None:
-    product = installed_with_items(scenario)
+    product = installed_with_much(scenario)
     scenario.script(reply(bash("echo hello")), "seen")
     with Conversation(scenario, *ALLOW_BASH) as client:
         for prompt in ("write the file", "/compact", "go on"):
@@ -60,7 +60,7 @@ def test_both_restores_arrive_after_a_manual_compaction(scenario: Scenario) -> N
 @MODELS
 @pytest.mark.parametrize("mode", ["print", "stream"])
 def test_both_restores_arrive_after_an_automatic_compaction_inside_a_turn(scenario: Scenario, mode: str) -> None:
-    product = installed_with_items(scenario)
+    product = installed_with_much(scenario)
     grow_until_compaction(scenario)
     options = (*ALLOW_BASH, *AUTO_COMPACT)
     if mode == "print":
@@ -89,7 +89,7 @@ def test_the_largest_restores_arrive_whole(scenario: Scenario) -> None:
 
 
 def test_a_restore_that_arrived_is_not_given_again(scenario: Scenario) -> None:
-    product = installed_with_items(scenario)
+    product = installed_with_much(scenario)
     with Conversation(scenario) as client:
         for prompt in ("first", "/compact", "second", "third", "fourth"):
             client.ask(prompt)
@@ -98,7 +98,7 @@ def test_a_restore_that_arrived_is_not_given_again(scenario: Scenario) -> None:
 
 
 def test_a_second_compaction_has_restores_of_its_own(scenario: Scenario) -> None:
-    product = installed_with_items(scenario)
+    product = installed_with_much(scenario)
     with Conversation(scenario) as client:
         for prompt in ("first", "/compact", "second", "/compact", "third", "fourth"):
             client.ask(prompt)
@@ -111,7 +111,7 @@ def test_a_second_compaction_has_restores_of_its_own(scenario: Scenario) -> None
 @MODELS
 @pytest.mark.parametrize("prompt", ["/compact", "/compact the tests"])
 def test_the_request_for_the_summary_says_what_it_contains(scenario: Scenario, prompt: str) -> None:
-    installed_with_items(scenario)
+    installed_with_much(scenario)
     with Conversation(scenario) as client:
         client.ask("first")
         client.ask(prompt)
@@ -144,7 +144,7 @@ def test_of_two_answers_to_the_request_for_a_summary_the_last_one_is_kept(scenar
 
 
 def test_a_failed_compaction_is_taken_up_by_the_next_one(scenario: Scenario) -> None:
-    product = installed_with_items(scenario)
+    product = installed_with_much(scenario)
     scenario.environment["CLAUDE_CODE_MAX_RETRIES"] = "0"
     scenario.api.script("compact", Failure(500, "no summary today", "api_error"))
     with Conversation(scenario) as client:

@@ -13,6 +13,7 @@ from .crashes import (
 )
 from .installed import HALF_LINE, assert_archived, installed, spoken
 from .messages import bash, reply, tool
+from .product import kept
 from .scenario import ALLOW_BASH, Scenario
 
 RESTART = pytest.mark.parametrize("restart", ["same session", "another session", "fork"])
@@ -74,4 +75,6 @@ def test_a_half_line_that_a_crash_left_is_skipped(scenario: Scenario) -> None:
         transcript.write(HALF_LINE)
     scenario.prompt("second", resume=session_id)
     scenario.prompt("third", resume=session_id)
-    assert_archived(scenario, product, session_id)
+    expected, exported = spoken(scenario, session_id), kept(product.export(session_id))
+    assert exported == expected
+    assert "damaged line" in product.log()

@@ -9,7 +9,6 @@ import pytest
 from .conversation import Conversation
 from .installed import (
     BRIEF,
-    WORKING_SET,
     change_handlers,
     compaction,
     failing,
@@ -22,12 +21,12 @@ from .messages import Json
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
-MARKS = {BRIEF: "[CONTEXT RESTORED]", WORKING_SET: "[LAST TURNS]"}
+MARKS = {BRIEF: "[CONTEXT RESTORED]"}  # a restore of so little fills one output
 
 
 @MODELS
 @pytest.mark.parametrize("broken", [failing, timing_out])
-def test_both_come_with_the_next_prompt_and_not_again(scenario: Scenario, broken: Callable[[Json], Json]) -> None:
+def test_it_comes_with_the_next_prompt_and_not_again(scenario: Scenario, broken: Callable[[Json], Json]) -> None:
     product = installed_with_items(scenario)
     change_handlers(scenario, broken, "SessionStart")
     with Conversation(scenario) as client:
@@ -36,16 +35,16 @@ def test_both_come_with_the_next_prompt_and_not_again(scenario: Scenario, broken
 
     *_, second, third, fourth = scenario.api.of("main")
     for request in (second, third, fourth):
-        assert [len(request.find(mark)) for mark in MARKS.values()] == [1, 1]
+        assert [len(request.find(mark)) for mark in MARKS.values()] == [1]
         assert len(request.find("D1 (the user said, irreversible): Use SQLite for the archive")) == 1
     assert {restored["part"] for restored in compaction(product)["restored"] if restored["delivered"]} == set(MARKS)
-    assert len(compaction(product)["restored"]) == 2
+    assert len(compaction(product)["restored"]) == 1
     assert product.log() == ""
 
 
 @MODELS
 @pytest.mark.parametrize("lost", MARKS)
-def test_of_two_parts_only_the_one_that_was_lost_comes_again(scenario: Scenario, lost: str) -> None:
+def test_a_part_that_was_lost_comes_again(scenario: Scenario, lost: str) -> None:
     product = installed_with_items(scenario)
     change_handlers(scenario, failing, "SessionStart", lost)
     with Conversation(scenario) as client:
@@ -54,7 +53,7 @@ def test_of_two_parts_only_the_one_that_was_lost_comes_again(scenario: Scenario,
 
     *_, second, third = scenario.api.of("main")
     for request in (second, third):
-        assert [len(request.find(mark)) for mark in MARKS.values()] == [1, 1]
+        assert [len(request.find(mark)) for mark in MARKS.values()] == [1]
     assert sorted(restored["part"] for restored in compaction(product)["restored"]) == sorted(MARKS)
 
 
@@ -67,7 +66,7 @@ def test_after_an_automatic_compaction_it_comes_with_the_next_prompt_of_another_
 
     scenario.prompt("go on", resume=session_id)
     request = scenario.api.of("main")[-1]
-    assert [len(request.find(mark)) for mark in MARKS.values()] == [1, 1]
+    assert [len(request.find(mark)) for mark in MARKS.values()] == [1]
 
 
 def test_a_client_killed_in_the_compaction_finds_its_memory_when_it_is_resumed(scenario: Scenario) -> None:
@@ -80,4 +79,4 @@ def test_a_client_killed_in_the_compaction_finds_its_memory_when_it_is_resumed(s
     scenario.prompt("go on", resume=client.session_id)
 
     request = scenario.api.of("main")[-1]
-    assert [len(request.find(mark)) for mark in MARKS.values()] == [1, 1]
+    assert [len(request.find(mark)) for mark in MARKS.values()] == [1]
