@@ -51,7 +51,9 @@ def test_killed_before_the_prompt_was_written(scenario: Scenario) -> None:
     product = installed(scenario)
     session_id = killed_before_the_prompt_was_written(scenario)
     scenario.prompt("another session")
-    assert [line["text"] for line in product.export(session_id)] == ["first", "one", "second"]
+    first, answer, *last = (line["text"] for line in product.export(session_id))
+    assert (first, answer) == ("first", "one")
+    assert last in ([], ["second"])  # the gate let a prompt pass that the client lost itself
 
 
 def test_killed_while_a_subagent_works(scenario: Scenario) -> None:
