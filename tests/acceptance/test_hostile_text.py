@@ -112,7 +112,7 @@ def test_json_is_lossless_and_has_nothing_hidden(hostile: Project) -> None:
 def test_every_hook_gives_the_model_only_what_is_visible(hostile: Project, tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     texts = [*restored(hostile, path).values(), *restored(hostile, path, source="startup").values()]
-    texts.append(hostile.hook("PreCompact", trigger="manual").out)
+    texts += [hostile.hook("PreCompact", trigger=trigger).out for trigger in ("manual", "auto")]
     done: list[Done] = [
         hostile.hook("UserPromptSubmit", prompt="flux capacitor src/a.py", transcript_path=str(path)),
         hostile.hook("SubagentStart", agent_id="a1", agent_type="x", transcript_path=str(path)),
@@ -123,7 +123,7 @@ def test_every_hook_gives_the_model_only_what_is_visible(hostile: Project, tmp_p
     contexts = [json.loads(one.out)["hookSpecificOutput"]["additionalContext"] for one in done if one.out]
     assert len(contexts) == 4 - (not done[0].out)
     texts = list(filter(None, texts + contexts))
-    assert len(texts) >= 6
+    assert len(texts) >= 7
     for text in texts:
         assert is_visible(text)
         assert text.count(_CLOSING) == text.count("<unified-state-memory nonce=")

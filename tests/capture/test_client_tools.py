@@ -12,6 +12,7 @@ from unified_state.capture.rules.client_tools import (
     answered_plan,
     answers,
     changed_entry,
+    listed_entries,
     plan_to_implement,
     title_of,
     whole_list,
@@ -249,3 +250,15 @@ def test_an_update_changes_what_it_names() -> None:
 )
 def test_what_changes_nothing_of_the_list_gives_nothing(tool: str, call: dict[str, Any], result: str) -> None:
     assert changed_entry(tool, call, result) is None
+
+
+def test_the_answer_of_task_list_is_read_entry_by_entry() -> None:
+    answer = (
+        "#6 [in_progress] Add tests\n#7 [pending] Run [all] of it [blocked by #6]\n#1 [completed] Read\n#x [done] no"
+    )
+    assert list(listed_entries(answer)) == [
+        Todo("6", "Add tests", "in_progress"),
+        Todo("7", "Run [all] of it", "pending"),
+        Todo("1", "Read", "completed"),
+    ]
+    assert list(listed_entries("No tasks found")) == []

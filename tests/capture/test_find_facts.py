@@ -237,6 +237,15 @@ def test_tasks_are_pending_until_they_are_done_or_dropped(archive: Archive, capt
     assert pending_actions(archive, session(archive), 10) == ("[pending] task 1", "[in progress] task 2")
 
 
+def test_a_subagent_s_task_update_and_the_answer_of_task_list_count(archive: Archive, capture: Keep) -> None:
+    capture(*used(1, "TaskCreate", "Task #1 created successfully: a", subject="task 1"))
+    done = used(3, "TaskUpdate", "Updated task #1 status", taskId="1", status="completed")
+    capture(*({**entry, "isSidechain": True, "agentId": "a1"} for entry in done))
+    assert pending_actions(archive, session(archive), 10) == ()
+    capture(*used(5, "TaskList", "#1 [completed] task 1\n#2 [in_progress] task 2"))
+    assert pending_actions(archive, session(archive), 10) == ("[in progress] task 2",)
+
+
 def test_a_list_that_the_client_refused_changes_nothing(archive: Archive, capture: Keep) -> None:
     todos = [{"content": "a", "status": "pending"}]
     capture(*used(1, "TodoWrite", "<tool_use_error>bad</tool_use_error>", is_error=True, todos=todos))

@@ -24,8 +24,10 @@ def killed_while_the_model_answers(scenario: Scenario) -> str:
     return client.session_id
 
 
-def killed_before_the_prompt_was_written(scenario: Scenario) -> str:
-    """One whole turn, then a kill in the second, as soon as the model was asked: the transcript is written later."""
+def killed_before_the_prompt_was_written(scenario: Scenario, between: Callable[[], None] = lambda: None) -> str:
+    """One whole turn, then a kill in the second, as soon as the model was asked: the transcript is written later.
+    `between` runs between the turns.
+    """
     asked, killed = threading.Event(), threading.Event()
 
     def never_answered(_: Request) -> str:
@@ -35,6 +37,7 @@ def killed_before_the_prompt_was_written(scenario: Scenario) -> str:
     scenario.script("one", never_answered)
     with Conversation(scenario) as client:
         client.ask("first")
+        between()
         client.send("second")
         assert asked.wait(10)
         client.kill()

@@ -47,13 +47,22 @@ def test_killed_while_a_tool_runs(scenario: Scenario, restart: str) -> None:
     assert_archived(scenario, product, *sessions)
 
 
-def test_killed_before_the_prompt_was_written(scenario: Scenario) -> None:
+def test_a_prompt_that_the_gate_hands_on_outlives_a_client_that_is_killed_at_once(scenario: Scenario) -> None:
+    """A setting in the environment lets the gate hand on every prompt."""
+    scenario.environment["UNIFIED_STATE_PROMPT_MILLISECONDS"] = "2000"
     product = installed(scenario)
     session_id = killed_before_the_prompt_was_written(scenario)
     scenario.prompt("another session")
-    first, answer, *last = (line["text"] for line in product.export(session_id))
-    assert (first, answer) == ("first", "one")
-    assert last in ([], ["second"])  # the gate let a prompt pass that the client lost itself
+    assert [line["text"] for line in product.export(session_id)] == ["first", "one", "second"]
+
+
+def test_a_prompt_that_needs_no_addition_is_archived_from_what_a_killed_client_wrote(scenario: Scenario) -> None:
+    product = installed(scenario)
+    notes = ".local/share/unified-state/quiet/*"
+    session_id = killed_before_the_prompt_was_written(
+        scenario, lambda: wait_until(lambda: any(scenario.home.glob(notes)))
+    )
+    assert_archived(scenario, product, session_id)
 
 
 def test_killed_while_a_subagent_works(scenario: Scenario) -> None:
@@ -77,6 +86,8 @@ def test_a_half_line_that_a_crash_left_is_skipped(scenario: Scenario) -> None:
         transcript.write(HALF_LINE)
     scenario.prompt("second", resume=session_id)
     scenario.prompt("third", resume=session_id)
+    scenario.prompt("another session, which catches up")
     expected, exported = spoken(scenario, session_id), kept(product.export(session_id))
     assert exported == expected
-    assert "damaged line" in product.log()
+    assert all("has a damaged line before byte" in line for line in product.log().splitlines())
+    assert product.log()

@@ -9,11 +9,13 @@ import pytest
 from .conversation import Conversation
 from .installed import (
     BRIEF,
+    WORKING_SET,
     change_handlers,
     compaction,
     failing,
     grow_until_compaction,
     installed_with_items,
+    installed_with_much,
     restores,
     timing_out,
 )
@@ -42,10 +44,13 @@ def test_it_comes_with_the_next_prompt_and_not_again(scenario: Scenario, broken:
     assert product.log() == ""
 
 
+OUTPUTS = {BRIEF: "[CONTEXT RESTORED]", WORKING_SET: "(continued)"}  # of a restore that fills both
+
+
 @MODELS
-@pytest.mark.parametrize("lost", MARKS)
-def test_a_part_that_was_lost_comes_again(scenario: Scenario, lost: str) -> None:
-    product = installed_with_items(scenario)
+@pytest.mark.parametrize("lost", OUTPUTS)
+def test_of_two_outputs_only_the_one_that_was_lost_comes_again(scenario: Scenario, lost: str) -> None:
+    product = installed_with_much(scenario)
     change_handlers(scenario, failing, "SessionStart", lost)
     with Conversation(scenario) as client:
         for prompt in ("first", "/compact", "second", "third"):
@@ -53,8 +58,20 @@ def test_a_part_that_was_lost_comes_again(scenario: Scenario, lost: str) -> None
 
     *_, second, third = scenario.api.of("main")
     for request in (second, third):
-        assert [len(request.find(mark)) for mark in MARKS.values()] == [1]
-    assert sorted(restored["part"] for restored in compaction(product)["restored"]) == sorted(MARKS)
+        assert [len(request.find(mark)) for mark in OUTPUTS.values()] == [1, 1]
+    assert sorted(restored["part"] for restored in compaction(product)["restored"]) == sorted(OUTPUTS)
+
+
+def test_two_outputs_that_were_lost_come_with_the_next_two_prompts(scenario: Scenario) -> None:
+    product = installed_with_much(scenario)
+    change_handlers(scenario, failing, "SessionStart")
+    with Conversation(scenario) as client:
+        for prompt in ("first", "/compact", "second", "third", "fourth"):
+            client.ask(prompt)
+
+    found = [[len(request.find(mark)) for mark in OUTPUTS.values()] for request in scenario.api.of("main")[-3:]]
+    assert found == [[1, 0], [1, 1], [1, 1]]
+    assert product.log() == ""
 
 
 def test_after_an_automatic_compaction_it_comes_with_the_next_prompt_of_another_process(scenario: Scenario) -> None:

@@ -350,3 +350,14 @@ def test_a_captured_attempt_is_told_until_its_command_passes() -> None:
 def test_a_phase_that_a_plan_set_long_ago_is_not_told() -> None:
     brief = compose(known(reason="compact", work_item=WorkItem(title="Cache", phase="implementing")), 2000).brief
     assert "[WORK] Cache\n" in brief
+
+
+def test_where_not_all_items_fit_the_important_ones_stay_whole() -> None:
+    text = "words " * 150 + "the end"
+    important = item(1, decision=text, rationale="", reversible=False)
+    others = tuple(item(number, decision=text, rationale="") for number in range(2, 40))
+    brief = compose(known(reason="compact", items=(important, *others)), 4500).brief
+    assert [line.rstrip(".").endswith("the end") for line in brief.splitlines() if line.startswith("  D")][:2] == [
+        True,
+        False,
+    ]

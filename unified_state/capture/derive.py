@@ -15,11 +15,14 @@ from unified_state.capture.record_facts import FactRecorder
 from unified_state.capture.rules.client_tools import (
     PLAN_TOOL,
     QUESTION_TOOL,
+    SHARED_TOOLS,
+    TASK_LIST,
     TODO_TOOLS,
     TODO_WRITE,
     answered_plan,
     answers,
     changed_entry,
+    listed_entries,
     plan_to_implement,
     whole_list,
 )
@@ -136,7 +139,7 @@ class FactKeeper:
         self._recorder.flush()
 
     def _succeeded(self, step: Step, call: Call) -> None:
-        if step.agent is None and call.tool in _ANSWERED:
+        if call.tool in (_ANSWERED if step.agent is None else SHARED_TOOLS):
             self._answered(step, call)
         if self._recorder.is_failing(call.tool):
             self._recorder.succeeds(call.tool, call_key(call), step)
@@ -155,8 +158,8 @@ class FactKeeper:
             replace_todos(self._archive, self._session, whole_list(call.fields), to_text(step.at))
         else:
             todo = changed_entry(call.tool, call.fields, step.text)
-            if todo is not None:
-                change_todo(self._archive, self._session, todo, to_text(step.at))
+            for entry in listed_entries(step.text) if call.tool == TASK_LIST else filter(None, [todo]):
+                change_todo(self._archive, self._session, entry, to_text(step.at))
 
     def _failed(self, step: Step, call: Call) -> None:
         """A call failed, or the user refused it."""

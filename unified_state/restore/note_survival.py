@@ -15,13 +15,13 @@ from unified_state.model.refs import COMPACTION, parse_ref
 from unified_state.restore.rules.brief_lines import survival_line, told_refs
 
 
-def note_restored(archive: Archive, known: Known, brief: str) -> str:
-    """Record the items that a brief states in full. Return the line for the user, once for each compaction."""
+def note_restored(archive: Archive, known: Known, text: str) -> str:
+    """Record the items that a restore states in full. Return the line for the user, once for each compaction."""
     if known.survival is None or known.compaction is None:
         return ""
     with archive.transaction(durable=False):
-        restored = told_refs(brief.splitlines(), [item.alias for item in known.items])
-        keep_restored(archive, known.compaction, restored, estimate_tokens(brief))
+        restored = told_refs(text.splitlines(), [item.alias for item in known.items])
+        keep_restored(archive, known.compaction, restored, estimate_tokens(text))
         return survival_line(known.survival, restored) if tell_once(archive, known.compaction, known.now) else ""
 
 

@@ -151,8 +151,9 @@ def _rejected(plan: str, reason: str, result: str) -> Fact:
     return Fact(REJECTED_PLAN, DECISION, USER_SAID, "dismissed", body, reason or result)
 
 
-TODO_WRITE, TASK_CREATE, TASK_UPDATE = "TodoWrite", "TaskCreate", "TaskUpdate"
-TODO_TOOLS = (TODO_WRITE, TASK_CREATE, TASK_UPDATE)
+TODO_WRITE, TASK_CREATE, TASK_UPDATE, TASK_LIST = "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"
+TODO_TOOLS = (TODO_WRITE, TASK_CREATE, TASK_UPDATE, TASK_LIST)
+SHARED_TOOLS = (TASK_CREATE, TASK_UPDATE, TASK_LIST)  # subagents work on the session's own list with these
 STATES = ("pending", "in_progress", "completed", "deleted")
 _CREATED = "Task #"
 
@@ -166,6 +167,15 @@ def whole_list(call: dict[str, Any]) -> tuple[Todo, ...]:
         for number, entry in enumerate(entries, 1)
         if (text := _stripped(entry.get("content")))
     )
+
+
+def listed_entries(result: str) -> Iterator[Todo]:
+    """Yield the entries in the answer of TaskList: lines such as `#6 [in_progress] Add tests [blocked by #5]`."""
+    for line in result.splitlines():
+        key, _, rest = line.removeprefix("#").partition(" [")
+        state, found, text = rest.partition("] ")
+        if found and key.isdigit() and _state(state):
+            yield Todo(key, text.partition(" [blocked by #")[0].strip(), state)
 
 
 def changed_entry(tool: str, call: dict[str, Any], result: str) -> Todo | None:

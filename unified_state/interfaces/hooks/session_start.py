@@ -150,11 +150,12 @@ def _composed(call: HookCall, archive: Archive, session: int, known: Known) -> s
     from unified_state.restore.fenced_text import fence_and_remember
 
     known = with_enforcement(known, is_enforced=call.is_enforced)
-    text = restored_text(_with_loop(call, archive, session, known), call.settings).as_dict()[call.part]
+    texts = restored_text(_with_loop(call, archive, session, known), call.settings).as_dict()
+    text = texts[call.part]
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged
 
-        call.message = note_restored(archive, known, text)
+        call.message = note_restored(archive, known, "\n".join(texts.values()))
     return fence_and_remember(archive, session, call.part, text, call.now, known.compaction) if text else ""
 
 

@@ -20,6 +20,8 @@ Row = tuple[str, str, str, Callable[[LedgerItem], bool]]
 _MOST_REFS = 12  # in the line for the user
 _MOST_UNTOLD = 400
 _ACTION_CHARACTERS, _USUAL_CHARACTERS = 240, 320
+WHOLE = 1_000  # characters of an item; the ledger has more of a longer one
+_IMPORTANT = {"blocking", "irreversible", "open, high priority"}
 _OF_PLANS = {"planning", "implementing"}
 AFTER_COMPACTION = {"compact", "prompt"}
 
@@ -78,8 +80,8 @@ def sections_after_clear(known: Known) -> Iterator[Section]:
     yield from _section("CONSTRAINTS", "recorded", constraints, known, _USUAL_CHARACTERS)
 
 
-def brief_sections(known: Known, characters: int = _USUAL_CHARACTERS) -> Iterator[Section]:
-    """Yield the sections of all recorded items, each item within so many characters."""
+def brief_sections(known: Known, characters: int = WHOLE) -> Iterator[Section]:
+    """Yield the sections of all recorded items. Those that are not important have so many characters at most."""
     yield from _work(known)
     if known.reason == "startup" and not known.handed_over:
         yield from _last_session(known.replace(pending_actions=()))  # they have a section of their own
@@ -97,7 +99,7 @@ def brief_sections(known: Known, characters: int = _USUAL_CHARACTERS) -> Iterato
         if kind == ATTEMPT:
             items = [item for item in items if not _is_solved(item, known)]
         told.update(item.alias for item in items)
-        yield from _section(name, which, items, known, characters)
+        yield from _section(name, which, items, known, WHOLE if which in _IMPORTANT else characters)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights]
 

@@ -33,7 +33,7 @@ MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
 _RULE, _HEADING = "=" * 60, 2  # lines of the heading
 _HANDED_OVER = 2_000.0  # tokens of the work of another host's session
 _LONGEST_TITLE = 200
-_WHOLE, _SHORT = 1_000, 240  # characters of an item, if all fit so, and if not
+_SHORT = 240  # characters of an item that is not important, if not all fit whole
 # Tokens of the user's words, and the shares of what is left after the state and these words.
 _WORDS, _ITEMS_LEAVE = 1_200.0, 1 / 3
 _DECISION = 1.5  # weight of a passage with a decision or a cause
@@ -70,7 +70,7 @@ def _add_state(page: _Page, known: Known) -> None:
         return
     refs = refs_to_tell(known)
     left_for_work = page.tokens * _ITEMS_LEAVE if known.reason in AFTER_COMPACTION else 0.0
-    sections = list(brief_sections(known, _WHOLE))
+    sections = list(brief_sections(known))
     if sum(_size((title, *lines)) for title, lines in sections) > page.tokens - left_for_work:
         sections = list(brief_sections(known, _SHORT))
         left_for_work += _size([untold_line(refs)]) if refs else 0
