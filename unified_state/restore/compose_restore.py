@@ -204,7 +204,7 @@ def _kept_at(archive: Archive, session: int | None) -> int | None:
 def _conversation(archive: Archive, session: int | None, place: Place, kept_at: int | None) -> dict[str, Any]:
     """Return what was typed and done in a session, its working set, and git as it is now.
 
-    What the client kept in the conversation, from `kept_at` on, is not told again.
+    The parts that the client kept in the conversation, from `kept_at` on, are left out.
     """
     if session is None:
         return {}

@@ -1,7 +1,7 @@
 """Find what the archive knows about a prompt: the best passages of earlier prompts and answers, one a turn.
 
-A passage is worth the sum of the rarities of the prompt's words in it. It is told if that is as much as two words have
-that stand in very few steps, or if all rare words of the prompt stand in it. Measured on 200 prompts of real sessions
+A passage is worth the sum of the rarities of the prompt's words in it. It is added if that is as much as two words have
+that occur in very few steps, or if it contains all rare words of the prompt. Measured on 200 prompts of real sessions
 and on 40 decisions that were only said.
 """
 

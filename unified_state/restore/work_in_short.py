@@ -1,4 +1,4 @@
-"""What the summariser is told of a session's work: files, tools, the agent's decisions, the last turns."""
+"""A session's work in short, for the summariser: files, tools, the agent's decisions, the last turns."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Find which recorded items stand in a summary: by their ref, or by their names, numbers and most of their rare words.
+"""Find which recorded items a summary contains: by their ref, or by their names, numbers and most of their rare words.
 Those of its reason are a decision's too.
 
-Nothing is understood here: a paragraph that says the opposite in the same words counts too. An item that is not found
-is told again, so a doubt counts as missing.
+Nothing is understood here: a paragraph that says the opposite in the same words counts too. The restore repeats an item
+that is not found, so a doubt counts as missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Paragraph(Record):
 
 
 def judge(items: Iterable[LedgerItem], summary: str) -> Survival:
-    """Return for each item whether the summary has it, and the paragraph in which it stands."""
+    """Return for each item whether the summary contains it, and the position of that paragraph."""
     paragraphs = list(islice(_paragraphs(summary), _MOST_PARAGRAPHS))
 
     def judged(item: LedgerItem) -> Judged:

@@ -16,8 +16,8 @@ _PATH_STARTS = "./~@_"  # in addition to letters and digits
 def file_lines(files: Iterable[WorkingFile], summary: str, tokens: float) -> Iterator[str]:
     """Yield a line for each file, the most important first, within so many tokens.
 
-    Of files that were not edited and differ only in their numbers, the first is told. A file that the summary tells
-    with all its names is left out.
+    Of unedited files that differ only in their numbers, the first has a line. A file is left out if the summary
+    contains it with all its names.
     """
     tellable = [file for file in files if _is_tellable(file)]
     sizes, told = counted(without_digits(file.path) for file in tellable), set[str]()

@@ -140,7 +140,7 @@ def _parts(chains: list[list[list[str]]]) -> frozenset[str]:
 
 
 def _did_run(output: str) -> bool:
-    """Return whether a call ran, by its result: nobody refused or cancelled it."""
+    """Return whether a call ran, by its result: it was neither refused nor cancelled."""
     return not (output.startswith(_NO_CALL) or did_not_run(output) or refusal(output) is not None or denial(output))
 
 

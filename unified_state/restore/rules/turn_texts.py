@@ -38,7 +38,7 @@ def _verbatim(turn: int, step: Step, result: Step | None) -> str:
     if step.kind == TOOL_CALL:
         call = read_call(step)
         if result is None or not is_about_work(result, call) or call.tool in TODO_TOOLS:
-            return ""  # the list is told as it stands
+            return ""  # `[TODO]` has the current list
         given = call.command or " ".join(strings_of(call.fields).split())
         text = f"{call.tool} {given} -> {result.text}"
     elif step.kind == TEXT and step.text.strip():

@@ -81,7 +81,7 @@ def _listed(paths: Sequence[str]) -> str:
 def run_pieces(recent: Recent) -> list[Piece]:
     """Return the commands with how their last runs ended, the newest first.
 
-    Of alike commands the newest is told, with the number of the others. A failure that a later run solved, and what a
+    Of similar commands the newest is returned, with the number of others. A failure that a later run solved, and what a
     later line holds, is not told.
     """
     told: dict[tuple[str, ...], list[Run]] = {}

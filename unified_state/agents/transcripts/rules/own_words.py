@@ -62,7 +62,7 @@ def typed_passages(prompt: str) -> list[str]:
     """Return what the user typed for a restore to quote: the paragraphs of `own_passages`, the last paragraph behind
     what was pasted, the arguments of a slash command, and the task that the lead of a team of agents gave.
 
-    Unlike those paragraphs, the others bind nobody.
+    Only the paragraphs of `own_passages` can become binding.
     """
     start = prompt.lstrip()
     if start.startswith(_COMMAND):
