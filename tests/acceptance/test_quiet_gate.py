@@ -312,17 +312,22 @@ def test_a_home_that_was_copied_and_moved_to_has_its_own_generation(client: Gate
     assert not client.is_quiet(HOME=str(client.project.home / "nowhere"))
 
 
+def wait_until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
 def test_stop_goes_on_behind_the_clients_back(client: Gated) -> None:
     client.python(f'sleep 3\nexec "{sys.executable}" "$@"')
     client.write("user", PLAIN)
     began = time.monotonic()
     done = client.gate("Stop", last_assistant_message="The last answer, 済み。")
     assert (done, time.monotonic() - began < 2) == (Done(0, "", ""), True)
-    until = time.monotonic() + 60
-    while "The last answer, 済み。" not in client.kept:
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    wait_until(lambda: "The last answer, 済み。" in client.kept)
     assert client.archived[-1] == PLAIN
+    wait_until(client.note.exists)  # the last that it does
 
 
 @pytest.mark.parametrize(("agent_type", "waits"), [("general-purpose", False), ("", True), (None, True)])
@@ -332,6 +337,7 @@ def test_only_the_end_of_a_compaction_is_waited_for(client: Gated, agent_type: s
     fields: dict[str, Any] = {} if agent_type is None else {"agent_type": agent_type}
     client.gate("SubagentStop", last_assistant_message='they wrote "agent_type":"x"', **fields)
     assert ended.exists() == waits
+    wait_until(ended.exists)  # so that nothing is written while the folder is removed
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PreCompact", "SubagentStop"])

@@ -155,7 +155,7 @@ def _composed(call: HookCall, archive: Archive, session: int, known: Known) -> s
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged
 
-        call.message = note_restored(archive, known, "\n".join(texts.values()))
+        call.message = note_restored(archive, known, "\n".join(filter(None, texts.values())))
     return fence_and_remember(archive, session, call.part, text, call.now, known.compaction) if text else ""
 
 
