@@ -26,6 +26,7 @@ MARKERS = {
     "search/blame/test_hostile_repositories.py": "process",
     "search/test_in_parallel.py": "process",
     "structure/test_flaky.py": "process",
+    "structure/test_hermetic.py": "process",
     "structure/test_journeys.py": "process",
     "structure/test_start_up.py": "process",
     "structure/test_wheel.py": "process",
