@@ -84,6 +84,12 @@ def assert_healthy(product: Product) -> None:
     assert all(health.values()), health
 
 
+def commit_something(scenario: Scenario) -> None:
+    """Make the first commit of the project."""
+    who = ("-c", "user.name=Tester", "-c", "user.email=tester@example.invalid")
+    scenario.run_program("git", *who, "commit", "--quiet", "--allow-empty", "--message", "first commit")
+
+
 def archives(scenario: Scenario) -> list[Path]:
     """The archives of all repositories of the scenario."""
     return sorted(scenario.home.glob(".local/share/unified-state/repositories/*/archive.db"))

@@ -165,19 +165,6 @@ def test_no_hook_ever_raises(repository: Path, name: str, fields: Fields, monkey
     memory.end()
 
 
-def test_sessions_that_begin_at_once_wait_for_no_other(repository: Path, event: Callable[..., Fields]) -> None:
-    memory = AgentMemory(ClaudeAgentOptions(cwd=repository))
-    memory.manager().add_decision("Use SQLite", "one file")
-
-    async def begin() -> list[list[Fields]]:
-        names = [f"{number}{SESSION[1:]}" for number in range(8)]
-        return await asyncio.gather(
-            *(call(memory, event("UserPromptSubmit", session_id=name, prompt="one")) for name in names)
-        )
-
-    assert ["Use SQLite" in "".join(texts(outputs)) for outputs in asyncio.run(begin())] == [True] * 8
-
-
 def test_an_async_block_ends_the_sessions_without_holding_up_the_event_loop(
     repository: Path, home: Path, event: Callable[..., Fields]
 ) -> None:
@@ -192,13 +179,6 @@ def test_an_async_block_ends_the_sessions_without_holding_up_the_event_loop(
     with archive_of(home) as archive:
         assert archive.execute("SELECT end_reason FROM session").fetchall() == [("other",)]
     assert log(home) == ""
-
-
-def test_an_event_after_the_end_is_let_pass(repository: Path, event: Callable[..., Fields]) -> None:
-    memory = AgentMemory(ClaudeAgentOptions(cwd=repository))
-    memory.end()
-    memory.end()
-    assert asyncio.run(call(memory, event("UserPromptSubmit", prompt="one"))) == [{}, {}, {}]
 
 
 def test_a_session_that_ended_by_itself_keeps_its_reason(
@@ -324,11 +304,6 @@ def test_where_lean_context_is_installed_it_is_left_to_the_client(repository: Pa
     assert "Stop" in left
 
 
-def test_beside_the_plugin_which_has_no_lean_context_the_program_has_its_own(repository: Path, home: Path) -> None:
-    write(home / ".claude/settings.json", {"enabledPlugins": {"unified-state@anywhere": True}})
-    assert "PostToolUse" in (AgentMemory(ClaudeAgentOptions(cwd=repository), lean="middle").options.hooks or {})
-
-
 def test_options_keep_their_servers_and_tools(repository: Path) -> None:
     given = ClaudeAgentOptions(cwd=repository, mcp_servers={"own": {"command": "x"}}, allowed_tools=["Read"])
     options = AgentMemory(given).options
@@ -347,11 +322,6 @@ def test_settings_that_make_no_sense_are_the_clients_to_complain_of(repository: 
     (repository / ".claude").mkdir()
     (repository / ".claude/settings.json").write_text(text, encoding="utf-8")
     assert AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks
-
-
-@pytest.mark.parametrize("settings", ["{", "nowhere.json", '{"hooks": []}'])
-def test_settings_in_the_options_that_make_no_sense_are_too(repository: Path, settings: str) -> None:
-    assert AgentMemory(ClaudeAgentOptions(cwd=repository, settings=settings)).options.hooks
 
 
 def test_the_manager_is_that_of_the_agents_project(repository: Path) -> None:

@@ -9,10 +9,9 @@ from tests.sandboxed.product import Product
 from .conversation import Conversation
 from .messages import bash, reply
 from .product import BRIEF_MARK, WORKING_SET_MARK, kept, said
-from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
+from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
-LIMIT = 10_000  # UTF-16 units of one hook's output
 
 
 @pytest.fixture
@@ -46,32 +45,6 @@ def test_after_a_manual_compaction_state_and_turns_come_back_and_nothing_is_lost
     assert all(product.health().values())
     product.run("status")
     _nothing_is_missing(scenario, product, session_id)
-
-
-@MODELS
-def test_after_an_automatic_compaction_inside_a_turn_state_and_turns_come_back(
-    scenario: Scenario, product: Product
-) -> None:
-    sizes = (20_000, 40_000, 60_000, 90_000)
-    scenario.script(*(reply(bash(f"echo round-{n}"), input_tokens=size) for n, size in enumerate(sizes)), "done")
-    run = scenario.prompt("run four commands", *ALLOW_BASH, *AUTO_COMPACT)
-
-    assert scenario.api.kinds() == ["main"] * 4 + ["compact", "main"]
-    request = scenario.api.of("main")[-1]
-    assert len(request.find("Use SQLite for the archive")) == 1
-    assert len(request.find(WORKING_SET_MARK)) == 1
-    assert product.log() == ""
-    product.run("status")
-    _nothing_is_missing(scenario, product, run.session_id)
-
-
-def test_the_compaction_request_says_what_the_summary_contains(scenario: Scenario, product: Product) -> None:
-    with Conversation(scenario) as client:
-        for prompt in ("one", "/compact"):
-            client.ask(prompt)
-    (request,) = scenario.api.of("compact")
-    assert request.find("D1 (the user said): Use SQLite for the archive")
-    assert request.find("C1 (the user said): API v1 stays")
 
 
 def _nothing_is_missing(scenario: Scenario, product: Product, session_id: str) -> None:

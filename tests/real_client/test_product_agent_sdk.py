@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -64,19 +62,6 @@ def test_the_first_prompt_brings_what_sessionstart_would_have_given(scenario: Sc
     assert second.find(BRIEF_MARK) == first.find(BRIEF_MARK)  # it stands where it stood, and is not given again
 
 
-def test_a_resumed_session_is_told_what_others_changed_since(scenario: Scenario) -> None:
-    product = Product(scenario)
-    decided(product)
-    scenario.script("one")
-    session_id = agent(scenario, "first")["session_id"]
-    product.run("decision", "add", "Serve on port 8001", "--rationale", "8000 is taken")
-    scenario.script("two")
-    agent(scenario, "second", resume=session_id)
-    last = scenario.api.of("main")[-1]
-    (told,) = last.find("Serve on port 8001")
-    assert "Use SQLite" not in told[1]
-
-
 def test_a_compaction_is_steered_and_its_restore_arrives(scenario: Scenario) -> None:
     product = Product(scenario)
     decided(product)
@@ -88,17 +73,6 @@ def test_a_compaction_is_steered_and_its_restore_arrives(scenario: Scenario) -> 
     assert len(last.find(BRIEF_MARK)) == 1
     assert json.loads(product.run("show", "K1", "--json"))["summary"]
     assert kept(product.export(seen["session_id"])) == spoken(scenario, seen["session_id"])
-
-
-def test_after_clear_the_session_is_told_what_binds_and_not_what_was_decided(scenario: Scenario) -> None:
-    product = Product(scenario)
-    decided(product)
-    product.run("constraint", "add", "API v1 stays", "--source", "the user", "--blocking")
-    scenario.script("one", "two")
-    agent(scenario, "first", "/clear", "second")
-    last = scenario.api.of("main")[-1]
-    assert last.find("API v1 stays")
-    assert not last.find("Use SQLite")
 
 
 def test_beside_installed_hooks_none_runs_twice(scenario: Scenario) -> None:
@@ -113,28 +87,6 @@ def test_beside_installed_hooks_none_runs_twice(scenario: Scenario) -> None:
     assert_archived(scenario, product, seen["session_id"])
 
 
-def test_where_settings_are_not_loaded_the_hooks_of_the_program_run_although_others_are_installed(
-    scenario: Scenario,
-) -> None:
-    product = Product(scenario)
-    product.install()
-    decided(product)
-    scenario.script("one")
-    seen = agent(scenario, "first", setting_sources=[])
-    assert "Stop" in seen["hooks"]
-    (request,) = scenario.api.of("main")
-    assert len(request.find("Use SQLite")) == 1
-    assert_archived(scenario, product, seen["session_id"])
-
-
-def test_an_agent_goes_on_where_the_archive_cannot_be_kept(scenario: Scenario) -> None:
-    folder = scenario.home / ".local/share"
-    folder.mkdir(parents=True)
-    (folder / "unified-state").write_text("a file where a folder should be", encoding="utf-8")
-    scenario.script("one", "two")
-    assert agent(scenario, "first", "second")["results"] == ["one", "two"]
-
-
 def test_clients_at_once_share_one_memory(scenario: Scenario) -> None:
     product = Product(scenario)
     decided(product)
@@ -144,16 +96,6 @@ def test_clients_at_once_share_one_memory(scenario: Scenario) -> None:
     for session_id in seen["session_ids"]:
         assert kept(product.export(session_id)) == spoken(scenario, session_id)
     assert product.log() == ""
-
-
-def test_the_end_of_the_program_ends_its_sessions(scenario: Scenario) -> None:
-    scenario.script("one")
-    session_id = agent(scenario, "first")["session_id"]
-    (path,) = scenario.home.glob(".local/share/unified-state/repositories/*/archive.db")
-    with closing(sqlite3.connect(path)) as archive:
-        assert archive.execute("SELECT end_reason FROM session WHERE session_id = ?", [session_id]).fetchone() == (
-            "other",
-        )
 
 
 def test_the_tools_of_the_mcp_server_are_there_without_a_process_of_their_own(scenario: Scenario) -> None:

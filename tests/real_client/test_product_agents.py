@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from .conversation import Conversation
 from .installed import assert_archived, installed
 from .messages import Json, bash, reply, tool
-from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
-
-MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
+from .scenario import ALLOW_BASH, Scenario
 
 
 def task(*, background: bool) -> Json:
@@ -21,19 +17,6 @@ def task(*, background: bool) -> Json:
         subagent_type="general-purpose",
         run_in_background=background,
     )
-
-
-@MODELS
-def test_a_subagent_in_the_foreground(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(reply(task(background=False)), "done")
-    scenario.api.script("subagent", reply("I do it.", bash("echo inside")), "the report")
-    session_id = scenario.prompt("first", *ALLOW_BASH).session_id
-    assert_archived(scenario, product, session_id)
-
-    agents = [line for line in product.export(session_id) if line.get("agent")]
-    assert [line["kind"] for line in agents] == ["prompt", "text", "tool_call", "tool_result", "text"]
-    assert len({line["agent"] for line in agents}) == 1
 
 
 def test_a_subagent_in_the_background_that_outlives_the_turn_of_its_parent(scenario: Scenario) -> None:

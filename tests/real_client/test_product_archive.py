@@ -9,7 +9,7 @@ from .installed import assert_archived, grow_until_compaction, installed, rows, 
 from .messages import bash, reply, text, thinking
 from .product import kept
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
-from .transcript import boundaries, uuids
+from .transcript import uuids
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 
@@ -44,17 +44,6 @@ def test_an_answer_that_came_before_the_prompt_was_written(scenario: Scenario) -
     assert_archived(scenario, product, client.session_id)
     said = [line["text"] for line in product.export(client.session_id)]
     assert said == ["one", "at once", "two", "at once", "three", "at once"]
-
-
-@MODELS
-def test_a_manual_compaction(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(reply(bash("echo hello")), "seen", "after")
-    with Conversation(scenario, *ALLOW_BASH) as client:
-        for prompt in ("before", "/compact the tests", "go on"):
-            client.ask(prompt)
-    assert len(boundaries(scenario.transcript(client.session_id))) == 1
-    assert_archived(scenario, product, client.session_id)
 
 
 @MODELS

@@ -88,15 +88,6 @@ def test_the_largest_restores_arrive_whole(scenario: Scenario) -> None:
     assert all(len(restored["text"]) > 8_000 for restored in compaction(product)["restored"])
 
 
-def test_a_restore_that_arrived_is_not_given_again(scenario: Scenario) -> None:
-    product = installed_with_much(scenario)
-    with Conversation(scenario) as client:
-        for prompt in ("first", "/compact", "second", "third", "fourth"):
-            client.ask(prompt)
-    assert_both_reached_the_model(product, scenario.api.of("main")[-1])
-    assert all(restored["delivered"] for restored in compaction(product)["restored"])
-
-
 def test_a_second_compaction_has_restores_of_its_own(scenario: Scenario) -> None:
     product = installed_with_much(scenario)
     with Conversation(scenario) as client:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import pytest
@@ -122,13 +121,6 @@ def test_the_agent_cannot_lift_forget_or_uninstall_what_the_user_forbade(scenari
     for result in results(scenario)[:-1]:
         assert "only the user" in result, result
     assert "Constraint C1 forbids this" in results(scenario)[-1]
-
-
-def test_where_no_constraint_is_enforced_nothing_stands_before_a_tool_call(scenario: Scenario) -> None:
-    product = installed(scenario)
-    product.run("constraint", "add", "API v1 stays", "--source", "me", "--blocking")
-    settings = json.loads((scenario.project / ".claude" / "settings.local.json").read_text(encoding="utf-8"))
-    assert "PreToolUse" not in settings["hooks"]
 
 
 def results(scenario: Scenario) -> list[str]:

@@ -11,11 +11,10 @@ import pytest
 from tests.sandboxed.product import PROGRAM, Product
 
 from .conversation import Conversation
-from .installed import archives, assert_archived, installed_with_items, restores
+from .installed import archives, assert_archived, commit_something, installed_with_items, restores
 from .messages import bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 from .terminal import Terminal
-from .test_client_folders import commit_something, move_to
 from .transcript import tool_results
 
 Folder = Callable[[Scenario], Path]
@@ -103,3 +102,11 @@ def test_a_session_that_the_user_moves_has_the_memory_of_where_it_goes(scenario:
     scenario.project = other
     assert "CHINCHILLA" in product.run("decision", "list")
     assert product.log() == ""
+
+
+def move_to(terminal: Terminal, folder: str) -> None:
+    """Type /cd, and trust the folder."""
+    terminal.enter(f"/cd {folder}")
+    terminal.answer(r"\S No, stay put", "Down")
+    terminal.answer(r"\S Yes, move here", "Enter")
+    terminal.wait_for("Moved to")

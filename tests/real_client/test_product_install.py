@@ -29,16 +29,6 @@ def test_after_install_the_first_request_tells_the_model_of_its_memory(scenario:
     assert told(scenario) == 1
 
 
-def test_for_all_projects_the_model_is_told_too(scenario: Scenario) -> None:
-    installed(scenario, "--scope", "user")
-    assert told(scenario) == 1
-
-
-def test_without_the_skill_the_model_is_told_nothing(scenario: Scenario) -> None:
-    installed(scenario, "--no-skill")
-    assert told(scenario) == 0
-
-
 def test_the_model_is_told_once_by_installations_of_two_scopes(scenario: Scenario) -> None:
     installed(scenario, "--scope", "user")
     installed(scenario)
@@ -50,12 +40,6 @@ def test_the_model_is_told_once_beside_the_plugin(scenario: Scenario) -> None:
     Plugin(scenario).install()
     installed(scenario)
     assert told(scenario) == 1
-
-
-def test_after_uninstall_the_model_is_told_nothing(scenario: Scenario) -> None:
-    product = installed(scenario)
-    product.at_terminal("uninstall", "--purge")
-    assert told(scenario) == 0
 
 
 @pytest.mark.usefixtures("tmux")

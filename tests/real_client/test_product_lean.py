@@ -81,20 +81,6 @@ def test_the_model_reads_the_short_form_and_recall_gives_the_whole(scenario: Sce
     assert product.run("show", ref).partition("\n")[2] == LONG
 
 
-@MODELS
-def test_a_session_reaches_the_same_end_with_and_without(scenario: Scenario) -> None:
-    furnish(scenario)
-    product = installed(scenario)
-    ends = []
-    for level in ("off", "tight"):
-        product.run("install", "--lean", level)
-        scenario.script(reply(SAY), reply(bash("touch done")), reply(bash("ls long.txt done; rm done")), "the end")
-        run = scenario.prompt("first", *ALLOW_BASH)
-        ends.append((run.result, results(scenario.api.of("main")[-1])[-1], len(scenario.transcript(run.session_id))))
-    assert ends[0][:2] == ends[1][:2]
-    assert product.log() == ""
-
-
 SHAPES: dict[str, tuple[Json, int]] = {
     "matching lines": (tool("Grep", pattern="needle", output_mode="content"), 80),
     "matching files": (tool("Grep", pattern="needle"), 80),
@@ -153,14 +139,6 @@ def test_file_contents_go_to_the_model_as_they_are(scenario: Scenario) -> None:
     assert "PostToolUse" not in product.health()
 
 
-def test_a_second_look_at_the_same_output_is_given_whole(scenario: Scenario) -> None:
-    lean(scenario)
-    scenario.script(reply(SAY), reply(bash("bash say.sh")), "the end")
-    first, second = results_of_transcript(scenario, scenario.prompt("first", *ALLOW_BASH))
-    assert ref_of(first)
-    assert second == LONG.rstrip("\n")
-
-
 def test_the_agent_is_told_once_how_to_recall_and_again_after_a_compaction(scenario: Scenario) -> None:
     lean(scenario)
     scenario.script(reply(SAY), reply(bash("bash say.sh 2")), "the end")
@@ -180,15 +158,6 @@ def test_what_the_agent_recalls_is_given_whole(scenario: Scenario) -> None:
     assert recalled.partition("\n")[2] == LONG.rstrip("\n")
     saved = json.loads(product.run("status", "--json"))["lean"]
     assert (saved["outputs"], saved["recalls"]) == (1, 1)
-
-
-def test_where_lean_context_is_off_there_is_no_hook(scenario: Scenario) -> None:
-    product = lean(scenario)
-    product.run("install", "--lean", "off")
-    settings = json.loads((scenario.project / ".claude" / "settings.local.json").read_text())
-    assert "PostToolUse" not in settings["hooks"]
-    scenario.script(reply(SAY), "the end")
-    assert results_of_transcript(scenario, scenario.prompt("first", *ALLOW_BASH)) == [LONG.rstrip("\n")]
 
 
 @pytest.mark.usefixtures("tmux")

@@ -10,11 +10,10 @@ from tests.sandboxed.product import PROGRAM, Product
 
 from .installed import assert_healthy, installed, restores
 from .mcp_server import McpServer
-from .messages import Json, Request, reply
+from .messages import reply
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario, find_client
 
 SERVER = McpServer("unified-state")
-RULE = "We always greet in English"
 
 
 def with_server(scenario: Scenario) -> Product:
@@ -24,18 +23,6 @@ def with_server(scenario: Scenario) -> Product:
     assert client
     scenario.run_program(client, "mcp", "add", "unified-state", "--", PROGRAM, "mcp")
     return product
-
-
-def answers(request: Request) -> list[Json]:
-    """What our tools answered, as the model sees it."""
-    found = []
-    for message in request.body["messages"]:
-        for block in message["content"] if isinstance(message["content"], list) else []:
-            if block["type"] == "tool_result":
-                content = block["content"] if isinstance(block["content"], str) else block["content"][0]["text"]
-                content = content.partition("\n\n<system-reminder>")[0]
-                found += [json.loads(content)] if content.startswith("{") else []
-    return found
 
 
 @pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
@@ -51,23 +38,6 @@ def test_an_item_added_by_mcp_is_restored_after_a_compaction(scenario: Scenario)
     assert "D1 (inferred): Use SQLite for the archive. Why: one file, no server" in brief
     found = json.loads(product.run("show", "--source", "D1", "--json"))
     assert (found["session_id"], found["turn"]["prompt"]["text"]) == (client.session_id, "decide where to keep it")
-    assert_healthy(product)
-
-
-def test_a_rule_that_quotes_the_prompt_of_this_very_turn_is_the_users(scenario: Scenario) -> None:
-    product = with_server(scenario)
-    added = SERVER.call("add_constraint", constraint="Greet in English", source="the user", quote=RULE)
-    invented = SERVER.call(
-        "add_constraint", constraint="Never run the tests", source="the user", quote="Never run the tests"
-    )
-    with SERVER.conversation(scenario) as client:
-        scenario.script(reply(added), reply(invented), "noted")
-        client.ask(f"Go on. {RULE}.")
-    users, models = answers(scenario.api.of("main")[-1])[-2:]
-    assert (users["origin"], users["notes"]) == ("user_said", [])
-    assert models["origin"] == "inferred"
-    assert "recorded as inferred" in models["notes"][0]
-    assert json.loads(product.run("show", "--source", "C1", "--json"))["quote"] == RULE
     assert_healthy(product)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,8 @@ import pytest
 from tests.sandboxed.product import PROGRAM, Product
 
 from .conversation import Conversation
-from .installed import assert_archived, installed, installed_with_items, restores, rows
-from .messages import Json, Request, bash, reply, tool
+from .installed import assert_archived, commit_something, installed, installed_with_items, restores, rows
+from .messages import Json, bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
@@ -102,28 +100,6 @@ def test_a_subagent_that_is_resumed_is_given_nothing_more(scenario: Scenario) ->
     assert first == second
 
 
-def test_a_subagent_that_was_killed_is_archived_by_the_next_session(scenario: Scenario) -> None:
-    product = installed(scenario)
-    killed = threading.Event()
-
-    def wait(_request: Request) -> str:
-        killed.wait(30)
-        return "too late"
-
-    scenario.script(reply(delegate("Look around.", background=True)), "started")
-    scenario.api.script("subagent", reply("I look.", bash("echo around")), wait)
-    with Conversation(scenario, *ALLOW_BASH) as client:
-        client.ask("first")
-        while len(scenario.api.of("subagent")) < 2:  # by now the client has the result of its tool
-            time.sleep(0.02)
-        time.sleep(0.3)  # and has written it
-        client.kill()
-        killed.set()
-    assert_archived(scenario, product, client.session_id)
-    texts = [line.get("text") for line in product.export(client.session_id) if line.get("agent")]
-    assert texts[:2] == ["Look around.", "I look."]
-
-
 def decide(*arguments: str) -> Json:
     """A tool call by which an agent records a decision."""
     return bash(" ".join([str(PROGRAM), *(f"'{argument}'" for argument in arguments)]))
@@ -162,8 +138,7 @@ def test_two_sessions_see_each_others_decisions_at_their_next_prompt_once(scenar
 def worktrees(scenario: Scenario) -> tuple[Path, Path]:
     """The project, with a commit, and a second worktree of it; our hooks are installed for the user."""
     main, second = scenario.project, scenario.folder / "second"
-    who = ("-c", "user.name=Tester", "-c", "user.email=tester@example.invalid")
-    scenario.run_program("git", *who, "commit", "--quiet", "--allow-empty", "--message", "first")
+    commit_something(scenario)
     scenario.run_program("git", "worktree", "add", "--quiet", "-b", "feature", str(second))
     return main, second
 

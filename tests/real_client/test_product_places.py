@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.sandboxed.product import PROGRAM
-
 from .conversation import Conversation
-from .installed import archives, assert_archived, installed, installed_with_items, restores, rows
-from .messages import bash, reply
-from .scenario import ALLOW_BASH, Scenario
+from .installed import archives, assert_archived, commit_something, installed, installed_with_items, restores, rows
+from .scenario import Scenario
 
 ODD_NAMES = ['it\'s a "quoted" name', "项目 プロジェクト 🗂", "-x $HOME `x` %s; & \\ more"]
 
@@ -21,11 +17,6 @@ def work_in(scenario: Scenario, folder: Path) -> None:
     """From now on, the client and our commands run there."""
     folder.mkdir(parents=True, exist_ok=True)
     scenario.project = folder
-
-
-def commit_something(scenario: Scenario) -> None:
-    who = ("-c", "user.name=Tester", "-c", "user.email=tester@example.invalid")
-    scenario.run_program("git", *who, "commit", "--quiet", "--allow-empty", "--message", "first commit")
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
@@ -104,14 +95,3 @@ def test_two_clients_at_once_in_one_checkout_lose_nothing(scenario: Scenario) ->
     assert one.session_id != other.session_id
     assert_archived(scenario, product, one.session_id, other.session_id)
     assert rows(scenario, "SELECT count(DISTINCT session) FROM compaction") == [(2,)]
-
-
-def test_items_of_two_agents_at_once_are_all_kept(scenario: Scenario) -> None:
-    product = installed(scenario)
-    add = f"for n in 1 2 3 4 5; do {PROGRAM} decision add \"Decision $n of $$\" --rationale 'why not'; done"
-    scenario.script(reply(bash(add)), reply(bash(add)))
-    with Conversation(scenario, *ALLOW_BASH) as one, Conversation(scenario, *ALLOW_BASH) as other:
-        ask_both(one, other, "decide")
-    decisions = json.loads(product.run("decision", "list", "--json"))
-    assert len(decisions) == 10
-    assert_archived(scenario, product, one.session_id, other.session_id)

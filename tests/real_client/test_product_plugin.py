@@ -18,7 +18,6 @@ from .counted import CountingInterpreter, as_program
 from .installed import archives, change_handlers
 from .messages import bash, reply
 from .plugin import Plugin, clone, program_on_path
-from .product import BRIEF_MARK
 from .scenario import ALLOW_BASH, CHECKOUT, Scenario
 from .transcript import attachments
 
@@ -51,20 +50,6 @@ def test_an_installed_package_is_a_marketplace_too(scenario: Scenario) -> None:
     plugin.install()
     scenario.prompt("hello")
     assert [step["text"] for step in Product(scenario).export() if step["kind"] == "prompt"] == ["hello"]
-
-
-def test_the_plugin_alone_keeps_and_gives_back(scenario: Scenario) -> None:
-    product = Product(scenario)
-    program_on_path(scenario)
-    product.run("decision", "add", "Use SQLite for the archive", "--rationale", "one file")
-    Plugin(scenario).install()
-    scenario.prompt("hello")
-
-    (request,) = scenario.api.of("main")
-    assert len(request.find(BRIEF_MARK)) == 1
-    assert request.find("Use SQLite for the archive")
-    assert "hello" in [step.get("text") for step in product.export()]
-    assert product.log() == ""
 
 
 @pytest.mark.parametrize(("with_plugin", "with_install"), [(True, False), (False, True), (True, True)])
@@ -188,12 +173,6 @@ def test_the_command_of_the_plugin_has_a_prefix_and_needs_no_path(scenario: Scen
     Plugin(scenario).install()
     scenario.prompt("/unified-state:context-compact")
     assert scenario.api.of("main")[-1].find("/compact Keep")
-
-
-def test_the_skill_is_offered_to_the_agent(scenario: Scenario) -> None:
-    Plugin(scenario).install()
-    scenario.prompt("hello")
-    assert scenario.api.of("main")[-1].find("unified-state:session-memory")
 
 
 def _system_messages(event: dict[str, object]) -> list[str]:

@@ -99,16 +99,6 @@ def test_after_a_rewind_the_next_session_is_told_that_the_ledger_is_ahead(scenar
     assert "[AHEAD] D1 was recorded at a later commit than this checkout, or" in brief
 
 
-def test_a_session_that_is_resumed_at_an_earlier_answer_is_told_what_it_does_not_know(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script("answer one", reply(bash(DECIDE)), "answer two", "answer three")
-    session_id = scenario.prompt("prompt one").session_id
-    scenario.prompt("prompt two", *ALLOW_BASH, resume=session_id)
-    (first,) = [e["uuid"] for e in scenario.transcript(session_id) if "answer one" in json.dumps(e.get("message"))]
-    scenario.prompt("another way", "--resume-session-at", first, resume=session_id)
-    assert why(product, "D1")["validity"]["rewound"]
-
-
 def test_files_that_were_changed_since_are_named_after_a_compaction(scenario: Scenario) -> None:
     installed(scenario)
     (scenario.project / "store.py").write_text("x = 1\n", encoding="utf-8")

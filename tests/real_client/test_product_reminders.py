@@ -11,7 +11,6 @@ import pytest
 from unified_state.model.constraint import TOLD_TOOLS
 
 from .conversation import Conversation
-from .hooks import additional_context
 from .installed import assert_healthy, compaction, installed, restores
 from .messages import Json, Request, bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
@@ -31,17 +30,6 @@ def tool_hook(scenario: Scenario) -> list[Json]:
     path = scenario.project / ".claude" / "settings.local.json"
     found: list[Json] = json.loads(path.read_text(encoding="utf-8"))["hooks"].get("PreToolUse", [])
     return found
-
-
-@MODELS
-def test_the_model_reads_what_a_hook_before_a_tool_adds_with_the_result_of_the_call(scenario: Scenario) -> None:
-    scenario.hooks.record("PreToolUse", stdout=additional_context("PreToolUse", "added-before-the-call"))
-    scenario.script(reply(bash("echo ran-it")), "done")
-    scenario.prompt("go", *ALLOW_BASH)
-    first, second = scenario.api.of("main")[-2:]
-    assert not first.find("added-before-the-call")  # the call was made already
-    assert second.find("added-before-the-call")
-    assert second.find("ran-it")
 
 
 @MODELS

@@ -7,10 +7,9 @@ import pytest
 from .conversation import Conversation, calls_tool
 from .installed import assert_archived, installed
 from .messages import bash, reply
-from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
+from .scenario import ALLOW_BASH, Scenario
 from .terminal import Terminal
 
-MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 NUMBERS = "".join(f"{number}\n" for number in range(100_000, 108_571))  # 60 kB: the client puts it into a file
 
 
@@ -38,28 +37,6 @@ def test_a_big_result_of_a_client_that_was_killed_is_archived(scenario: Scenario
     scenario.prompt("another session")
     results = [line["result"] for line in product.export(client.session_id) if line["kind"] == "tool_file"]
     assert results == [NUMBERS]
-
-
-def test_a_big_result_is_found_by_search_and_recalled(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(reply(bash("seq 100000 108570; echo needle-in-the-haystack")), "seen")
-    scenario.prompt("first", *ALLOW_BASH)
-    scenario.prompt("another session")
-    ref = product.run("search", "needle-in-the-haystack", "--limit", "1").split()[0]
-    assert "needle-in-the-haystack" in product.run("show", ref)
-
-
-@MODELS
-def test_a_message_sent_while_the_agent_works_is_a_prompt(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(reply(bash("python3 -c 'import time; time.sleep(1)'")), reply(bash("echo")), "done")
-    with Conversation(scenario, *ALLOW_BASH) as client:
-        client.send("first")
-        client.wait_for(calls_tool)
-        client.ask("by the way")
-    assert_archived(scenario, product, client.session_id)
-    prompts = [line["text"] for line in product.export(client.session_id) if line["kind"] == "prompt"]
-    assert prompts == ["first", "by the way"]
 
 
 @pytest.mark.usefixtures("tmux")

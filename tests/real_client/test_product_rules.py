@@ -55,8 +55,3 @@ def test_before_a_compaction_the_file_is_written_anew(scenario: Scenario) -> Non
         for prompt in ("one", "/compact"):
             client.ask(prompt)
     assert (scenario.project / RULES).read_text() != before
-
-
-def test_git_does_not_see_the_file(without_hooks: Scenario) -> None:
-    seen = without_hooks.run_program("git", "status", "--porcelain", "--untracked-files=all").stdout
-    assert seen.split() == ["??", ".claude/settings.json"]

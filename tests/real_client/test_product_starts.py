@@ -55,21 +55,6 @@ def test_where_something_is_known_a_new_session_is_given_the_brief(scenario: Sce
     assert "[LAST STEPS]" not in brief
 
 
-def test_a_later_session_is_told_of_the_turns_of_the_earlier_one(scenario: Scenario) -> None:
-    installed(scenario)
-    scenario.prompt("first")
-    scenario.prompt("second")
-    (brief,) = given_last(scenario)
-    assert "[ARCHIVE] 1 turn" in brief
-
-
-def test_a_setting_keeps_new_sessions_silent(scenario: Scenario) -> None:
-    installed_with_items(scenario)
-    scenario.environment["UNIFIED_STATE_RESTORE_ON_STARTUP"] = "nothing"
-    scenario.prompt("first")
-    assert given_last(scenario) == []
-
-
 @MODELS
 @LATE
 def test_after_clear_work_the_last_session_in_short_constraints_and_one_pointer_are_left(
@@ -93,17 +78,6 @@ def test_after_clear_work_the_last_session_in_short_constraints_and_one_pointer_
     after = client.session_id
     assert rows(scenario, "SELECT predecessor FROM session WHERE session_id = ?", after) == [(before,)]
     assert rows(scenario, "SELECT end_reason FROM session WHERE session_id = ?", before) == [("clear",)]
-
-
-def test_clear_with_the_full_restore_brings_the_turns_before_it(scenario: Scenario) -> None:
-    installed_with_items(scenario)
-    scenario.environment["UNIFIED_STATE_RESTORE_ON_CLEAR"] = "full"
-    with Conversation(scenario) as client:
-        for prompt in ("remember the milk", "/clear", "second"):
-            client.ask(prompt)
-    given = "\n".join(given_last(scenario))
-    assert "Use SQLite" in given
-    assert "remember the milk" in given
 
 
 @MODELS

@@ -83,15 +83,3 @@ def test_a_context_that_fills_up_is_saved_and_told_once(scenario: Scenario) -> N
         told = [text for _, text in scenario.api.of("main")[-1].texts() if "[CONTEXT] 78 % of the way" in text]
         assert len(told) == 1  # it stands in the conversation, and is not said again
     assert_healthy(product)
-
-
-def test_the_phase_begins_anew_after_a_compaction(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(said("one", 150_000), said("two", 20_000))
-    session = scenario.prompt("begin").session_id
-    assert json.loads(product.run("context", "--json"))["phase"] == "optimise"
-    scenario.prompt("/compact", resume=session)
-    scenario.prompt("go on", resume=session)
-    context = json.loads(product.run("context", "--json"))
-    assert (context["phase"], context["tokens"]) == ("ok", 20_000)
-    assert [(cut["ref"], cut["trigger"]) for cut in context["compactions"]] == [("K1", "manual")]
