@@ -14,7 +14,6 @@ from unified_state.errors import (
     DamagedFileError,
     NewerVersionError,
     StorageError,
-    UnifiedStateError,
 )
 from unified_state.memory.archive.archive import Archive, storage_error
 
@@ -29,11 +28,6 @@ def test_its_journal_is_private_too(archive: Archive) -> None:
     with archive.transaction():
         archive.set_meta("a", "b")
         assert os.stat(archive.path + "-journal").st_mode & 0o777 == 0o600
-
-
-def test_a_new_archive_leaves_nothing_beside_it(archive_path: str) -> None:
-    with Archive(archive_path):
-        assert os.listdir(os.path.dirname(archive_path)) == ["archive.db"]
 
 
 def test_what_is_deleted_is_overwritten(archive: Archive) -> None:
@@ -83,13 +77,6 @@ def test_what_sqlite_refuses_is_held_as_nearly_as_can_be(archive: Archive, value
     assert archive.rows("SELECT ?", value) == [(held,)]
 
 
-def test_a_transaction_is_kept(archive: Archive) -> None:
-    with archive.transaction():
-        archive.set_meta("a", "b")
-    with Archive(archive.path) as other:
-        assert other.meta("a") == "b"
-
-
 def test_a_transaction_that_fails_leaves_nothing(archive: Archive) -> None:
     def change() -> None:
         with archive.transaction():
@@ -114,20 +101,6 @@ def test_what_must_survive_a_loss_of_power_waits_for_the_disk(
 ) -> None:
     with archive.transaction(durable=durable):
         assert archive.row("PRAGMA synchronous")[0] == synchronous
-
-
-def test_rows_and_the_number_of_changed_rows_are_given(archive: Archive) -> None:
-    archive.set_meta("a", "1")
-    archive.set_meta("b", "1")
-    assert archive.rows("SELECT name FROM meta ORDER BY name") == [("a",), ("b",)]
-    assert archive.row("SELECT name FROM meta WHERE name = ?", "c") is None
-    assert archive.run("UPDATE meta SET value = '2'") == 2
-
-
-def test_a_named_value_is_replaced(archive: Archive) -> None:
-    archive.set_meta("a", "1")
-    archive.set_meta("a", "2")
-    assert archive.meta("a") == "2"
 
 
 WRITE = """
@@ -204,13 +177,6 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
         Archive(str(tmp_path / "file" / "archive.db"))
 
 
-def test_a_folder_in_the_way_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(
-        StorageError, match="cannot be used: unable to open database file; check that its folder exists"
-    ):
-        Archive(str(tmp_path))
-
-
 @pytest.mark.parametrize(
     ("code", "hint"),
     [
@@ -231,13 +197,6 @@ def test_an_error_of_sqlite_says_what_to_do(code: int | None, hint: str) -> None
     found = storage_error(error, "a.db")
     assert isinstance(found, ArchiveBusyError if "another process" in hint else ArchiveUnavailableError)
     assert str(found) == f"the archive a.db cannot be used: something; {hint}"
-
-
-@pytest.mark.parametrize("code", [sqlite3.SQLITE_CORRUPT_VTAB, sqlite3.SQLITE_NOTADB])
-def test_damage_is_known_as_such(code: int) -> None:
-    error = sqlite3.DatabaseError("malformed")
-    error.sqlite_errorcode = code
-    assert isinstance(storage_error(error, "a.db"), DamagedFileError)
 
 
 def test_it_reads_what_is_there(tmp_path: Path) -> None:
@@ -268,10 +227,3 @@ def test_a_writer_is_not_waited_for(tmp_path: Path) -> None:
         writer.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StorageError), Archive(path, seconds=0, read_only=True) as reader:
             reader.meta("a")
-
-
-def test_what_is_no_archive_is_an_error_of_ours(tmp_path: Path) -> None:
-    path = tmp_path / "archive.db"
-    path.write_bytes(b"no database" * 1_000)
-    with pytest.raises(UnifiedStateError), Archive(str(path), read_only=True) as reader:
-        reader.meta("a")

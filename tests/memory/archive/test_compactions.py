@@ -17,7 +17,6 @@ from unified_state.memory.archive.compactions import (
     Restore,
     Rewind,
     begin_compaction,
-    find_compaction,
     keep_boundary,
     keep_restore,
     keep_summary,
@@ -50,26 +49,10 @@ def count(archive: Archive) -> int:
     return int(archive.row("SELECT count(*) FROM compaction")[0])
 
 
-def test_there_is_none_before_the_first(archive: Archive, session: int) -> None:
-    assert latest_compaction(archive, session) is None
-    assert find_compaction(archive, 1) is None
-
-
-def test_an_open_compaction_is_gone_on_with(archive: Archive, session: int) -> None:
-    first = begin_compaction(archive, session, NOW, "manual")
-    assert begin_compaction(archive, session, NOW + 1) == first == find_compaction(archive, first.id)
-    assert (first.trigger, first.started_at, first.boundary_uuid, first.summary) == ("manual", NOW, None, None)
-
-
 def test_after_its_boundary_the_next_one_begins(archive: Archive, session: int) -> None:
     first = begin_compaction(archive, session, NOW)
     keep_boundary(archive, session, BOUNDARY)
     assert begin_compaction(archive, session, NOW).id != first.id
-
-
-def test_each_session_has_its_own(archive: Archive, session: int) -> None:
-    first = begin_compaction(archive, session, NOW)
-    assert begin_compaction(archive, touch_session(archive, "other", NOW), NOW).id != first.id
 
 
 def test_a_second_pre_compact_begins_the_open_one_again(archive: Archive, session: int) -> None:
@@ -171,12 +154,6 @@ def test_the_summary_of_a_hook_is_not_replaced_by_the_shorter_one(archive: Archi
     keep_boundary(archive, session, BOUNDARY)
     keep_transcript_summary(archive, session, SUMMARY)
     assert (latest(archive, session).summary, latest(archive, session).summary_from) == ("raw", source)
-
-
-def test_of_several_summaries_of_hooks_the_last_one_counts(archive: Archive, session: int) -> None:
-    for text in ("first try", "second try"):
-        keep_summary(archive, begin_compaction(archive, session, NOW), text, SUBAGENT_STOP)
-    assert latest(archive, session).summary == "second try"
 
 
 def test_without_a_hook_the_transcripts_summary_is_kept(archive: Archive, session: int) -> None:

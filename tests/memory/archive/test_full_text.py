@@ -20,7 +20,6 @@ from unified_state.memory.archive.full_text import (
     word_shares,
 )
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.archive.word_forms import forms_of
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
@@ -50,20 +49,14 @@ def matches(archive: Archive, query: str, filters: Filters | None = None, limit:
     return best_matches(archive, having, steps, filters or Filters(), limit)
 
 
-def test_an_empty_archive_has_no_steps_and_no_matches(archive: Archive) -> None:
-    assert count_steps(archive) == 0
-    assert count_having(archive, ["cache"], 0) == {"cache": 0}
-    assert matches(archive, "cache") == []
-
-
 def test_words_are_counted_by_their_stem(archive: Archive) -> None:
     fill(archive, "cached values", "the cache", "no such word", "数据库很大")
     assert count_having(archive, ["caching", "数据", "库", "lost"], 4) == {"caching": 2, "数据": 1, "库": 1, "lost": 0}
 
 
 def test_in_a_large_archive_words_are_counted_in_the_newest_steps_and_projected(archive: Archive) -> None:
-    fill(archive, *["old"] * 5_000, *["new"] * 20_000)
-    assert count_having(archive, ["old", "new", "lost"], 25_000) == {"old": 1, "new": 25_000, "lost": 0}
+    fill(archive, *["old"] * 1_000, *["new"] * 20_000)
+    assert count_having(archive, ["old", "new", "lost"], 21_000) == {"old": 1, "new": 21_000, "lost": 0}
 
 
 def test_of_very_many_words_the_rarest_that_any_step_has_are_searched() -> None:
@@ -120,18 +113,6 @@ def test_a_filter_finds_what_is_old_and_common(archive: Archive) -> None:
     assert matches(archive, "common", Filters(session=first)) == [1]
     assert matches(archive, "common", Filters(until=NOW + 1), limit=2) == [2, 1]
     assert matches(archive, "common", Filters(file="a.py")) == [1]
-
-
-def test_a_filter_finds_the_common_words_where_the_rare_one_is_not(archive: Archive) -> None:
-    fill(archive, "rare common")
-    second = fill(archive, *["common word"] * 6_000, session="t")
-    assert matches(archive, "rare common", Filters(session=second), limit=1) == [6_001]
-
-
-def test_a_forgotten_step_matches_no_more(archive: Archive) -> None:
-    fill(archive, "the cache", "the cache")
-    forget_step(archive, 1)
-    assert matches(archive, "cache") == [2]
 
 
 def test_the_session_filter_holds_what_a_fork_shares(archive: Archive) -> None:
@@ -209,11 +190,6 @@ def test_all_filters_hold_together(with_tools: Archive) -> None:
     assert matches(with_tools, "cache", filters.replace(kind=TOOL_RESULT)) == []
 
 
-def test_a_limit_of_thousands_is_kept(archive: Archive) -> None:
-    fill(archive, *["cache"] * 4_000)
-    assert len(matches(archive, "cache", limit=3_500)) == 3_500
-
-
 def test_words_in_texts_are_counted_as_the_index_reads_both() -> None:
     texts = ["Caching caches, cached", "nothing", index_text("数据库的库")]
     assert count_words(texts, ["cache", "数据", "库", "lost"]) == [{"cache": 3}, {}, {"数据": 1, "库": 2}]
@@ -221,11 +197,6 @@ def test_words_in_texts_are_counted_as_the_index_reads_both() -> None:
 
 def test_accents_are_counted_as_the_letters_they_stand_on() -> None:
     assert count_words(["café cafe\u0301 cafe"], ["cafe\u0301"]) == [{"cafe\u0301": 3}]
-
-
-def test_without_texts_or_words_nothing_is_counted() -> None:
-    assert count_words([], ["cache"]) == []
-    assert count_words(["cache"], []) == [{}]
 
 
 @given(st.lists(st.text(), max_size=4), st.text())
@@ -266,20 +237,6 @@ def test_every_kind_of_query_is_answered(archive: Archive, query: str, found: se
     having = count_having(archive, words, 4, forms)
     assert set(best_matches(archive, having, 4, Filters(), 10, forms)) >= found
     assert {int(hit.ref[1:]) for hit in search(archive, query, 10)} >= found
-
-
-def test_filters_hold(archive: Archive) -> None:
-    fill(archive, *TEXTS)
-    assert matches(archive, "parser profile user", Filters(file="app.py")) == [1]
-    assert matches(archive, "get profile", Filters(file="test.py")) == [2]
-    assert set(matches(archive, "profile", Filters(since=NOW + MINUTE))) == {2, 4}
-    assert matches(archive, "profile", Filters(kind=TEXT)) == []
-
-
-def test_steps_with_more_and_rarer_words_come_first(archive: Archive) -> None:
-    fill(archive, "lock", "lock and cache", "lock of a longer text on other things", "lock", "lock")
-    assert matches(archive, "lock cache")[0] == 2
-    assert matches(archive, "lock")[-1] in {2, 3}
 
 
 def test_shares_of_words_are_told(archive: Archive) -> None:

@@ -23,16 +23,6 @@ from unified_state.model.hook_event import Moment
 from unified_state.model.step import PROMPT, TEXT
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
-MESSAGES = [Pending(PROMPT, "fix it", 1), Pending(TEXT, 'done "ü"', 2)]
-
-
-def test_pending_messages_come_back_in_their_order(archive: Archive) -> None:
-    for message in reversed(MESSAGES):
-        keep_message(archive, "s", message)
-    assert read_pending(archive, "s") == MESSAGES
-    assert read_pending(archive, "another") == []
-
-
 LATER = NOW + 60_000
 
 
@@ -58,15 +48,6 @@ def test_a_prompt_that_the_transcript_has_is_not_kept_twice(
     capture(LATER)
     assert texts(archive) == ["first", "sure", "and this"]
     assert read_pending(archive, SESSION) == []
-
-
-def test_a_prompt_with_half_an_emoji_is_known_too(
-    archive: Archive, transcript: Path, capture: Callable[[int], object]
-) -> None:
-    keep_message(archive, SESSION, Pending(PROMPT, "and \ud83d", NOW + 5_000))
-    append(transcript, prompt(5, "and \ud83d"))
-    capture(LATER)
-    assert texts(archive) == ["first", "sure", "and \ud83d"]
 
 
 def test_a_prompt_that_the_transcript_lost_is_archived_in_a_turn_of_its_own(

@@ -16,12 +16,10 @@ from unified_state.memory.archive.sessions import (
     LOCAL_SESSION,
     Cursor,
     cleared_by,
-    count_tool_calls,
     end_session,
     move_cursor,
     newest_session,
     newest_with_transcript,
-    read_cursor,
     recent_transcripts,
     session_id_of,
     session_number,
@@ -36,10 +34,6 @@ def test_a_session_is_known_by_one_number(archive: Archive) -> None:
     number = touch_session(archive, "s", NOW)
     assert touch_session(archive, "s", NOW + 1) == number == session_number(archive, "s")
     assert touch_session(archive, "other", NOW) != number
-
-
-def test_a_session_that_was_never_seen_has_no_number(archive: Archive) -> None:
-    assert session_number(archive, "s") is None
 
 
 def test_what_is_known_of_a_session_is_filled_in_and_stays(archive: Archive) -> None:
@@ -90,34 +84,12 @@ def test_a_time_still_to_come_is_the_last_where_sessions_are_listed_too(archive:
     assert listed == ["before", "old", "a clock that was ahead"]
 
 
-def test_tool_calls_are_counted(archive: Archive) -> None:
-    number = touch_session(archive, "s", NOW)
-    for added in (3, 0, 2):
-        count_tool_calls(archive, number, added)
-    assert archive.row("SELECT tool_calls FROM session")[0] == 5
-
-
 def test_after_clear_the_session_before_is_that_of_the_same_process(archive: Archive) -> None:
     for session, pid, reason in (("a", 7, "clear"), ("b", 8, "clear"), ("c", 7, "exit")):
         end_session(archive, touch_session(archive, session, NOW, pid=pid), NOW, reason)
     assert cleared_by(archive, 7) == "a"
     assert cleared_by(archive, 9) is None
     assert cleared_by(archive, None) is None
-
-
-def test_of_several_that_were_cleared_the_last_one_counts(archive: Archive) -> None:
-    for at, session in enumerate(("a", "b")):
-        end_session(archive, touch_session(archive, session, NOW, pid=7), NOW + at, "clear")
-    assert cleared_by(archive, 7) == "b"
-
-
-def test_how_far_a_transcript_was_read_is_remembered(archive: Archive) -> None:
-    session = touch_session(archive, "s", NOW)
-    assert read_cursor(archive, "/t.jsonl") is None
-    for offset in (10, 20):
-        cursor = Cursor("/t.jsonl", session, None, offset, 99, 3)
-        move_cursor(archive, cursor)
-        assert read_cursor(archive, "/t.jsonl") == cursor
 
 
 def test_the_transcripts_of_the_sessions_alive_last_come_first(archive: Archive) -> None:
@@ -134,16 +106,6 @@ def test_what_a_session_works_on_changes_field_by_field(archive: Archive) -> Non
     change_work(archive, session, {"branch": "main", "workItem": {"id": "PROJ-1"}})
     change_work(archive, session, {"branch": "other"})
     assert read_work(archive, session) == {"branch": "other", "workItem": {"id": "PROJ-1"}}
-
-
-def test_half_an_emoji_in_what_a_session_works_on_is_kept(archive: Archive) -> None:
-    session = touch_session(archive, "s", NOW)
-    change_work(archive, session, {"workItem": {"title": "half \ud83d"}})
-    assert read_work(archive, session) == {"workItem": {"title": "half \ud83d"}}
-
-
-def test_a_session_that_is_not_there_works_on_nothing(archive: Archive) -> None:
-    assert read_work(archive, 99) == {}
 
 
 def test_the_newest_notes_are_given_in_their_order(archive: Archive) -> None:

@@ -25,10 +25,6 @@ from unified_state.memory.archive.steps import (
     last_turns,
     readable,
     searchable,
-    step_numbers,
-    steps_of_turn,
-    texts_since,
-    turn_of_step,
     uuid_key,
     uuid_text,
 )
@@ -65,40 +61,10 @@ def test_the_last_entry_is_the_newest_of_the_session_itself(archive: Archive) ->
     assert last_entry_at(archive, session) == NOW + 7
 
 
-def test_a_session_without_turns_has_no_entries(archive: Archive) -> None:
-    session = fill(archive, "s")
-    assert (last_entry_at(archive, session), last_turns(archive, session, 5)) == (None, [])
-    assert texts_since(archive, session, (PROMPT, TEXT), 0) == []
-
-
-def test_texts_are_found_by_kind_and_time(archive: Archive) -> None:
-    session = fill(archive, "s", prompt(1, "a"), said(2, "b").replace(at=NOW + 7), said(3, "c").replace(at=NOW + 9))
-    assert texts_since(archive, session, (TEXT,), NOW + 8) == [(NOW + 9, "c")]
-    assert texts_since(archive, session, (PROMPT, TEXT), NOW) == [(NOW, "a"), (NOW + 7, "b"), (NOW + 9, "c")]
-
-
-def test_the_last_turns_come_newest_first(archive: Archive) -> None:
-    session = fill(archive, "s", *(prompt(number) for number in range(1, 6)))
-    assert last_turns(archive, session, 3) == [5, 4, 3]
-
-
 def test_a_fork_has_the_turns_it_shares(archive: Archive) -> None:
     fill(archive, "s", prompt(1), prompt(2), prompt(3))
     fork = fill(archive, "fork", prompt(1), prompt(2), prompt(9))
     assert last_turns(archive, fork, 9) == [4, 2, 1]
-
-
-def test_the_steps_of_a_turn_come_in_order_with_their_numbers(archive: Archive) -> None:
-    fill(archive, "s", prompt(1, "a"), said(2, "b"), prompt(3, "c"))
-    assert [(number, step.text) for number, step in steps_of_turn(archive, 1)] == [(1, "a"), (2, "b")]
-
-
-def test_a_step_that_is_nowhere_or_was_forgotten_is_none(archive: Archive) -> None:
-    session = fill(archive, "s", prompt(1))
-    assert find_step(archive, 99) is None
-    forget_step(archive, 1)
-    assert find_step(archive, 1) is None
-    assert step_numbers(archive, session) == []
 
 
 def test_a_tool_call_is_searched_by_its_name_and_the_texts_of_its_input() -> None:
@@ -127,11 +93,6 @@ def test_steps_are_placed_in_their_sessions(archive: Archive) -> None:
         (3, "c", second, "t"),
     ]
     assert find_placed(archive, []) == {}
-
-
-def test_a_step_knows_its_turn(archive: Archive) -> None:
-    fill(archive, "s", prompt(1), said(2), prompt(3))
-    assert [turn_of_step(archive, number) for number in (1, 2, 3)] == [1, 1, 2]
 
 
 @given(st.uuids() | st.text() | st.uuids().map(lambda value: str(value).upper()) | st.uuids().map(lambda u: u.hex))

@@ -42,11 +42,6 @@ def test_the_parts_of_names_are_told_once(text: str, parts: str) -> None:
     assert parts_of_names(text) == parts
 
 
-@given(st.text())
-def test_any_text_has_the_same_parts_each_time(text: str) -> None:
-    assert parts_of_names(text) == parts_of_names(text)
-
-
 @pytest.mark.parametrize(
     ("query", "forms"),
     [

@@ -77,28 +77,12 @@ def test_every_step_is_kept_as_it_was(archive: Archive, session: int) -> None:
     ] == TURN
 
 
-def test_new_steps_and_tool_calls_are_counted(archive: Archive, session: int) -> None:
-    writer = add(archive, session, *TURN)
-    assert (writer.added, writer.tool_calls) == (5, 1)
-
-
 def test_the_same_again_changes_nothing(archive: Archive, session: int) -> None:
     add(archive, session, *TURN)
     writer = add(archive, session, *TURN)
     assert (writer.added, writer.tool_calls) == (0, 0)
     assert texts(archive, session) == [original.text for original in TURN]
     assert archive.row("SELECT count(*) FROM step_copy")[0] == 0
-
-
-def test_a_killed_writer_leaves_nothing_and_the_next_one_writes_it_all(archive: Archive, session: int) -> None:
-    def die() -> None:
-        with archive.transaction():
-            StepWriter(archive, session, None).add(TURN[0], pack(TURN[0].text))
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        die()
-    assert add(archive, session, *TURN).added == 5
 
 
 def test_a_prompt_opens_a_turn_and_the_rest_belongs_to_it(archive: Archive, session: int) -> None:
@@ -116,11 +100,6 @@ def test_a_turn_knows_its_subagent(archive: Archive, session: int) -> None:
     add(archive, session, step(1, PROMPT, "look", agent="a1"))
     assert archive.row("SELECT agent FROM turn")[0] == "a1"
     assert last_turns(archive, session, 1) == []
-
-
-def test_several_blocks_of_an_entry_are_several_steps(archive: Archive, session: int) -> None:
-    add(archive, session, step(1, TEXT, "a"), step(1, TEXT, "b", block=1))
-    assert texts(archive, session) == ["a", "b"]
 
 
 def test_a_fork_shares_what_it_copied_and_stores_it_once(archive: Archive, session: int, other: int) -> None:
@@ -147,12 +126,6 @@ def test_what_the_user_had_forgotten_does_not_come_back(archive: Archive, sessio
     assert texts(archive, session) == ["no rule", "done"]
 
 
-def test_steps_are_found_by_their_words(archive: Archive, session: int) -> None:
-    add(archive, session, *TURN)
-    assert found_by(archive, "looked") == [2]
-    assert found_by(archive, "bash") == found_by(archive, "make") == [3]
-
-
 def test_an_image_is_kept_but_not_indexed(archive: Archive, session: int) -> None:
     add(archive, session, step(1, ATTACHMENT, IMAGE))
     assert texts(archive, session) == [IMAGE]
@@ -168,25 +141,11 @@ def test_a_forgotten_step_is_gone_and_does_not_come_back(archive: Archive, sessi
     assert found_by(archive, "make") == []
 
 
-def test_forgetting_twice_or_nothing_is_fine(archive: Archive, session: int) -> None:
-    add(archive, session, *TURN, step(6, ATTACHMENT, IMAGE))
-    for number in (3, 3, 6, 99):
-        forget_step(archive, number)
-    assert step_numbers(archive, session) == [1, 2, 4, 5]
-
-
 def test_a_text_can_be_replaced_where_it_stands(archive: Archive, session: int) -> None:
     add(archive, session, *TURN)
     replace_text(archive, 2, TURN[1], "[MASKED]")
     assert texts(archive, session)[1] == "[MASKED]"
     assert (found_by(archive, "look"), found_by(archive, "masked")) == ([], [2])
-
-
-def test_an_image_can_be_replaced_too(archive: Archive, session: int) -> None:
-    image = step(1, ATTACHMENT, IMAGE)
-    add(archive, session, image)
-    replace_text(archive, 1, image, "data:,")
-    assert texts(archive, session) == ["data:,"]
 
 
 @pytest.mark.parametrize("field", ["uuid", "text", "tool", "tool_use_id"])

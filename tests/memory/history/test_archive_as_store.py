@@ -68,18 +68,6 @@ def other(tmp_path: Path) -> SqliteStore:
     return SqliteStore(str(tmp_path / "other" / "archive.db"))
 
 
-def test_everything_that_is_exported_for_people_is_in_it(archive: Archive, store: SqliteStore) -> None:
-    shown = [(line["uuids"][0], line["kind"]) for line in export_steps(archive)]
-    held = [(step.uuid, step.kind) for step in everything(store) if isinstance(step, StoredStep)]
-    assert held == shown
-    assert len(held) == store.counts().steps == 6
-
-
-def test_another_archive_that_takes_it_holds_the_same(store: SqliteStore, other: SqliteStore) -> None:
-    other.append(everything(store))
-    assert list(everything(other)) == list(everything(store))
-
-
 def test_an_archive_that_took_it_does_not_archive_the_transcript_twice(
     store: SqliteStore, other: SqliteStore, masker: Masker, transcript: Path
 ) -> None:

@@ -20,13 +20,11 @@ from unified_state.memory.history.history_file import VERSION, Header, read_hist
 from unified_state.model.history_records import (
     HistoryRecord,
     StoredCompaction,
-    StoredItem,
     StoredLink,
     StoredSession,
     StoredStep,
     Tombstone,
 )
-from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import KINDS
 
 TEXT = st.text(st.characters(codec=None), max_size=40)  # half an emoji too
@@ -103,12 +101,6 @@ def test_whatever_a_record_holds_goes_round(
     assert read(written(tmp_path_factory.mktemp("history"), records))[1:] == records
 
 
-def test_what_has_no_order_of_its_own_has_one_in_the_file(tmp_path: Path) -> None:
-    links: list[HistoryRecord] = [StoredLink(uuid(n), uuid(0), "duplicates", "t") for n in (3, 1, 2)]
-    one = written(tmp_path, links).read_bytes()
-    assert written(tmp_path, links[::-1]).read_bytes() == one
-
-
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9, 0.999])
 def test_a_file_that_was_cut_is_known(tmp_path: Path, part: float) -> None:
     path = written(tmp_path)
@@ -138,13 +130,6 @@ def test_line_ends_that_were_changed_on_the_way_are_told(tmp_path: Path) -> None
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     with pytest.raises(ForeignFileError, match="its line ends were changed; export it again"):
         read(path)
-
-
-def test_names_of_any_length_go_round(tmp_path: Path) -> None:
-    name = "n" * 3_000
-    records: list[HistoryRecord] = [StoredSession(session_id=name), step(1, session_id=name).replace(uuid=name)]
-    write_history(str(tmp_path / "h.jsonl"), "p", records)
-    assert list(read_history(str(tmp_path / "h.jsonl")))[1:] == records
 
 
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:
@@ -234,15 +219,6 @@ def test_what_is_no_file_is_not_replaced_by_one(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_a_link_leads_to_the_file_that_is_written(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    link = tmp_path / "latest.jsonl"
-    link.symlink_to(path)
-    write_history(str(link), "project", [])
-    assert link.is_symlink()
-    assert read(path) == [Header("project")]
-
-
 def test_what_it_holds_is_never_all_in_memory(tmp_path: Path) -> None:
     path = str(tmp_path / "history.jsonl")
     tracemalloc.start()
@@ -253,14 +229,3 @@ def test_what_it_holds_is_never_all_in_memory(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert most < 1_000_000
-
-
-@pytest.mark.parametrize("kind", ALIAS_LETTERS)
-def test_an_item_of_any_kind_has_all_that_its_kind_needs(tmp_path: Path, kind: str) -> None:
-    from unified_state.memory.ledger.rules.short_item import short_form
-    from unified_state.model.item import MAIN_FIELDS
-
-    item = decision(1, f"{ALIAS_LETTERS[kind]}1").replace(kind=kind, body={MAIN_FIELDS[kind]: "said"})
-    (_, found) = read(written(tmp_path, [item]))
-    assert isinstance(found, StoredItem)
-    short_form(found)

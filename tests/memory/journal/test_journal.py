@@ -45,13 +45,6 @@ def test_lines_come_back_as_they_were(path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_any_text_comes_back_as_it_was(path: Path) -> None:
-    lines = [{"note": [{"text": text}]} for text in ("half \ud83d", "\0", "日本\u2028語", '"\\\n\r', "{")]
-    with Journal(str(path), 0.1) as journal:
-        journal.write_anew({}, lines)
-    assert read(path) == lines
-
-
 def test_whatever_a_killed_process_had_written_of_a_line_is_not_read_and_is_cut(path: Path) -> None:
     whole = path.read_bytes()
     first = whole.index(b'{"note":[{"id":2}]}')

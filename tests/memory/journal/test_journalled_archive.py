@@ -96,23 +96,12 @@ def test_the_rows_of_every_table_are_in_the_journal(path: str) -> None:
         assert set(noted) == tables
 
 
-def test_texts_stand_in_the_journal_as_texts(path: str) -> None:
-    fill(path)
-    assert LONG.encode() in Path(path).read_bytes()
-
-
 def test_a_commit_is_in_the_journal_when_it_returns(path: str) -> None:
     with JournalledArchive(path) as archive:
         append(archive, step(1))
         with archive.transaction():
             archive.run("INSERT INTO meta VALUES ('a', 'b')")
         assert b'{"meta":[{"name":"a","value":"b"}]}' in Path(path).read_bytes()
-
-
-def test_the_number_of_changed_rows_is_told_with_and_without_a_transaction(path: str) -> None:
-    with JournalledArchive(path) as archive:
-        assert archive.run("INSERT INTO meta VALUES ('a', 'b'), ('c', 'd')") == 2
-        assert archive.run("DELETE FROM meta WHERE name = 'a'") == 1
 
 
 def test_what_fails_is_neither_in_the_journal_nor_in_sqlite(path: str) -> None:
@@ -171,11 +160,12 @@ def test_a_text_that_was_masked_later_is_in_no_byte_after_tidying(path: str) -> 
 
 def test_lines_about_the_same_rows_do_not_pile_up(path: str) -> None:
     with JournalledArchive(path) as archive:
-        for number in range(20_100):
+        for number in range(2_011):
             with archive.transaction(durable=False):
-                archive.set_meta("a", f"{number}" + "x" * 50)
+                for row in range(10):
+                    archive.set_meta(f"a{row}", f"{number}" + "x" * 50)
     with JournalledArchive(path) as archive:
-        assert (archive.meta("a") or "").startswith("20099x")
+        assert (archive.meta("a0") or "").startswith("2010x")
         archive.set_meta("b", "c")
     assert Path(path).stat().st_size < 50_000
 
@@ -247,12 +237,3 @@ def test_a_history_that_was_removed_meanwhile_is_not_begun_again(path: str) -> N
         with pytest.raises(ArchiveUnavailableError, match="removed"):
             append(archive, step(2))
     assert not Path(path).exists()
-
-
-def test_ten_thousand_steps_are_opened_and_searched(path: str) -> None:
-    with JournalledArchive(path) as archive:
-        append(archive, *(step(number, f"zebra {number}") for number in range(10_000)))
-    with JournalledArchive(path) as archive:
-        assert archive.row("SELECT count(*) FROM step") == (10_000,)
-        append(archive, step(10_000, "quokka"))
-    assert found(path, "quokka") == [10_001]

@@ -7,10 +7,8 @@ import pytest
 
 from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, result, uuid_of, write_transcript
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.take_summary import take_in
 from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import begin_compaction
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.ledger.check_validity import later_items, standing
 from unified_state.memory.ledger.record_item import Author, record_item
@@ -22,7 +20,6 @@ from unified_state.model.item import DECISION, Validity
 from unified_state.model.known import Known
 from unified_state.restore.compose_restore import gather
 from unified_state.restore.rules.compose import compose
-from unified_state.settings import Settings
 
 
 @pytest.fixture
@@ -58,11 +55,6 @@ def decide(archive: Archive, workspace: Workspace) -> Decider:
 
 def edit(path: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8") + "print(2)\n", encoding="utf-8")
-
-
-def test_an_item_whose_files_are_as_they_were_is_valid(decide: Decider) -> None:
-    decide("Keep a.py short")
-    assert decide.standing() == {}
 
 
 def test_a_file_that_was_changed_since_is_named(decide: Decider, repository: Path) -> None:
@@ -114,15 +106,6 @@ def test_a_minimum_version_and_the_version_of_an_interpreter_are_not_compared(
     assert "now:" not in compose(decide.known("startup"), 1000).brief
 
 
-def test_what_a_summary_reported_stands_by_its_files_too(decide: Decider, archive: Archive, repository: Path) -> None:
-    session = touch_session(archive, SESSION, NOW, worktree=str(repository))
-    report = "```unified-state\ndecision: Keep a.py short\n```"
-    take_in(archive, begin_compaction(archive, session, NOW), report, current_time())
-    assert decide.standing() == {}
-    edit(repository / "a.py")
-    assert decide.standing() == {"D1": Validity(changed=("a.py",))}
-
-
 def test_what_was_captured_stands_by_its_files_too(
     decide: Decider, archive: Archive, masker: Masker, repository: Path, tmp_path: Path
 ) -> None:
@@ -171,17 +154,6 @@ def test_a_reset_leaves_the_ledger_ahead(decide: Decider, git: Callable[..., str
     git("reset", "--quiet", "--hard", "HEAD~2")
     assert decide.standing() == {"D1": Validity(behind=True)}
     assert decide.known().ahead == ("D1",)
-
-
-def test_new_commits_and_a_merge_leave_nothing_ahead(decide: Decider, git: Callable[..., str]) -> None:
-    decide("Use SQLite")
-    git("switch", "--quiet", "--create", "feature-x")
-    git("commit", "--quiet", "--allow-empty", "--message", "second")
-    decide("Use pytest")
-    git("switch", "--quiet", "main")
-    assert decide.standing()["D2"].behind
-    git("merge", "--quiet", "--no-ff", "--message", "merged", "feature-x")
-    assert decide.standing() == {"D2": Validity(branch="feature-x")}
 
 
 @pytest.fixture
@@ -268,15 +240,3 @@ def test_no_more_than_so_many_files_are_looked_at(decide: Decider, repository: P
         (repository / f"f{number}.py").unlink()
     assert len(decide.standing()) == 64
     assert "D70" in decide.standing()
-
-
-def test_outside_git_files_still_count(data_dir: Path, settings: Settings, tmp_path: Path) -> None:
-    folder = tmp_path / "plain"
-    folder.mkdir()
-    (folder / "a.py").write_text("x", encoding="utf-8")
-    workspace = Workspace(locate(str(folder), str(data_dir), create=True), settings, report=lambda _line: None)
-    with Archive(workspace.place.archive_path) as archive:
-        decide = Decider(archive, workspace)
-        decide("Keep a.py")
-        edit(folder / "a.py")
-        assert decide.standing() == {"D1": Validity(changed=("a.py",))}

@@ -23,7 +23,7 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import CONSTRAINT, DECISION
 from unified_state.settings import Settings
-from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
+from unified_state.upkeep.forget.forget_refs import forget_ref, forget_text
 from unified_state.upkeep.forget.scan_secrets import scan
 
 SAID = "Use SQLite for the archive"
@@ -56,17 +56,6 @@ def test_why_shows_origin_time_commit_quote_and_the_turn_around_it(decided: Arch
     turn = found["turn"]
     assert (turn["ref"], turn["prompt"]["text"], turn["step"]["ref"]) == ("T1", "Decide where to keep it", "S3")
     assert found["validity"]["valid"]
-
-
-def test_why_tells_the_turn_of_an_item_whose_words_are_nowhere(
-    archive: Archive, masker: Masker, keep: Callable[..., None], place: Place
-) -> None:
-    record_item(archive, DECISION, BODIES[DECISION], Author("inferred", SESSION), mask=masker.text, now=NOW + 9000)
-    keep(
-        prompt(1, "first"), prompt(5, "then"), answer(6, call("a", "Bash", command="python decide.py")), prompt(60, "x")
-    )
-    turn = explain(archive, place.repository, "D1")["turn"]
-    assert (turn["prompt"]["text"], turn["step"]) == ("then", None)
 
 
 def test_why_shows_links_in_both_directions(archive: Archive, masker: Masker, place: Place) -> None:
@@ -103,11 +92,6 @@ def test_a_removed_step_is_found(decided: Archive) -> None:
 def test_a_removed_quote_or_hash_is_found(decided: Archive) -> None:
     decided.run("UPDATE item SET quote = NULL")
     assert faults(decided) == [("D1", "either its quote or the hash of it is missing")]
-
-
-def test_an_item_from_before_there_were_quotes_is_no_fault(decided: Archive) -> None:
-    decided.run("UPDATE item SET quote = NULL, quote_hash = NULL, source_uuid = NULL")
-    assert faults(decided) == []
 
 
 def test_the_check_survives_masking_that_comes_later(
@@ -157,11 +141,6 @@ def test_the_words_of_a_forgotten_step_leave_the_quote_too(decided: Archive, ref
     forget_ref(decided, ref)
     found = explain(decided, place.repository, "D1")
     assert (found["quote"], found["quote_hash"], found["faults"]) == (None, None, [])
-
-
-def test_the_words_of_a_forgotten_session_leave_the_quote_too(decided: Archive) -> None:
-    forget_session(decided, SESSION, NOW)
-    assert find_item(decided, "D1").quote is None
 
 
 def test_an_item_goes_whose_quote_holds_a_text_to_forget(decided: Archive) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders import NOW, item, recorded_in_another_order, uuid_of
+from tests.builders import NOW, item, recorded_in_another_order
 from tests.processes import run_at_once
 from unified_state.errors import NotFoundError
 from unified_state.memory.archive.archive import Archive
@@ -14,11 +14,9 @@ from unified_state.memory.ledger.item_table import (
     insert_item,
     items_in_file,
     items_to_restore,
-    link_items,
     list_items,
     newest_items,
     next_alias,
-    raise_counter,
     update_item,
 )
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
@@ -41,12 +39,6 @@ def test_an_item_is_kept_with_all_its_fields(archive: Archive) -> None:
     assert find_item(archive, "D7") == FULL
 
 
-def test_half_an_emoji_in_an_item_is_kept(archive: Archive) -> None:
-    odd = item(1, decision="half \ud83d").replace(files=("\ud83d.py",))
-    insert_item(archive, odd)
-    assert find_item(archive, "D1") == odd
-
-
 def test_a_change_is_later_than_the_one_before_though_the_clock_went_back(archive: Archive) -> None:
     insert_item(archive, FULL.replace(changed_at="2999-12-31T23:59:59.999Z"))
     update_item(archive, FULL.replace(changed_at="2026-01-01T00:00:00.000Z", status=SUPERSEDED))
@@ -58,12 +50,6 @@ def test_a_change_is_later_than_the_one_before_though_the_clock_went_back(archiv
 def test_an_item_is_found_by_its_alias_or_its_uuid(archive: Archive, ref: str) -> None:
     insert_item(archive, FULL)
     assert find_item(archive, ref) == FULL
-
-
-def test_an_item_that_was_renamed_is_found_by_its_old_alias(archive: Archive) -> None:
-    insert_item(archive, FULL)
-    archive.run("INSERT INTO item_alias VALUES ('D3', ?)", FULL.uuid)
-    assert find_item(archive, "D3") == FULL
 
 
 def test_an_item_that_is_nowhere_is_named(archive: Archive) -> None:
@@ -79,12 +65,6 @@ def test_aliases_are_counted_for_each_kind(archive: Archive) -> None:
         "D3",
     ]
     assert dict(archive.rows("SELECT letter, last FROM counter")) == {"D": 3, "C": 1}
-
-
-def test_numbers_that_are_taken_are_not_given(archive: Archive) -> None:
-    raise_counter(archive, "D", 5)
-    raise_counter(archive, "D", 3)
-    assert next_alias(archive, DECISION) == "D6"
 
 
 def test_the_number_of_an_item_that_was_never_committed_is_given_again(archive: Archive) -> None:
@@ -114,23 +94,6 @@ def test_no_alias_is_given_twice(archive: Archive) -> None:
     printed = run_at_once(COUNT, [[archive.path]] * 6)
     aliases = [alias for output in printed for alias in output.split()]
     assert sorted(aliases, key=lambda alias: int(alias[1:])) == [f"D{number}" for number in range(1, 61)]
-
-
-def test_a_change_of_an_item_is_kept(archive: Archive) -> None:
-    insert_item(archive, FULL)
-    changed = FULL.replace(
-        status=SUPERSEDED, body={**FULL.body, "decision": "Use DuckDB"}, estimate=None, paged_out_at=None
-    )
-    update_item(archive, changed)
-    assert find_item(archive, "D7") == changed
-
-
-def test_a_link_is_noted_once(archive: Archive) -> None:
-    for _ in range(2):
-        link_items(archive, item(1), "supersedes", item(2), "2026-01-01T00:00:00.000Z")
-    assert archive.rows("SELECT from_uuid, to_uuid, relation FROM item_link") == [
-        (uuid_of(1), uuid_of(2), "supersedes")
-    ]
 
 
 def test_items_are_listed_the_oldest_first(archive: Archive) -> None:

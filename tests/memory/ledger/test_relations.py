@@ -57,19 +57,6 @@ def test_what_takes_the_place_of_another_does_not_contradict_it(record: Recorder
     assert record(DECISION, "Use PostgreSQL for the archive", supersedes="D1") == []
 
 
-def test_what_is_superseded_is_not_compared_any_more(record: Recorder) -> None:
-    record(DECISION, "Use SQLite for the archive")
-    record(DECISION, "Use DuckDB for the archive", supersedes="D1")
-    assert record(DECISION, "Use SQLite for the archive") == [
-        "D3 may contradict D2: `unified-state decision supersede D2 --by D3` settles it"
-    ]
-
-
-def test_a_constraint_and_a_decision_that_say_the_same_are_both_wanted(record: Recorder) -> None:
-    record(CONSTRAINT, "Never push to main")
-    assert record(DECISION, "Never push to main") == []
-
-
 def test_a_question_does_not_contradict(record: Recorder) -> None:
     record(QUESTION, "The server listens on port 8080")
     assert record(QUESTION, "The server listens on port 9090") == []

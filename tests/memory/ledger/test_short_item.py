@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders import BODIES, item
+from tests.builders import item
 from unified_state.memory.ledger.rules.short_item import (
     EVIDENCE_CHARACTERS,
     is_binding,
@@ -18,7 +18,6 @@ from unified_state.model.item import (
     DECISION,
     EVIDENCE,
     QUESTION,
-    Constraint,
     Decision,
     Evidence,
     OpenQuestion,
@@ -37,18 +36,6 @@ def test_a_decision_is_shown_with_its_reason() -> None:
     )
 
 
-def test_a_constraint_is_shown_with_its_source() -> None:
-    entry = short_form(item(3, CONSTRAINT, blocking=True))
-    assert isinstance(entry, Constraint)
-    assert (entry.id, entry.constraint, entry.source, entry.blocking) == ("C3", "API v1 stays", "the user", True)
-
-
-def test_an_open_question_is_shown_with_its_priority() -> None:
-    entry = short_form(item(1, QUESTION, priority="high"))
-    assert isinstance(entry, OpenQuestion)
-    assert (entry.id, entry.priority, entry.resolved, entry.resolution) == ("Q1", "high", False, None)
-
-
 def test_a_resolved_question_is_shown_with_its_answer() -> None:
     entry = short_form(item(1, QUESTION, status="resolved", resolution="8080", resolvedAt="2026-01-01T00:00:00.000Z"))
     assert isinstance(entry, OpenQuestion)
@@ -56,27 +43,11 @@ def test_a_resolved_question_is_shown_with_its_answer() -> None:
     assert entry.status == "resolved"
 
 
-def test_evidence_is_shown_with_its_type() -> None:
-    entry = short_form(item(12, EVIDENCE))
-    assert isinstance(entry, Evidence)
-    assert (entry.id, entry.type, entry.content, entry.source) == ("E12", "error", "boom", "pytest")
-
-
 def test_long_evidence_is_cut_but_not_within_an_emoji() -> None:
     family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
     entry = short_form(item(1, EVIDENCE, content="x" * (EVIDENCE_CHARACTERS - 3) + family))
     assert isinstance(entry, Evidence)
     assert entry.content == "x" * (EVIDENCE_CHARACTERS - 3) + "…"
-
-
-@pytest.mark.parametrize("kind", BODIES)
-def test_an_active_item_says_nothing_of_its_status(kind: str) -> None:
-    assert short_form(item(1, kind)).status is None
-
-
-@pytest.mark.parametrize("kind", BODIES)
-def test_another_status_is_shown(kind: str) -> None:
-    assert short_form(item(1, kind, status="proposed")).status == "proposed"
 
 
 @pytest.mark.parametrize(("kind", "field"), [(DECISION, "rationale"), (CONSTRAINT, "source"), (QUESTION, "context")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.memory.repository.find_repository import ID_FILE
 from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.memory.repository.place import EXCLUDED, NAME, Place, locate
 
@@ -48,23 +46,12 @@ def test_what_is_excluded_already_stays(repository: Path, data_dir: Path, before
     assert after[len(before) :].lstrip("\n") == ".claude/a\n.claude/b\n"
 
 
-def test_a_repository_without_an_exclude_file_is_given_one(repository: Path, data_dir: Path) -> None:
-    shutil.rmtree(repository / ".git" / "info")
-    exclude_from_git(located(repository, data_dir), ["a"])
-    assert exclude_of(repository).read_text() == ".claude/a\n"
-
-
 def test_a_repository_that_cannot_be_written_to_is_left_alone(repository: Path, data_dir: Path) -> None:
     place = located(repository, data_dir)
     shutil.rmtree(repository / ".git" / "info")
     (repository / ".git" / "info").touch()
     exclude_from_git(place, ["a"])
     assert (repository / ".git" / "info").read_text() == ""
-
-
-def test_outside_git_there_is_nothing_to_exclude_from(project: Path, data_dir: Path) -> None:
-    exclude_from_git(located(project, data_dir), ["a"])
-    assert os.listdir(project / ".claude") == [ID_FILE]
 
 
 @pytest.mark.parametrize("before", ["", "*.log\n", ".claude/b\n", "caf\udce9\r\n"])

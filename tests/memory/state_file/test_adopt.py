@@ -145,17 +145,6 @@ def test_no_key_decision_of_a_file_is_lost_or_proposed_twice(
     assert texts == ["Use SQLite", "Deploy on Fridays", "x" * 300]
 
 
-def test_a_key_decision_that_our_file_cut_is_known_without_its_entry(
-    adopted: Callable[[], int], place: Place, archive: Archive, masker: Masker
-) -> None:
-    body = {**BODIES[DECISION], "decision": "Use " + "SQLite " * 40}
-    record_item(archive, DECISION, body, Author(origin=USER_SAID), mask=masker.text, now=NOW)
-    adopted()
-    assert read(place)["summaries"]["keyDecisions"][1].endswith("…")
-    rewrite(place, {**read(place), "decisions": []})
-    assert adopted() == 0
-
-
 def test_what_was_forgotten_is_not_proposed_again(adopted: Callable[[], int], place: Place, archive: Archive) -> None:
     theirs = {"version": "3.0.0", "decisions": [{"decision": "other"}]}
     rewrite(place, theirs)

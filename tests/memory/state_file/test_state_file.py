@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders import item
 from tests.processes import run_at_once
-from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
+from unified_state.errors import NewerVersionError, StorageError
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import disk_value
 from unified_state.memory.ledger.rules.short_item import short_form
@@ -53,11 +53,6 @@ def test_what_is_written_is_read_again_as_ours(state_file: StateFile) -> None:
     assert state_file.load() == StateContent(json=disk_value(STATE), is_ours=True)
 
 
-def test_a_change_sees_what_the_file_holds(state_file: StateFile) -> None:
-    assert write(state_file).json is None
-    assert write(state_file).json == disk_value(STATE)
-
-
 def test_the_file_is_json_with_one_entry_a_line(state_file: StateFile, path: Path) -> None:
     decisions = tuple(entry for entry in (short_form(item(1)), short_form(item(2))) if isinstance(entry, Decision))
     state = STATE.replace(decisions=decisions)
@@ -99,22 +94,8 @@ def test_a_file_of_which_we_know_nothing_is_not_ours(state_file: StateFile, path
     assert state_file.load() == StateContent(json={"version": STATE_VERSION, "workItem": {"id": "SD-1"}}, is_ours=False)
 
 
-def test_a_byte_order_mark_does_not_matter(state_file: StateFile, path: Path) -> None:
-    path.parent.mkdir()
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps({"version": STATE_VERSION}).encode())
-    assert state_file.load().json == {"version": STATE_VERSION}
-
-
 NESTED = b'{"version": "3.0.0", "a": ' + b"[" * 100 + b"]" * 100 + b"}"
 DAMAGED = [b"", b"{", b"\xff\xfe", b"[]", b"5", b"{}", b'{"version": "x"}', b"[" * 100_000, NESTED]
-
-
-@pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_file_is_an_error_that_names_it(state_file: StateFile, path: Path, content: bytes) -> None:
-    path.parent.mkdir()
-    path.write_bytes(content)
-    with pytest.raises(DamagedFileError, match=str(path)):
-        state_file.load()
 
 
 @pytest.mark.parametrize("content", DAMAGED)
@@ -171,11 +152,6 @@ def test_a_file_that_another_process_is_writing_is_waited_for_and_then_an_error(
         write(state_file)
 
 
-def test_where_the_digest_cannot_be_kept_it_is_an_error_of_ours(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(StorageError):
-        write(StateFile(str(path), str(tmp_path / "missing" / "digest")))
-
-
 def test_a_folder_in_the_way_is_an_error_that_names_it(state_file: StateFile, path: Path) -> None:
     path.mkdir(parents=True)
     with pytest.raises(StorageError, match=f"{path} cannot be read: it is not a regular file"):
@@ -206,8 +182,3 @@ for _ in range(10):
 def test_no_change_of_several_processes_is_lost(path: Path, tmp_path: Path) -> None:
     run_at_once(COUNT, [[str(path), str(tmp_path / "data" / "digest")]] * 4)
     assert json.loads(path.read_text())["repository"] == "40"
-
-
-def test_beside_the_file_only_its_lock_stays(state_file: StateFile, path: Path) -> None:
-    write(state_file)
-    assert sorted(os.listdir(path.parent)) == ["unified-session-state.json", "unified-session-state.lock"]

@@ -35,30 +35,13 @@ def test_nothing_else_of_a_state_of_the_seed_changes(version: str) -> None:
     }
 
 
-def test_the_first_version_had_no_sections() -> None:
-    state = migrate_state(golden("1.0.0"), "a.json")
-    assert [state[name] for name in ("constraints", "openQuestions", "evidenceLedger")] == [[], [], []]
-    assert state["tokenMetrics"] == {}
-
-
 def test_the_trigger_auto_is_todays_precompact() -> None:
     assert migrate_state({**golden("2.0.0"), "trigger": "auto"}, "a.json")["trigger"] == "precompact"
-
-
-def test_a_work_item_that_is_there_already_wins() -> None:
-    assert migrate_state({"version": "2.1.0", "sd": {"id": "old"}, "workItem": {"id": "new"}}, "a")["workItem"] == {
-        "id": "new"
-    }
 
 
 @pytest.mark.parametrize("work_item", [None, "SD-1", []])
 def test_a_work_item_that_is_none_is_left_out(work_item: object) -> None:
     assert "workItem" not in migrate_state({"version": "2.0.0", "sd": work_item}, "a.json")
-
-
-def test_a_state_of_today_stays_as_it_is() -> None:
-    state = {"version": STATE_VERSION, "sd": "unknown", "more": 1}
-    assert migrate_state(dict(state), "a.json") == state
 
 
 def test_a_newer_minor_version_is_read() -> None:

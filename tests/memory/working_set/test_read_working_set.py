@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
-from unified_state.capture.capture_transcript import CHUNK_BYTES, Capture
+from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number, touch_session
 from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
-from unified_state.memory.working_set.working_set_table import read_clock, read_working_set
+from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
+from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
 from unified_state.model.known import RanCommand, WorkingSet
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
@@ -91,25 +91,10 @@ def test_what_was_edited_and_said_is_kept_by_kind(keep: Keep) -> None:
     )
 
 
-def test_a_session_of_which_nothing_is_known_has_an_empty_one(archive: Archive) -> None:
-    assert read_working_set(archive, touch_session(archive, "s", NOW)) == WorkingSet()
-
-
 def test_the_outcome_of_the_last_run_is_kept(keep: Keep) -> None:
     keep(*used(1, "Bash", "1 failed", is_error=True, command="make"))
     (command,) = keep(*used(3, "Bash", "all passed", command="make")).commands
     assert (command.failed, command.last, command.failing) == (False, "all passed", ())
-
-
-def test_a_command_that_is_still_running_keeps_the_outcome_of_the_run_before(keep: Keep) -> None:
-    keep(*used(1, "Bash", "all passed", command="make"))
-    (command,) = keep(used(3, "Bash", command="make")[0]).commands
-    assert command.last == "all passed"
-
-
-def test_a_command_that_never_ended_has_no_outcome(keep: Keep) -> None:
-    (command,) = keep(used(1, "Bash", command="make")[0]).commands
-    assert command.last is None
 
 
 def test_a_result_finds_its_call_in_an_earlier_chunk(keep: Keep) -> None:
@@ -118,21 +103,10 @@ def test_a_result_finds_its_call_in_an_earlier_chunk(keep: Keep) -> None:
     assert files(keep(after)) == {"src/a.py": ["parse_all"]}
 
 
-def test_a_result_without_a_call_is_passed_over(keep: Keep) -> None:
-    assert keep(result(1, "toolu_gone", "def parse_all():", cwd=ROOT)) == WorkingSet()
-
-
 def test_what_was_edited_is_hotter_than_what_was_read(keep: Keep) -> None:
     found = keep(*used(1, "Read", "x", file_path=f"{ROOT}/read.py"), *edited(3, "edited.py", "x"))
     assert [file.path for file in found.files] == ["edited.py", "read.py"]
     assert found.files[0].hot > found.files[1].hot > 0
-
-
-def test_what_was_used_lately_stands_before_what_was_used_long_ago(keep: Keep) -> None:
-    old = [entry for number in range(0, 10, 2) for entry in edited(number, "old.py", "old_name")]
-    steps = [answer(number, "go on", cwd=ROOT) for number in range(20, 400)]
-    found = keep(*old, *steps, *edited(1000, "new.py", "new_name"))
-    assert [file.path for file in found.files] == ["new.py", "old.py"]
 
 
 def test_of_a_subagent_only_what_it_did_counts(keep: Keep, transcript: Path) -> None:
@@ -173,22 +147,10 @@ def test_however_many_chunks_it_was_archived_in_the_working_set_is_the_same(
     assert [file.score for file in at_once.files] == pytest.approx([file.score for file in piecemeal.files], rel=0.01)
 
 
-def test_a_chunk_ends_and_the_session_goes_on(archive: Archive, keep: Keep) -> None:
-    filler = [prompt(number, "x" * (CHUNK_BYTES // 3), cwd=ROOT) for number in range(10, 18)]
-    found = keep(*edited(1, "src/a.py", "parse_all"), *filler, *edited(20, "src/b.py", "parse_one"))
-    assert files(found) == {"src/b.py": ["parse_one"], "src/a.py": ["parse_all"]}
-    assert read_clock(archive, 1) == 10
-
-
 def test_paths_are_told_from_the_worktree_where_it_is_known(archive: Archive, keep: Keep) -> None:
     touch_session(archive, SESSION, NOW, worktree=ROOT)
     inner = [{**entry, "cwd": f"{ROOT}/deep/inside"} for entry in edited(1, "src/a.py", "parse_all")]
     assert files(keep(*inner)) == {"src/a.py": ["parse_all"]}
-
-
-def test_a_session_in_another_folder_than_its_worktree_names_paths_from_there(archive: Archive, keep: Keep) -> None:
-    touch_session(archive, SESSION, NOW, worktree=f"{ROOT}pping")
-    assert files(keep(*edited(1, "src/a.py", "parse_all"))) == {"src/a.py": ["parse_all"]}
 
 
 def test_a_row_keeps_a_bounded_number_of_identifiers_the_newest_ones(archive: Archive, keep: Keep) -> None:
@@ -197,13 +159,6 @@ def test_a_row_keeps_a_bounded_number_of_identifiers_the_newest_ones(archive: Ar
     (file,) = working_set(archive).files
     assert 80 <= len(file.words) <= 320
     assert "name_1999" in names(file.words)
-
-
-def test_the_top_of_a_large_working_set_is_bounded(keep: Keep) -> None:
-    text = " ".join(f"src/f{number}.py #{number} make_{number}" for number in range(900))
-    runs = [entry for number in range(100, 300, 2) for entry in used(number, "Bash", "ok", command=f"make t{number}")]
-    found = keep(*(answer(number, text[number * 90 :], cwd=ROOT) for number in range(60)), *runs)
-    assert (len(found.files) <= 60, len(found.commands), len(found.references)) == (True, 20, 40)
 
 
 def fork_of(transcript: Path) -> Path:
@@ -263,16 +218,6 @@ def everything(archive: Archive) -> bytes:
     sessions = [row[0] for row in archive.rows("SELECT id FROM session")]
     rows = archive.rows("SELECT name FROM working_set")
     return repr([rows, *(read_working_set(archive, session) for session in sessions)]).encode()
-
-
-def test_a_process_that_ends_before_the_set_is_made_anew_leaves_nothing_forgotten_in_it(
-    archive: Archive, keep: Keep
-) -> None:
-    keep(prompt(1, "at first stay_name", cwd=ROOT), prompt(2, "then gone_name", cwd=ROOT))
-    sessions = empty_working_sets(archive, [2])
-    assert (sessions, working_set(archive)) == ({1}, WorkingSet())
-    rebuild_working_sets(archive, sessions)
-    assert names(working_set(archive).words) == ["gone_name", "stay_name"]
 
 
 def test_a_working_set_that_is_made_anew_is_the_same(archive: Archive, keep: Keep, transcript: Path) -> None:

@@ -8,7 +8,6 @@ from sqlite3 import DatabaseError
 import pytest
 
 from tests.builders import NOW, item, uuid_of
-from tests.indexed import steps_having
 from tests.processes import run_at_once
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError
 from unified_state.memory.archive.archive import Archive, explained
@@ -65,11 +64,6 @@ def test_an_archive_in_which_a_session_was_rewound_is_healthy(filled: Path) -> N
     assert problem_in(str(filled)) is None
 
 
-def test_an_archive_that_is_not_there_is_healthy(archive_path: str) -> None:
-    assert problem_in(archive_path) is None
-    assert not os.path.exists(archive_path)
-
-
 def test_a_damaged_archive_is_set_aside_whole(filled: Path) -> None:
     strike(filled, 0.5)
     before = filled.read_bytes()
@@ -114,14 +108,6 @@ def test_a_file_of_which_nothing_can_be_read_is_set_aside(filled: Path, content:
     assert problem_in(str(filled)) is None
 
 
-def test_each_damaged_file_has_a_name_of_its_own(filled: Path) -> None:
-    strike(filled, 0.5)
-    first = set_aside_if_damaged(str(filled))
-    filled.write_bytes(b"again")
-    second = set_aside_if_damaged(str(filled))
-    assert (first, second) == (str(filled.parent / "archive.damaged-1.db"), str(filled.parent / "archive.damaged-2.db"))
-
-
 def test_its_journal_goes_with_it(filled: Path) -> None:
     assert os.path.exists(f"{filled}-journal")
     strike(filled, 0.5)
@@ -162,14 +148,6 @@ def test_of_a_table_with_one_damaged_page_all_rows_of_the_other_pages_come_back_
     after = steps_of(filled)
     assert after.items() <= before.items()
     assert len(before) - len(after) < 3 * 4096 // 400
-
-
-def test_steps_that_came_back_are_found_by_their_words(filled: Path) -> None:
-    strike(filled, 0.9)
-    set_aside_if_damaged(str(filled))
-    with Archive(str(filled)) as archive:
-        number, text = archive.row("SELECT id, body FROM step WHERE kind NOT NULL LIMIT 1")
-        assert steps_having(archive, text.split()[1]) == [number]
 
 
 @pytest.mark.parametrize("name", [b"tableitem", b"tablestep", b"indexitem_by_kind", b"trigger"])
@@ -227,21 +205,6 @@ def test_who_still_has_the_damaged_archive_open_does_not_write_into_it(filled: P
         with pytest.raises(DatabaseError, match="readonly") as refused:
             late.set_meta("a", "b")
     assert isinstance(explained(refused.value, str(filled)), DamagedArchiveError)
-
-
-def test_an_archive_that_was_damaged_twice_gives_no_number_twice(filled: Path) -> None:
-    with Archive(str(filled)) as archive:
-        before = numbers(archive)
-    for begin in (0.5, 0.3):
-        strike(filled, begin)
-        assert set_aside_if_damaged(str(filled)) is not None
-    with Archive(str(filled)) as archive:
-        assert all(number >= before[table] for table, number in numbers(archive).items())
-
-
-def test_an_error_that_has_nothing_to_do_with_the_archive_stays_what_it_is(filled: Path) -> None:
-    with pytest.raises(KeyError, match="a bug"), Archive(str(filled)):
-        raise KeyError("a bug")  # noqa: EM101, TRY003
 
 
 @pytest.mark.parametrize("table", ["turn", "session"])

@@ -41,10 +41,6 @@ def test_a_clone_is_offered_the_archive_of_another_one(clone: Clone, data_dir: P
     assert found.archive_bytes > 0
 
 
-def test_nothing_is_joined_unasked(clone: Clone) -> None:
-    assert clone("first").archive_path != clone("second").archive_path
-
-
 def test_repositories_of_other_remotes_are_not_offered(clone: Clone, data_dir: Path) -> None:
     clone("first", "https://example.org/team/other.git")
     clone("without", "")
@@ -77,22 +73,12 @@ def test_archives_of_which_nothing_is_known_are_not_offered(clone: Clone, data_d
     assert candidates(clone("second"), str(data_dir)) == []
 
 
-def test_without_a_data_folder_nothing_is_offered(project: Path, data_dir: Path) -> None:
-    assert candidates(locate(str(project), str(data_dir), create=False), str(data_dir)) == []
-
-
 def test_a_linked_clone_uses_the_other_archive_from_then_on(clone: Clone, data_dir: Path) -> None:
     first, second = clone("first"), clone("second")
     joined = link(second, str(data_dir), str(first.id))
     assert joined.id == first.id
     assert locate(second.repository.worktree, str(data_dir), create=True).archive_path == first.archive_path
     assert locate(first.repository.worktree, str(data_dir), create=True).archive_path == first.archive_path
-
-
-def test_the_archive_of_its_own_stays(clone: Clone, data_dir: Path) -> None:
-    first, second = clone("first"), clone("second")
-    link(second, str(data_dir), str(first.id))
-    assert Path(second.archive_path).exists()
 
 
 def test_an_archive_that_is_not_there_cannot_be_joined(clone: Clone, data_dir: Path) -> None:
@@ -125,25 +111,3 @@ def test_outside_git_a_folder_can_be_linked_too(clone: Clone, project: Path, dat
 )
 def test_a_remote_is_known_without_the_password_in_it(clone: Clone, url: str, shown: str) -> None:
     assert remote_of(clone("first", url)) == shown
-
-
-def test_only_the_url_of_origin_counts(clone: Clone) -> None:
-    place = clone("first", "")
-    config = Path(str(place.repository.common_dir)) / "config"
-    config.write_text(
-        '[remote "fork"]\n\turl = a\n[remote "origin"]\n\tpushurl = b\n\turl=c\n[branch "main"]\n\turl = d\n'
-    )
-    assert remote_of(place) == "c"
-
-
-def test_without_a_remote_or_without_git_there_is_none(clone: Clone, place: Place) -> None:
-    assert remote_of(clone("first", "")) is None
-    assert remote_of(place) is None
-
-
-def test_what_is_noted_of_a_repository_is_written_once(clone: Clone) -> None:
-    place = clone("first")
-    about = Path(place.folder) / "about.json"
-    before = about.stat().st_ino
-    note_about(place)
-    assert about.stat().st_ino == before

@@ -5,26 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import NOW, SESSION
-from unified_state.errors import ArchiveUnavailableError, DamagedFileError, SettingError, StorageError
+from tests.builders import SESSION
+from unified_state.errors import ArchiveUnavailableError, DamagedFileError, SettingError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.record_item import Author
-from unified_state.memory.repository.place import Place, locate
+from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace, open_workspace
 from unified_state.settings import Settings
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-
-def test_a_workspace_is_empty_until_something_is_recorded(workspace: Workspace) -> None:
-    assert workspace.is_empty
-    workspace.use(lambda archive: archive.set_meta("a", "b"))
-    assert not workspace.is_empty
-
-
-def test_an_action_has_the_open_archive(workspace: Workspace) -> None:
-    workspace.use(lambda archive: archive.set_meta("a", "b"))
-    assert workspace.use(lambda archive: archive.meta("a")) == "b"
 
 
 def test_a_damaged_archive_is_set_aside_said_and_begun_anew(workspace: Workspace, reports: list[str]) -> None:
@@ -79,12 +68,6 @@ def test_an_action_that_is_told_of_another_damaged_file_runs_once(workspace: Wor
     assert len(runs) == 1
 
 
-def test_a_writer_that_waits_too_long_is_an_error(place: Place, settings: Settings, archive: Archive) -> None:
-    impatient = Workspace(place, settings, report=lambda _line: None, seconds=0)
-    with archive.transaction(), pytest.raises(StorageError, match="database is locked"):
-        impatient.use(lambda other: other.set_meta("a", "b"))
-
-
 def test_an_author_says_who_it_is_and_where_head_is(repository: Path, settings: Settings, data_dir: Path) -> None:
     place = locate(str(repository), str(data_dir), create=True)
     workspace = Workspace(place, settings, report=lambda _line: None, session_id="s", origin="user_said")
@@ -93,14 +76,6 @@ def test_an_author_says_who_it_is_and_where_head_is(repository: Path, settings: 
         origin="user_said", session_id="s", commit=author.commit, branch="main", worktree=str(repository)
     )
     assert len(str(author.commit)) == 40
-
-
-def test_without_a_session_it_is_the_users_own_terminal(place: Place, settings: Settings) -> None:
-    workspace = Workspace(place, settings, report=lambda _line: None)
-    workspace.use(lambda archive: workspace.session_number(archive, NOW))
-    assert workspace.use(lambda archive: archive.rows("SELECT session_id, worktree FROM session")) == [
-        ("local", place.repository.worktree)
-    ]
 
 
 def test_secrets_are_masked_also_where_there_is_no_writable_home(
@@ -139,10 +114,6 @@ def test_the_session_is_that_of_the_client_that_started_the_process(
 ) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
     assert opened(project, given).session_id == found
-
-
-def test_outside_the_client_there_is_no_session(project: Path) -> None:
-    assert opened(project).session_id is None
 
 
 def test_looking_makes_nothing(project: Path, home: Path) -> None:

@@ -34,10 +34,6 @@ def test_the_id_is_the_one_that_git_gives(repository: Path) -> None:
     assert version(repository).split(" ")[0] == done.stdout.strip()
 
 
-def test_an_unchanged_file_is_unchanged(repository: Path) -> None:
-    assert changed_since(str(repository), "a.py", version(repository)) is False
-
-
 @pytest.mark.parametrize("content", ["print(2)\n", "print(1)\nprint(2)\n", ""])
 def test_a_changed_file_is_changed(repository: Path, content: str) -> None:
     before = version(repository)
@@ -80,11 +76,6 @@ def test_only_files_inside_the_worktree_have_a_version(repository: Path, path: s
     os.mkfifo(repository / "pipe")
     (repository / "link.py").symlink_to(repository.parent / "outside.py")
     assert file_versions(str(repository), [path], LATER) == {}
-
-
-def test_a_large_file_has_no_version(repository: Path) -> None:
-    (repository / "large.bin").write_bytes(b"x" * ((1 << 20) + 1))
-    assert file_versions(str(repository), ["large.bin"], LATER) == {}
 
 
 @pytest.mark.parametrize("damaged", ["", "abc", "abc x y", "  "])

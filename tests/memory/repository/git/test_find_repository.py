@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,27 +60,12 @@ def test_a_git_file_that_leads_nowhere_is_no_repository(tmp_path: Path, content:
     assert located(tmp_path) == Repository(str(tmp_path))
 
 
-def test_a_link_to_a_git_dir_that_is_gone_is_no_repository(tmp_path: Path) -> None:
-    (tmp_path / ".git").symlink_to(tmp_path / "gone")
-    assert located(tmp_path).common_dir is None
-
-
 def head(folder: Path) -> tuple[str | None, str | None]:
     return read_head(located(folder))
 
 
 def test_head_is_the_commit_and_the_branch(repository: Path, git: Git) -> None:
     assert head(repository) == (git(repository, "rev-parse", "HEAD"), "main")
-
-
-def test_a_branch_with_a_slash_has_its_whole_name(repository: Path, git: Git) -> None:
-    git(repository, "switch", "--quiet", "--create", "feature/ä")
-    assert head(repository) == (git(repository, "rev-parse", "HEAD"), "feature/ä")
-
-
-def test_a_detached_head_has_no_branch(repository: Path, git: Git) -> None:
-    git(repository, "switch", "--quiet", "--detach")
-    assert head(repository) == (git(repository, "rev-parse", "HEAD"), None)
 
 
 @pytest.mark.parametrize("text", ["ghp_" + "a1B2" * 9, "0123", "0123456789abcdef0123456789abcdef0123456g", ""])
@@ -94,11 +78,6 @@ def test_a_head_is_read_as_git_reads_it_whatever_follows_its_colon(repository: P
     commit = git(repository, "rev-parse", "HEAD")
     (repository / ".git" / "HEAD").write_text("ref:\trefs/heads/main\n", encoding="utf-8")
     assert head(repository) == (commit, "main") == (git(repository, "rev-parse", "HEAD"), "main")
-
-
-def test_an_unborn_branch_has_no_commit(tmp_path: Path, git: Git) -> None:
-    git(tmp_path, "init", "--quiet")
-    assert head(tmp_path) == (None, "main")
 
 
 def test_a_packed_branch_is_found(repository: Path, git: Git) -> None:
@@ -118,26 +97,10 @@ def test_the_head_of_a_worktree_is_its_own(repository: Path, git: Git, tmp_path:
     assert head(other)[0] != head(repository)[0]
 
 
-def test_a_branch_that_is_nowhere_has_no_commit(repository: Path, git: Git) -> None:
-    git(repository, "pack-refs", "--all")
-    (repository / ".git" / "HEAD").write_text("ref: refs/heads/gone\n")
-    assert head(repository) == (None, "gone")
-
-
 def test_refs_that_plain_files_do_not_hold_are_not_guessed(repository: Path) -> None:
     """A repository with the reftable format has this in its HEAD."""
     (repository / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
     assert head(repository) == (None, None)
-
-
-def test_outside_git_there_is_no_head(tmp_path: Path) -> None:
-    assert head(tmp_path) == (None, None)
-
-
-def test_a_git_dir_that_vanished_has_no_head(repository: Path) -> None:
-    found = located(repository)
-    shutil.rmtree(repository / ".git")
-    assert read_head(found) == (None, None)
 
 
 def test_the_reflog_tells_where_head_has_been(repository: Path, git: Git) -> None:
@@ -155,7 +118,3 @@ def test_a_reflog_that_is_not_there_or_damaged_tells_nothing(repository: Path, c
     if content is not None:
         log.write_bytes(content)
     assert visited_commits(located(repository)) == []
-
-
-def test_outside_git_head_has_been_nowhere(tmp_path: Path) -> None:
-    assert visited_commits(Repository(worktree=str(tmp_path))) == []

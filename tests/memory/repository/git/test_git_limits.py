@@ -66,14 +66,6 @@ def test_fifty_thousand_changed_files_are_not_held_in_memory(many_files: Path, e
     assert peak < 2 << 20
 
 
-def test_three_thousand_untracked_files_are_twenty_lines(repository: Path, read: Read) -> None:
-    for number in range(3000):
-        (repository / f"generated-{number}").touch()
-    state = read(repository)
-    assert (state.changed_count, len(state.modified_files)) == (3000, 20)
-    assert state.status.splitlines()[20:] == ["… and 2,980 more"]
-
-
 def test_a_commit_message_of_megabytes_is_cut(repository: Path, git: Git, read: Read) -> None:
     git(repository, "commit", "--quiet", "--allow-empty", "--file", "-", stdin=b"x" * (3 << 20))
     state = read(repository)
@@ -97,14 +89,6 @@ def test_a_name_that_is_not_utf8_has_replacement_characters(repository: Path, re
     assert read(repository).modified_files == ("caf\ufffd.txt",)
 
 
-@pytest.mark.parametrize("name", ["new\nline", "ends in HEAD\nHEAD", "-n", "näme 名"])
-def test_a_folder_may_have_any_name(repository: Path, git: Git, read: Read, name: str) -> None:
-    folder = repository.rename(repository.parent / name)
-    git(folder, "bisect", "start")
-    state = read(folder)
-    assert (state.branch, state.operation, state.error) == ("main", "bisect", None)
-
-
 @pytest.mark.parametrize("variable", sorted(REPOSITORY_VARIABLES))
 def test_variables_of_another_repository_change_nothing(
     repository: Path, tmp_path: Path, environment: dict[str, str], git: Git, read: Read, variable: str
@@ -112,17 +96,6 @@ def test_variables_of_another_repository_change_nothing(
     expected = read(repository)
     git(tmp_path, "init", "--quiet", "elsewhere")
     environment[variable] = str(tmp_path / "elsewhere" / ".git")
-    assert read(repository) == expected
-
-
-def test_the_real_environment_of_a_git_hook_changes_nothing(
-    repository: Path, tmp_path: Path, environment: dict[str, str], git: Git, read: Read, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = read(repository)
-    git(tmp_path, "init", "--quiet", "elsewhere")
-    for name in ("GIT_DIR", "GIT_INDEX_FILE"):
-        environment[name] = str(tmp_path / "elsewhere" / ".git")
-        monkeypatch.setenv(name, environment[name])
     assert read(repository) == expected
 
 
@@ -185,12 +158,6 @@ def test_what_is_known_at_the_deadline_stays(repository: Path, git: Git, read: R
         recent_commits=tuple(git(repository, "log", "--format=%h %s").splitlines()),
         error="git status took longer than 0.5 s",
     )
-
-
-def test_other_work_can_be_done_while_git_runs(repository: Path, environment: dict[str, str], git: Git) -> None:
-    answer = start_git(str(repository), environment)
-    git(repository, "log")
-    assert answer().branch == "main"
 
 
 def test_gitpython_is_loaded_with_no_git_of_the_folder_we_are_in(repository: Path, tmp_path: Path) -> None:

@@ -74,20 +74,6 @@ def test_before_the_first_commit_the_branch_is_known(tmp_path: Path, git: Git, r
     )
 
 
-def test_a_branch_that_is_called_head_confuses_nobody(repository: Path, git: Git, read: Read) -> None:
-    git(repository, "update-ref", "refs/heads/HEAD", "HEAD~1")
-    state = read(repository)
-    assert (state.branch, state.error) == ("main", None)
-
-
-def test_a_subfolder_tells_of_the_whole_worktree(repository: Path, git: Git, read: Read) -> None:
-    folder = repository / "deep" / "folder"
-    folder.mkdir(parents=True)
-    (folder / "file").touch()
-    (repository / "alpha.txt").write_text("changed\n")
-    assert read(folder).modified_files == ("alpha.txt", "deep/")
-
-
 def test_a_worktree_has_its_own_branch_and_operation(repository: Path, git: Git, read: Read) -> None:
     conflicting_branches(repository, git)
     git(repository, "worktree", "add", "--quiet", "../second", "topic")
@@ -115,14 +101,6 @@ def test_a_bare_repository_is_not_used(repository: Path, tmp_path: Path, git: Gi
     assert read(tmp_path / "bare") == GitState(error=error)
 
 
-def test_a_worktree_of_a_bare_repository_is_told_like_any_other(
-    repository: Path, tmp_path: Path, git: Git, read: Read
-) -> None:
-    git(tmp_path, "clone", "--quiet", "--bare", "repository", "bare")
-    git(tmp_path / "bare", "worktree", "add", "--quiet", "../linked", "main")
-    assert read(tmp_path / "linked") == read(repository)
-
-
 def test_no_repository(tmp_path: Path, read: Read) -> None:
     error = "not a git repository (or any of the parent directories): .git"
     assert read(tmp_path / "home") == GitState(error=error)
@@ -131,11 +109,6 @@ def test_no_repository(tmp_path: Path, read: Read) -> None:
 @pytest.mark.parametrize("folder", ["missing", "home/gitconfig"])
 def test_no_folder(tmp_path: Path, read: Read, folder: str) -> None:
     assert str(read(tmp_path / folder).error).startswith("cannot change to ")
-
-
-@pytest.mark.parametrize("folder", ["no\0path", "no\ud800path"])
-def test_a_folder_that_no_file_system_can_have(read: Read, folder: str) -> None:
-    assert str(read(folder).error).startswith("git could not be started: ")
 
 
 def test_no_git(repository: Path, environment: dict[str, str], read: Read) -> None:
@@ -165,32 +138,12 @@ def test_a_git_that_cannot_be_started(
     assert str(read(repository).error).startswith("git could not be started: ")
 
 
-def test_a_merge_under_way(repository: Path, git: Git, read: Read) -> None:
-    conflicting_branches(repository, git)
-    git(repository, "merge", "topic", fails=True)
-    state = read(repository)
-    assert (state.branch, state.operation, state.status) == ("main", "merge", "UU alpha.txt")
-
-
 @pytest.mark.parametrize("backend", ["--merge", "--apply"])
 def test_a_rebase_under_way(repository: Path, git: Git, read: Read, backend: str) -> None:
     conflicting_branches(repository, git)
     git(repository, "rebase", backend, "topic", fails=True)
     state = read(repository)
     assert (state.branch, state.operation, state.status) == (None, "rebase", "UU alpha.txt")
-
-
-def test_a_rebase_that_stops_to_edit(repository: Path, environment: dict[str, str], git: Git, read: Read) -> None:
-    environment["GIT_SEQUENCE_EDITOR"] = "sed -i s/^pick/edit/"
-    git(repository, "rebase", "--quiet", "--interactive", "HEAD~1")
-    assert read(repository).operation == "rebase"
-
-
-def test_patches_being_applied(repository: Path, tmp_path: Path, git: Git, read: Read) -> None:
-    conflicting_branches(repository, git)
-    git(repository, "format-patch", "--quiet", "-1", "--output", str(tmp_path / "patch"), "topic")
-    git(repository, "am", str(tmp_path / "patch"), fails=True)
-    assert read(repository).operation == "am"
 
 
 def test_a_cherry_pick_under_way(repository: Path, git: Git, read: Read) -> None:
