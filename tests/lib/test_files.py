@@ -6,7 +6,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from unified_state.lib.files import (
     FileLock,
     create_once,
     publish_once,
-    temporary_name,
     write_atomically,
     write_note,
 )
@@ -62,22 +60,6 @@ def test_a_last_look_that_says_no_leaves_the_file_and_nothing_else(tmp_path: Pat
     assert (path.read_bytes(), sorted(one.name for one in tmp_path.iterdir())) == (b"old", ["file", "other"])
 
 
-def test_a_file_is_given_the_permissions_that_are_asked_for(tmp_path: Path) -> None:
-    write_atomically(str(tmp_path / "file"), b"new", 0o644)
-    assert mode_of(tmp_path / "file") == 0o644
-
-
-def test_missing_folders_are_made(tmp_path: Path) -> None:
-    write_atomically(str(tmp_path / "a" / "b" / "file"), b"new")
-    assert (tmp_path / "a" / "b" / "file").read_bytes() == b"new"
-
-
-def test_a_file_in_the_current_folder_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_atomically("file", b"new")
-    assert (tmp_path / "file").read_bytes() == b"new"
-
-
 def test_a_link_is_replaced_and_never_followed(tmp_path: Path) -> None:
     """A stranger's repository may hold a link where our file belongs."""
     target = tmp_path / "precious"
@@ -88,25 +70,11 @@ def test_a_link_is_replaced_and_never_followed(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == b"new"
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    write_atomically(str(tmp_path / "file"), b"new")
-    write_note(str(tmp_path / "note"), b"new")
-    create_once(str(tmp_path / "once"), b"new")
-    create_once(str(tmp_path / "once"), b"again")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "note", "once"]
-
-
 def test_a_folder_in_the_way_is_an_error_that_names_it_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").mkdir()
     with pytest.raises(StorageError, match=f"{tmp_path}/file cannot be written: .+; free some space"):
         write_atomically(str(tmp_path / "file"), b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StorageError, match="cannot be written: File exists"):
-        write_atomically(str(tmp_path / "file" / "below"), b"new")
 
 
 FULL_DISK = """
@@ -137,26 +105,6 @@ def test_where_there_is_no_room_the_old_file_stays(tmp_path: Path, function: Cal
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_reader_sees_the_old_or_the_new_and_never_half(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    contents = [bytes([letter]) * 100_000 for letter in b"ab"]
-    write_atomically(str(path), contents[0])
-    seen: set[bytes] = set()
-    done = threading.Event()
-
-    def read() -> None:
-        while not done.is_set():
-            seen.add(path.read_bytes())
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for number in range(30):
-        write_atomically(str(path), contents[number % 2])
-    done.set()
-    reader.join()
-    assert seen <= set(contents)
-
-
 def test_who_has_the_old_file_open_reads_it_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"the old one")
@@ -180,14 +128,6 @@ def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_old_one_and_its_
     monkeypatch.setattr(os, "fsync", note_and_wait)
     write_atomically(str(path), b"new")
     assert waited == [(False, b"old"), (True, b"new")][: 2 if hasattr(os, "O_DIRECTORY") else 1]
-
-
-def test_a_platform_where_folders_cannot_be_opened_does_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(os, "O_DIRECTORY")
-    write_atomically(str(tmp_path / "file"), b"new")
-    assert (tmp_path / "file").read_bytes() == b"new"
 
 
 def test_a_note_is_private_and_replaces_the_one_before(tmp_path: Path) -> None:
@@ -235,12 +175,6 @@ def test_a_file_system_without_hard_links_will_do(
     assert not temporary.exists()
 
 
-def test_temporary_names_differ_and_lie_beside_the_file() -> None:
-    names = {temporary_name("/somewhere/file") for _ in range(100)}
-    assert len(names) == 100
-    assert {os.path.dirname(name) for name in names} == {"/somewhere"}
-
-
 HOLD = """
 import time
 # go
@@ -274,23 +208,6 @@ def test_a_lock_that_is_held_is_not_given_again(tmp_path: Path) -> None:
     message = f"{path} stayed locked by another process for 0.02 seconds; try again"
     with FileLock(path, 5), pytest.raises(StorageError, match=message), FileLock(path, 0.02):
         pytest.fail("it was given twice")
-
-
-@pytest.mark.usefixtures("implementation")
-def test_a_lock_is_free_after_it_was_held(tmp_path: Path) -> None:
-    path = str(tmp_path / "new" / "file.lock")
-    for _ in range(2):
-        with FileLock(path, 0):
-            assert os.path.exists(path)
-
-
-@pytest.mark.usefixtures("implementation")
-def test_a_lock_is_free_after_an_error(tmp_path: Path) -> None:
-    path = str(tmp_path / "file.lock")
-    with pytest.raises(ZeroDivisionError), FileLock(path, 0):
-        1 / 0  # noqa: B018  # any error
-    with FileLock(path, 0):
-        pass
 
 
 def test_both_ways_of_locking_know_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,18 +249,6 @@ def test_a_lock_that_cannot_be_made_is_an_error_that_names_it(tmp_path: Path) ->
         FileLock(str(tmp_path / "file.lock"), 0),
     ):
         pytest.fail("a folder was locked")
-
-
-def test_a_file_system_that_knows_no_locks_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_descriptor: int, _operation: int) -> None:
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-    monkeypatch.setattr(lock, "flock", refuse)
-    with (
-        pytest.raises(StorageError, match="whether its file system knows locks"),
-        FileLock(str(tmp_path / "a.lock"), 0),
-    ):
-        pytest.fail("it was locked")
 
 
 def test_a_platform_without_flock_uses_filelock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,18 +50,6 @@ def test_large_outputs_on_every_stream_block_nobody() -> None:
     assert [program.exit_code for program, _ in programs] == [0] * 3
 
 
-def test_an_excerpt_keeps_the_beginning_only() -> None:
-    program, output = shell("echo 123456789", limit=4)
-    finish(program)
-    assert (output.content, program.exit_code) == (b"1234", 0)
-
-
-def test_the_standard_input_is_empty() -> None:
-    program, output = shell("cat; echo done")
-    finish(program)
-    assert output.content == b"done\n"
-
-
 def test_a_program_that_takes_too_long_is_killed_and_the_others_are_heard() -> None:
     before, _ = shell(A_LONG_WHILE)
     quick, output = shell("echo quick")

@@ -29,42 +29,16 @@ def weight(archive: Archive, step: int, now: int) -> float:
     return access_weights(archive, [step], now)[step]
 
 
-def test_what_was_never_asked_for_has_no_level(filled: Archive) -> None:
-    note_accesses(filled, [2], 1.0, NOW)
-    assert access_weights(filled, [1, 2, 99], NOW).keys() == {2}
-    assert access_weights(filled, [], NOW) == {}
-
-
 def test_an_access_weighs_half_after_a_week(filled: Archive) -> None:
     note_accesses(filled, [2], 1.0, NOW)
     assert weight(filled, 2, NOW) == pytest.approx(1.0)
     assert weight(filled, 2, NOW + WEEK) == pytest.approx(0.5)
 
 
-def test_accesses_add_up(filled: Archive) -> None:
-    for step in ([2], [2, 3]):
-        note_accesses(filled, step, 0.1, NOW)
-    assert weight(filled, 2, NOW) == pytest.approx(0.2)
-    assert weight(filled, 3, NOW) == pytest.approx(0.1)
-
-
 def test_however_often_it_was_asked_for_it_weighs_one_at_most(filled: Archive) -> None:
     for _ in range(100):
         note_accesses(filled, [2], 1.0, NOW)
     assert weight(filled, 2, NOW) == 1.0
-
-
-@pytest.mark.parametrize("later", [-NOW, -100 * WEEK, 10_000 * WEEK])
-def test_a_clock_that_was_set_does_no_harm(filled: Archive, later: int) -> None:
-    note_accesses(filled, [2], 1.0, NOW)
-    note_accesses(filled, [2], 1.0, NOW + later)
-    assert weight(filled, 2, NOW + later) >= 1.0 - 1e-9
-
-
-def test_thousands_of_steps_can_be_asked_for(filled: Archive) -> None:
-    filled.run("PRAGMA foreign_keys = OFF")
-    note_accesses(filled, range(1, 40_001), 1.0, NOW)
-    assert len(access_weights(filled, range(1, 40_001), NOW)) == 40_000
 
 
 def test_it_does_not_wait_for_a_writer_and_leaves_no_transaction_open(filled: Archive) -> None:

@@ -18,7 +18,6 @@ from unified_state.memory.repository.place import locate
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
-from unified_state.model.step import KINDS
 from unified_state.search.find import Wanted, find, find_everywhere, recall_and_note
 from unified_state.search.search_archive import access_weights
 from unified_state.settings import Settings
@@ -86,12 +85,6 @@ def test_each_filter_does_what_it_says(
     assert sorted(found(workspace, **wanted)) == refs
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_step_is_a_filter(workspace: Workspace, worked: Archive, kind: str) -> None:
-    kinds = {"prompt": "S1", "tool_call": "S2", "tool_result": "S3", "text": "S4"}
-    assert found(workspace, kind=kind) == [ref for name, ref in kinds.items() if name == kind]
-
-
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
@@ -123,10 +116,6 @@ def test_a_tool_that_was_never_called_is_told_with_those_that_were(
     assert "\n" not in str(caught.value)
 
 
-def test_a_tool_that_was_called_but_not_for_this_is_no_error(workspace: Workspace, worked: Archive) -> None:
-    assert found(workspace, query="elephant", tool="Bash") == []
-
-
 def test_a_session_that_is_not_known_is_told(workspace: Workspace, worked: Archive) -> None:
     with pytest.raises(NotFoundError, match="there is no session 'nobody'"):
         found(workspace, session_id="nobody")
@@ -136,17 +125,6 @@ def test_the_first_three_hits_are_noted(workspace: Workspace, archive: Archive, 
     keep(*(prompt(number, "the parser") for number in range(1, 6)))
     hits = [int(ref[1:]) for ref in found(workspace)]
     assert access_weights(archive, range(1, 6), NOW).keys() == set(hits[:3])
-
-
-def test_hits_keep_their_order_when_the_search_is_repeated(workspace: Workspace, worked: Archive) -> None:
-    first = found(workspace)
-    for _ in range(20):
-        assert found(workspace) == first
-
-
-def test_an_item_among_the_first_hits_is_no_step(workspace: Workspace, worked: Archive) -> None:
-    assert found(workspace, kind="decision") == ["D1"]
-    assert access_weights(worked, [1, 2, 3, 4], NOW) == {}
 
 
 @pytest.mark.parametrize(("ref", "noted"), [("S3", {3}), ("T1", {1, 2, 3, 4}), ("D1", set())])
@@ -165,19 +143,6 @@ def test_of_an_output_that_is_recalled_in_pages_only_what_a_page_shows_counts_as
     shown = recall_and_note(workspace, f"S{number}", NOW, page=lambda all_of_it: {**all_of_it, "result": "line of it"})
     assert shown["result"] == "line of it"
     assert (read_savings(archive).recalls, read_savings(archive).recalled_tokens) == (1, 3)
-
-
-def test_what_is_recalled_rises(workspace: Workspace, archive: Archive, keep: Keep) -> None:
-    keep(*(prompt(number, "the parser") for number in range(1, 8)))
-    assert found(workspace).index("S4") < found(workspace).index("S5")
-    recall_and_note(workspace, "S5", NOW)
-    assert found(workspace).index("S5") < found(workspace).index("S4")
-
-
-def test_an_unknown_ref_is_told_and_notes_nothing(workspace: Workspace, worked: Archive) -> None:
-    with pytest.raises(NotFoundError, match="there is no step S99"):
-        recall_and_note(workspace, "S99", NOW)
-    assert access_weights(worked, [99], NOW) == {}
 
 
 def test_while_another_writes_what_is_found_is_given_and_only_not_noted(
@@ -225,14 +190,6 @@ def test_a_filter_holds_in_all_repositories(workspace: Workspace, worked: Archiv
     assert find_everywhere(workspace, Wanted(query="parser", file="lost.py"), NOW) == []
 
 
-def test_a_session_that_no_repository_knows_is_told(
-    workspace: Workspace, worked: Archive, elsewhere: Elsewhere
-) -> None:
-    elsewhere("other", "another parser")
-    with pytest.raises(NotFoundError, match="there is no session 'nobody'"):
-        find_everywhere(workspace, Wanted(query="parser", session_id="nobody"), NOW)
-
-
 def test_an_archive_that_cannot_be_read_is_left_out_and_told_and_left_as_it_is(
     workspace: Workspace, worked: Archive, elsewhere: Elsewhere, reports: list[str]
 ) -> None:
@@ -251,7 +208,3 @@ def test_an_archive_beside_its_state_file_is_searched_too(
     settings.data_dir = str(tmp_path / "nowhere")
     here = Workspace(other.place, settings, report=workspace.report)
     assert [one.hit.ref for one in find_everywhere(here, Wanted(query="parser"), NOW)] == ["S1"]
-
-
-def test_without_any_archive_nothing_is_found(workspace: Workspace) -> None:
-    assert find_everywhere(workspace, Wanted(query="parser"), NOW) == []

@@ -47,12 +47,6 @@ def test_what_only_looks_like_a_time_is_none(query: str) -> None:
     assert (times.spans, times.months) == ((), ())
 
 
-def test_several_times_hold_what_any_of_them_holds() -> None:
-    times = times_of("yesterday or in march", NOW)
-    assert times.holds(at("2026-09-20"))
-    assert times.holds(at("2020-03-01"))
-
-
 @pytest.mark.parametrize(
     ("text", "begin"),
     [
@@ -88,17 +82,6 @@ def test_since_takes_a_number_and_a_unit(text: str, hours: int) -> None:
 )
 def test_since_is_none_for_what_is_no_time(text: str) -> None:
     assert begin_of(text, NOW) is None
-
-
-def test_a_question_for_a_time_is_known() -> None:
-    assert asks_when("  When did we deploy?")
-    assert not asks_when("What happens when we deploy?")
-
-
-def test_a_text_that_speaks_of_time_is_known() -> None:
-    assert tells_when("We deployed it last Friday.")
-    assert tells_when("in March")
-    assert not tells_when("You may deploy it.")
 
 
 @given(st.text(), st.integers(-(2**62), 2**62))

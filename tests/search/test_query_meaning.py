@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.minilm_folder import minilm_folder
-from tests.builders import NOW, answer, call, item, prompt
+from tests.builders import NOW, answer, call, prompt
 from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.archive.write_steps import StepWriter
-from unified_state.memory.ledger.item_table import insert_item
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.model.item import DECISION
 from unified_state.model.step import PROMPT, Hit, Step
 from unified_state.search.find import Wanted, find, find_everywhere
 from unified_state.search.query_meaning import open_reader
@@ -61,10 +58,6 @@ def test_a_step_is_found_that_has_no_word_of_the_query(told: Archive) -> None:
     assert asked(told, ASKED)[0].ref == "S1"
 
 
-def test_words_count_as_before(told: Archive) -> None:
-    assert asked(told, "when do tomatoes grow")[0].ref == "S2"
-
-
 def test_a_name_goes_mostly_by_its_word(told: Archive, keep: Keep, workspace: Workspace) -> None:
     near = ("the login of the user", "how users sign in", "the sign-in page", "log in again")
     keep(*(prompt(number, text) for number, text in enumerate((*near, "relogin drops the cookie", *near), 10)))
@@ -93,30 +86,10 @@ def test_of_a_session_the_nearest_are_found_however_many_of_others_are_nearer(
     assert hit.session_id == OTHER
 
 
-def test_an_item_that_has_all_words_stands_above_any_step(told: Archive) -> None:
-    insert_item(told, item(1, DECISION, decision="login by token"))
-    assert asked(told, "login token")[0].ref == "D1"
-
-
 def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(told: Archive, keep: Keep) -> None:
     keep(prompt(9, "the parser drops commas", session=OTHER), session=OTHER)
     query = "the parser drops commas"
     assert asked(told, query, session_id=OTHER) == search(told, query, 10, OTHER)
-
-
-def test_a_forgotten_step_is_not_found(told: Archive) -> None:
-    forget_step(told, 1)
-    assert "S1" not in {hit.ref for hit in asked(told, ASKED)}
-
-
-def test_steps_that_came_since_are_found_by_their_words(told: Archive, keep: Keep) -> None:
-    keep(prompt(9, "the parser drops commas"))
-    assert asked(told, "parser commas")[0].ref == "S5"
-
-
-def test_an_archive_without_vectors_is_searched_by_words(archive: Archive, keep: Keep) -> None:
-    keep(prompt(1, "fix the parser"))
-    assert asked(archive, "parser") == search(archive, "parser", 10)
 
 
 def test_a_query_that_the_model_cannot_read_goes_by_words(archive: Archive, keep: Keep, workspace: Workspace) -> None:

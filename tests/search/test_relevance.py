@@ -45,12 +45,6 @@ def looked(*steps: tuple[int, int, dict[str, float]], length: int = 10) -> dict[
     }
 
 
-def order(steps: dict[int, Looked]) -> list[int]:
-    """The numbers of the steps, the best first."""
-    scores = relevance(steps, WEIGHTS)
-    return sorted(scores, key=lambda number: -scores[number])
-
-
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
     assert inverse_frequency(1000, 1) > inverse_frequency(1000, 300) > 0
 
@@ -62,44 +56,15 @@ def test_every_word_weighs_something_also_where_steps_are_added_while_they_are_c
     assert weight > 0
 
 
-def test_the_step_with_the_heavier_word_is_better() -> None:
-    assert order(looked((1, 1, {"cache": 1.0}), (5, 2, {"parser": 1.0}))) == [5, 1]
-
-
-def test_the_step_with_both_words_is_best() -> None:
-    assert order(looked((1, 1, {"parser": 1.0}), (5, 2, {"parser": 1.0, "cache": 1.0})))[0] == 5
-
-
 def test_more_of_a_word_counts_less_and_less() -> None:
     steps = looked((1, 1, {"parser": 20.0}), (5, 2, {"parser": 1.0, "cache": 1.0}))
     scores = relevance(steps, WEIGHTS)
     assert scores[1] < 2.2 * scores[5]
 
 
-def test_a_longer_step_is_worse_with_the_same_words() -> None:
-    short, long = looked((1, 1, {"parser": 1.0}), length=10), looked((5, 2, {"parser": 1.0}), length=200)
-    assert order({**short, **long}) == [1, 5]
-
-
 def test_a_step_beside_a_match_is_better_than_one_far_away() -> None:
     scores = relevance(looked((1, 1, {"parser": 1.0}), (2, 1, {}), (9, 1, {})), WEIGHTS)
     assert scores[1] > scores[2] > scores[9]
-
-
-def test_a_match_beside_a_match_is_better_than_one_alone() -> None:
-    scores = relevance(looked((1, 1, {"parser": 1.0}), (2, 1, {"cache": 1.0}), (9, 2, {"parser": 1.0})), WEIGHTS)
-    assert scores[1] > scores[9]
-
-
-def test_a_step_of_another_session_is_never_beside() -> None:
-    scores = relevance(looked((1, 1, {"parser": 1.0}), (2, 2, {})), WEIGHTS)
-    assert scores[2] == 0
-
-
-def test_the_session_that_speaks_of_it_more_is_better() -> None:
-    steps = looked((1, 1, {"parser": 1.0}), (5, 1, {"cache": 1.0}), (11, 2, {"parser": 1.0}))
-    scores = relevance(steps, WEIGHTS)
-    assert scores[1] > scores[11]
 
 
 def test_words_beside_a_long_step_hardly_count_for_it() -> None:
@@ -130,11 +95,6 @@ def test_the_best_passage_has_the_heaviest_words_together() -> None:
     assert best_passage({}, WEIGHTS) == {}
 
 
-@given(st.dictionaries(st.sampled_from(sorted(WEIGHTS)), st.lists(st.integers(0, 2_000), min_size=1)))
-def test_a_passage_has_no_word_more_often_than_the_text(places: dict[str, list[int]]) -> None:
-    assert all(0 < count <= len(places[word]) for word, count in best_passage(places, WEIGHTS).items())
-
-
 def test_a_prompt_stands_above_the_long_answer_that_repeats_it() -> None:
     steps = looked((1, 1, {"parser": 1.0, "cache": 1.0}), (2, 1, {"parser": 2.0, "cache": 1.0}))
     scores = relevance({1: steps[1].replace(is_prompt=True), 2: steps[2].replace(length=600)}, WEIGHTS)
@@ -154,17 +114,6 @@ def test_every_score_and_every_coverage_is_within_its_bounds(
     assert scores.keys() == steps.keys()
     assert all(0 <= score <= MOST + 1e-9 for score in scores.values())
     assert all(0 <= coverage(step, steps, WEIGHTS) <= 1 for step in steps.values())
-
-
-@given(sessions)
-def test_the_same_steps_have_the_same_scores(given: list[tuple[int, dict[str, float]]]) -> None:
-    steps = looked(*((number, session, found) for number, (session, found) in enumerate(given)))
-    assert relevance(steps, WEIGHTS) == relevance(dict(steps), dict(WEIGHTS))
-
-
-def test_no_step_at_all_has_no_score() -> None:
-    assert relevance({}, WEIGHTS) == {}
-    assert coverage(looked((1, 1, {}))[1], {}, {}) == 0
 
 
 def test_coverage_is_the_weight_of_the_words_in_a_step_and_beside_it() -> None:
@@ -195,11 +144,6 @@ def test_the_nearest_step_is_first() -> None:
     assert near[1] == 0
 
 
-def test_a_step_beside_a_near_one_is_nearer_than_one_that_stands_alone() -> None:
-    near = nearness(steps(1, 1, 2, 3), {1: 0.9, 2: 0.2, 3: 0.2, 4: 0.0})
-    assert near[2] > near[3]
-
-
 def test_a_step_counts_for_the_one_behind_it_more_than_for_the_one_before_it() -> None:
     near = nearness(steps(1, 1, 1), {1: 0.2, 2: 0.9, 3: 0.2})
     assert near[3] > near[1]
@@ -213,11 +157,6 @@ def test_the_session_of_a_near_step_counts_for_its_others() -> None:
 
 def test_a_step_without_a_vector_counts_for_none_beside_it() -> None:
     assert nearness(steps(1, 1, 2), {1: 0.9, 3: 0.1}) == {1: pytest.approx(MOST_MEANT), 3: 0}
-
-
-def test_without_any_vector_words_decide() -> None:
-    scores = fused({1: 0.4, 2: 0.8}, steps(1, 2), {}, 1.0)
-    assert scores[2] == pytest.approx(2 * scores[1])
 
 
 def test_a_step_that_has_no_vector_yet_loses_nothing_to_others_that_have() -> None:
@@ -245,13 +184,6 @@ def test_what_is_fused_has_bounds(drawn: list[tuple[float, float | None]], trust
     assert all(0 <= value <= MOST_FUSED + 1e-9 for value in found.values())
 
 
-@given(st.lists(st.tuples(st.integers(1, 3), st.none() | st.floats(-1, 1))))
-def test_nearness_has_bounds(drawn: list[tuple[int, float | None]]) -> None:
-    cosines = {number: cosine for number, (_, cosine) in enumerate(drawn, 1) if cosine is not None}
-    near = nearness(steps(*(session for session, _ in drawn)), cosines)
-    assert all(0 <= value <= MOST_MEANT + 1e-9 for value in near.values())
-
-
 @pytest.mark.parametrize(
     ("query", "common", "left"),
     [
@@ -264,9 +196,6 @@ def test_nearness_has_bounds(drawn: list[tuple[int, float | None]]) -> None:
 )
 def test_a_query_is_read_without_the_words_that_tell_nothing_apart(query: str, common: set[str], left: str) -> None:
     assert without(query, common) == left
-
-
-DAY = 86_400_000
 
 
 def raised(query: str, text: str, at: int = NOW, accessed: float = 0.0) -> float:
@@ -292,10 +221,6 @@ def said(query: str, text: str) -> tuple[str, set[str]]:
 )
 def test_what_fits_the_query_is_raised(query: str, text: str) -> None:
     assert raised(query, text) > raised(query, "something else") == 0
-
-
-def test_what_was_said_at_the_time_of_the_query_is_raised() -> None:
-    assert raised("the parser yesterday", "x", at=NOW - DAY) > raised("the parser yesterday", "x", at=NOW) == 0
 
 
 @pytest.mark.parametrize("text", [":", "a: b", f"{'x' * 50} ada: it fails", "Ada says it fails"])
@@ -328,10 +253,6 @@ def test_of_two_named_speakers_neither_is_raised_less() -> None:
     raising = Raising(query, weights(query), NOW, {}, texts)
     step = Step(uuid="u", block=0, kind=PROMPT, at=NOW, text="")
     assert raising.of(1, step, "Ada: yes") == raising.of(2, step, "Ben: the parser") > 0
-
-
-def test_what_was_asked_for_is_raised_less_than_by_anything_else() -> None:
-    assert 0 < raised("parser", "x", accessed=1.0) < raised("the error in app.py", "app.py")
 
 
 @given(st.text(), st.text(), st.integers(), st.floats(0, 1))

@@ -10,13 +10,6 @@ from unified_state.lib.shell import shell_commands
 from unified_state.lib.shell.shell_commands import command_key, commands_run, only_prints, programs, simple_commands
 from unified_state.lib.shell.shell_line import UnreadableError
 
-MESSAGE = """git add . && git commit -m "$(cat <<'EOF'
-Say "git push; rm -rf" and 'more'
-
-&& git revert HEAD
-EOF
-)" && git push"""
-
 
 @pytest.mark.parametrize(
     ("line", "commands"),
@@ -39,11 +32,6 @@ EOF
 )
 def test_the_simple_commands_of_a_line(line: str, commands: list[list[str]]) -> None:
     assert list(simple_commands(line)) == commands
-
-
-def test_a_message_in_a_heredoc_holds_no_commands() -> None:
-    names = [words[:2] for words in simple_commands(MESSAGE)]
-    assert names == [["git", "add"], ["cat"], ["git", "commit"], ["git", "push"]]
 
 
 @pytest.mark.parametrize("other", ["pytest  -q\n tests", "pytest -q tests 2>&1", " pytest -q tests "])

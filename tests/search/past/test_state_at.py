@@ -77,12 +77,6 @@ def test_what_held_at_a_time_is_told_in_the_words_that_it_had_then(told: Archive
     assert "D2" in held(told, 10)
 
 
-def test_an_answer_that_came_later_is_not_told_of_the_time_before(told: Archive) -> None:
-    question = next(item for item, _ in items_at(told, at(4)) if item.alias == "Q1")
-    assert question.status == "active"
-    assert "resolution" not in question.body
-
-
 def test_the_changes_between_two_times_are_told_once_each(told: Archive, project: Path) -> None:
     def verbs(first: int, last: int | None) -> list[tuple[str, str, str]]:
         names = (to_text(at(first)), None if last is None else to_text(at(last)))
@@ -130,17 +124,6 @@ def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker:
         (at(6), "answered", "10 s"),
     ]
     assert [bool(held(archive, hour)) for hour in range(8)] == [False, True, False, True, False, True, False, False]
-
-
-def test_a_drop_between_two_reopenings_is_told(archive: Archive, masker: Masker) -> None:
-    record_item(archive, ATTEMPT, {"attempt": "A retry", "outcome": "no"}, USER, mask=masker.text, now=at(1))
-    drop(archive, "A1", USER, mask=masker.text, now=at(2))
-    assert history_of(archive, "A1")[-1].detail == ""  # without a reason
-    reopen(archive, "A1", USER, now=at(3))
-    close(archive, "A1", "it works", USER, mask=masker.text, now=at(4))
-    reopen(archive, "A1", USER, now=at(5))
-    verbs = [event.verb for event in history_of(archive, "A1")]
-    assert verbs == ["recorded", "dropped", "reopened", "closed", "reopened"]
 
 
 def test_a_proposal_is_told_as_accepted_or_rejected(archive: Archive, masker: Masker) -> None:
@@ -263,23 +246,6 @@ def test_outside_git_and_in_a_shallow_clone_times_still_count(
         UnifiedStateManager().add_decision("Use SQLite", "one file")
         assert shown(capsys, "diff", "1h")["events"][0]["verb"] == "decided"
         assert run(["show", "--at", "HEAD~1"]) == 3 or "no commit here" in capsys.readouterr().err
-
-
-def test_times_are_printed_to_the_second_and_in_utc(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(repository)
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    moment = UnifiedStateManager(repository).add_decision("Use SQLite", "one file").timestamp[:19]
-    for command in (["history", "D1"], ["diff", "1d"], ["show", "--at", f"{moment}Z"]):
-        assert run(command) == 0
-        assert f"{moment}Z" in capsys.readouterr().out
-
-
-def test_show_at_takes_nothing_else_beside_it(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(repository)
-    assert run(["show", "--at", "1h", "D1"]) == 2
-    assert run(["show"]) == 2
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:

@@ -96,7 +96,7 @@ def test_steps_that_hold_nothing_to_read_do_not_use_up_the_limit(keep: Keep, wor
 
 @pytest.mark.parametrize(
     "text",
-    ["", "1 " * 500_000, "\ud83d half", "你好世界", "\x00\x01\udcff", "NaN", "data:image/png;base64,aaaa"],
+    ["", "1 " * 50_000, "\ud83d half", "你好世界", "\x00\x01\udcff", "NaN", "data:image/png;base64,aaaa"],
     ids=ascii,
 )
 def test_hostile_texts_do_no_harm(archive: Archive, keep: Keep, workspace: Workspace, text: str) -> None:

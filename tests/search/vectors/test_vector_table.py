@@ -14,11 +14,9 @@ from unified_state.memory.archive.steps import find_step
 from unified_state.memory.archive.text_columns import forget_step, replace_text
 from unified_state.memory.archive.vector_table import (
     add_vectors,
-    count_vectors,
     model_number,
     read_vectors,
     steps_without,
-    vectors_after,
 )
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import EMBEDDED_CHARACTERS, PROMPT, TEXT, Step
@@ -48,59 +46,9 @@ def model(archive: Archive) -> int:
     return model_number(archive, "tiny", "1", 4)
 
 
-def test_a_model_keeps_its_number(archive: Archive, model: int) -> None:
-    assert model_number(archive, "tiny", "1", 4) == model
-
-
-def test_another_version_is_another_model(archive: Archive, model: int) -> None:
-    assert model_number(archive, "tiny", "2", 4) != model
-
-
 def test_a_model_of_other_dimensions_under_the_same_name_is_refused(archive: Archive, model: int) -> None:
     with pytest.raises(UsageError, match="8 dimensions"):
         model_number(archive, "tiny", "1", 8)
-
-
-def test_vectors_come_back_as_they_were(archive: Archive, model: int) -> None:
-    assert add_vectors(archive, model, [(1, vector(1, 2)), (3, vector(0, 0, 1))]) == 2
-    assert read_vectors(archive, model, [1, 2, 3]) == {1: vector(1, 2), 3: vector(0, 0, 1)}
-    assert count_vectors(archive, model) == 2
-
-
-def test_adding_the_same_steps_again_changes_nothing(archive: Archive, model: int) -> None:
-    add_vectors(archive, model, [(1, vector(1))])
-    assert add_vectors(archive, model, [(1, vector(0, 1)), (2, vector(0, 1))]) == 1
-    assert read_vectors(archive, model, [1]) == {1: vector(1)}
-
-
-def test_the_vectors_of_two_models_are_apart(archive: Archive, model: int) -> None:
-    other = model_number(archive, "other", "1", 4)
-    add_vectors(archive, model, [(1, vector(1))])
-    add_vectors(archive, other, [(1, vector(0, 1)), (2, vector(0, 1))])
-    assert read_vectors(archive, model, [1, 2]) == {1: vector(1)}
-    assert count_vectors(archive, other) == 2
-    assert [step for _, step, _ in vectors_after(archive, other, 0, 10)] == [1, 2]
-
-
-def test_vectors_are_read_on_in_the_order_in_which_they_came(archive: Archive, model: int) -> None:
-    add_vectors(archive, model, [(4, vector(1)), (1, vector(1))])
-    ((last, step, _),) = vectors_after(archive, model, 0, 1)
-    assert step == 4
-    add_vectors(archive, model, [(2, vector(1))])
-    assert [step for _, step, _ in vectors_after(archive, model, last, 10)] == [1, 2]
-
-
-def test_the_newest_steps_without_a_vector_come_first(archive: Archive, model: int) -> None:
-    add_vectors(archive, model, [(3, vector(1))])
-    assert steps_without(archive, model, 2) == [(4, "four"), (2, "two")]
-    assert steps_without(archive, model, 2, before=2) == [(1, "one")]
-
-
-def test_a_model_has_its_own_steps_without_a_vector(archive: Archive, model: int) -> None:
-    other = model_number(archive, "other", "1", 4)
-    add_vectors(archive, model, [(number, vector(1)) for number in range(1, 5)])
-    assert steps_without(archive, model, 9) == []
-    assert len(steps_without(archive, other, 9)) == 4
 
 
 def test_images_and_empty_texts_are_given_no_vector_and_stop_nobody(archive: Archive) -> None:

@@ -11,7 +11,10 @@ from tests.acceptance.hostile import CORPUS, Hostile, becoming_hostile
 from tests.fork_server import run_ours
 from tests.interfaces.cli.screen import PROGRAM, person
 
-PROGRAMS_OF_GIT = ("alias.status=!{trap}", "alias.rev-list=!{trap}", "alias.rev-parse=!{trap}", "pager.status={trap}")
+PROGRAMS_OF_GIT = (
+    *("alias.status=!{trap}", "alias.rev-list=!{trap}", "alias.rev-parse=!{trap}", "pager.status={trap}"),
+    *("alias.blame=!{trap}", "alias.show=!{trap}", "alias.cat-file=!{trap}", "pager.blame={trap}", "pager.show={trap}"),
+)
 
 
 @pytest.fixture
@@ -25,6 +28,7 @@ def test_no_program_of_a_repository_is_run(hostile: Hostile, tmp_path: Path, mak
     make(hostile)
     (hostile.folder / ".gitattributes").write_text("* diff=trap filter=trap\n", encoding="utf-8")
     (hostile.folder / "file.py").write_text("print(1)\n", encoding="utf-8")
+    head = hostile.git("rev-parse", "HEAD", fails=True).strip()
     for setting in PROGRAMS_OF_GIT:
         hostile.git("config", *setting.format(trap=hostile.trap).split("=", 1), fails=True)
     hostile.forget()
@@ -34,6 +38,8 @@ def test_no_program_of_a_repository_is_run(hostile: Hostile, tmp_path: Path, mak
         ["show", "--at", "HEAD~0"],
         ["diff", "HEAD~0", "main"],
         ["status"],
+        ["blame", "file.py"],
+        *([["blame", head]] if head else []),
         ["handover", "create", bundle],
         ["handover", "take", bundle],
     ):

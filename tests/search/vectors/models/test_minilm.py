@@ -55,21 +55,8 @@ def test_a_vector_equals_the_one_that_was_made_in_a_batch_with_padding(model: Mo
         assert numbers(vector) == pytest.approx(numbers(base64.b64decode(packed)), abs=5e-4)
 
 
-def test_vectors_are_float16_of_unit_length_and_of_the_dimensions_told(model: Model) -> None:
-    (vector,) = model.encode(["a cache that never expires"])
-    assert len(numbers(vector)) == model.dimensions == 384
-    assert math.hypot(*numbers(vector)) == pytest.approx(1, abs=1e-3)
-
-
-def test_texts_that_mean_the_same_are_near_and_others_are_not(model: Model) -> None:
-    login, signing_in, tomatoes = model.encode(
-        ["the login page is broken", "users cannot sign in any more", "tomatoes grow well in the sun"]
-    )
-    assert cosine(login, signing_in) > cosine(login, tomatoes) + 0.3
-
-
 def test_a_text_has_the_same_vector_whatever_stands_beside_it(model: Model) -> None:
-    texts = [f"step {number} " + "of a longer way " * number for number in range(40)]
+    texts = [f"step {number} " + "of a longer way " * number for number in range(0, 40, 5)]
     together = model.encode(texts)
     for text, vector in zip(texts, together, strict=True):
         assert cosine(vector, *model.encode([text])) == pytest.approx(1, abs=1e-3)
@@ -82,12 +69,6 @@ def test_of_a_long_text_begin_middle_and_end_count(model: Model) -> None:
     tomatoes, *vectors = model.encode([said, *texts])
     plain, *others = (cosine(tomatoes, vector) for vector in vectors)
     assert all(other > plain + 0.02 for other in others)
-
-
-def test_of_a_megabyte_the_begin_is_looked_at(model: Model) -> None:
-    begin = "the cache never expires and the disk fills up " * 600
-    one, other = model.encode([begin, begin + "something else entirely " * 40_000])
-    assert one == other
 
 
 @pytest.mark.parametrize(
@@ -112,7 +93,3 @@ def test_what_holds_nothing_that_it_can_read_has_no_vector(model: Model, text: s
 def test_odd_characters_do_no_harm(model: Model, text: str) -> None:
     (vector,) = model.encode([text])
     assert all(map(math.isfinite, numbers(vector)))
-
-
-def test_no_text_at_all_is_no_vector_at_all(model: Model) -> None:
-    assert model.encode([]) == []

@@ -76,10 +76,9 @@ def test_a_file_that_is_missing_is_told(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [WEIGHTS, WORDS])
-@pytest.mark.parametrize("place", [0, 200_000, -1])
-def test_a_file_with_one_other_byte_is_refused(folder: Path, name: str, place: int) -> None:
+def test_a_file_with_one_other_byte_is_refused(folder: Path, name: str) -> None:
     content = bytearray((folder / name).read_bytes())
-    content[place] ^= 1
+    content[200_000] ^= 1
     (folder / name).write_bytes(content)
     with pytest.raises(DamagedFileError) as caught:
         open_model(str(folder))
