@@ -178,7 +178,6 @@ generate: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_hooks
 	$(RUN)/python -m tests.tools.make_secret_formats
 	$(RUN)/python -m tests.tools.make_reference
-	$(RUN)/python -m tests.tools.make_manual
 	$(RUN)/python -m tests.tools.make_demo_session
 	$(RUN)/python -m tests.tools.make_picture
 

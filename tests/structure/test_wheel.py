@@ -53,12 +53,6 @@ def test_install_lines_name_the_wheel_that_is_built(tmp_path: Path) -> None:
     assert f"dist/{build('wheel', tmp_path).name}" == WHEEL
 
 
-def test_the_wheel_installs_the_manual_page(tmp_path: Path) -> None:
-    with ZipFile(build("wheel", tmp_path)) as wheel:
-        (page,) = [name for name in wheel.namelist() if name.endswith(".data/data/share/man/man1/unified-state.1")]
-        assert wheel.read(page) == (ROOT / "share" / "man" / "man1" / "unified-state.1").read_bytes()
-
-
 def test_the_source_archive_has_them_too(tmp_path: Path, shipped: dict[str, bytes]) -> None:
     with tarfile.open(build("sdist", tmp_path)) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}

@@ -66,7 +66,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
         "statusline": ("machine_commands", "print the status line, the client's JSON on stdin"),
         "mcp": ("machine_commands", "serve an agent's client by the model context protocol, on stdin and stdout"),
-        "help": ("machine_commands", "explain a command; --all lists every command, --man prints the manual page"),
+        "help": ("machine_commands", "explain a command; --all lists every command"),
         "version": ("machine_commands", "print the version"),
     },
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unified_state.errors import MissingExtraError, UsageError
 from unified_state.interfaces.cli.argument_parser import build_parser
-from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag
+from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
 from unified_state.interfaces.cli.first_page import all_commands, print_first_page
 from unified_state.interfaces.cli.main import run
 from unified_state.lib.package import __version__
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
 
 def _help(context: Context, arguments: Namespace) -> int:
-    if arguments.man:
-        from unified_state.interfaces.cli.manual import manual
-
-        context.write(manual())
-        return 0
     if arguments.words and arguments.all:
         message = "--all lists all commands"
         raise UsageError(message, "leave it out, or the command")
@@ -67,10 +62,7 @@ COMMANDS = {
     "help": Command(
         _help,
         argument("words", nargs="*", default=[], metavar="COMMAND", help="a command, or a command and its verb"),
-        either(
-            flag("--all", "list every command, plumbing too"),
-            flag("--man", "print the manual page, for `man -l`"),
-        ),
+        flag("--all", "list every command, plumbing too"),
         has_json=False,
     ),
     "version": Command(_version),
