@@ -20,7 +20,6 @@ HEAVY = {
     "tiktoken",
     "jsonschema",
     "filelock",
-    "rich",
     "shtab",
     "mcp",
     "numpy",

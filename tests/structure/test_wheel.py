@@ -64,5 +64,5 @@ def test_an_installation_without_extras_stays_small(tmp_path: Path) -> None:
         (metadata,) = [name for name in inside.namelist() if name.endswith(".dist-info/METADATA")]
         told = Parser().parsestr(inside.read(metadata).decode())
     needed = {re.split(r"[^\w-]", line)[0] for line in told.get_all("Requires-Dist", []) if "extra ==" not in line}
-    assert needed == {"filelock", "gitpython", "jsonschema", "pydantic", "rich", "shtab", "tiktoken"}
+    assert needed == {"filelock", "gitpython", "jsonschema", "pydantic", "shtab", "tiktoken"}
     assert wheel.stat().st_size < 3_000_000

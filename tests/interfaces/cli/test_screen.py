@@ -57,77 +57,14 @@ def test_recorded_text_sets_no_colour_itself(recorded: Path) -> None:
     assert ESCAPE not in shown
 
 
-def pager(folder: Path) -> str:
-    """A pager that shows what it got between two lines."""
-    path = folder / "pager.sh"
-    path.write_text("#!/bin/sh\necho BEGIN\ncat\necho END\n", encoding="utf-8")
-    path.chmod(0o700)
-    return str(path)
-
-
-def test_long_output_goes_through_the_pager(recorded: Path, tmp_path: Path) -> None:
-    shown = on_screen("config", cwd=recorded, rows=10, variables={"PAGER": pager(tmp_path)})
-    assert shown.startswith("BEGIN\n")
-    assert shown.endswith("END\n")
-    assert f"{ESCAPE}1mdata_dir{ESCAPE}0m" in shown
-
-
-def test_less_is_the_pager_where_none_is_chosen(recorded: Path, tmp_path: Path) -> None:
-    (tmp_path / "less").symlink_to(pager(tmp_path))
-    shown = on_screen("config", cwd=recorded, rows=10, variables={"PATH": f"{tmp_path}:/usr/bin:/bin"})
-    assert shown.startswith("BEGIN\n")
-
-
-@pytest.mark.parametrize(
-    "variables", [{"PAGER": "cat"}, {"PAGER": ""}, {"PAGER": "no-such-program"}, {"PAGER": "'"}, {"CLAUDECODE": "1"}]
-)
-def test_no_pager_is_started_where_none_is_wanted_or_there(recorded: Path, variables: dict[str, str]) -> None:
-    shown = on_screen("config", cwd=recorded, rows=10, variables=variables)
-    assert "data_dir" in shown.split("\n", 2)[0] + shown
-    assert "BEGIN" not in shown
-
-
-def test_short_output_and_piped_output_go_through_no_pager(recorded: Path, tmp_path: Path) -> None:
-    assert "BEGIN" not in on_screen("status", cwd=recorded, rows=50, variables={"PAGER": pager(tmp_path)})
-    assert "BEGIN" not in on_screen("config", cwd=recorded, rows=10, piped=True, variables={"PAGER": pager(tmp_path)})
-    assert "BEGIN" not in run("config", cwd=recorded, PAGER=pager(tmp_path)).stdout
-    assert "BEGIN" not in on_screen("config", "--json", cwd=recorded, rows=3, variables={"PAGER": pager(tmp_path)})
-
-
-LOADED = """
-import atexit, sys
-atexit.register(lambda: open(sys.argv.pop(1), "w").write(",".join(sys.modules)))
-from unified_state.interfaces.cli.main import main
-arguments = sys.argv[2:]
-main(arguments)
-"""
-
-
-@pytest.mark.parametrize("arguments", [(), ("status",), ("search", "bucket"), ("config",), ("show", "T1"), ("help",)])
-def test_rich_is_loaded_neither_for_short_output_nor_in_a_pipe(
-    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
-) -> None:
-    told = tmp_path / "modules"
-    monkeypatch.setattr("tests.interfaces.cli.screen.PROGRAM", (sys.executable, "-c", LOADED, str(told)))
-    on_screen(*arguments, cwd=recorded, rows=500)
-    on_terminal = told.read_text(encoding="utf-8").split(",")
-    run(*arguments, cwd=recorded)
-    piped = told.read_text(encoding="utf-8").split(",")
-    for loaded in (on_terminal, piped):
-        assert "unified_state.interfaces.cli.main" in loaded
-        assert [name for name in loaded if name.split(".")[0] == "rich"] == []
-
-
 BAR = """
 import sys, time
 from unified_state.interfaces.cli.progress import progress_bar
-bar = progress_bar("archiving", 10)
-with bar as advance:
+with progress_bar("archiving", 10) as advance:
     advance(3)
-    while sys.argv[1] == "slow" and bar._bar is None:
-        time.sleep(0.05)
-    advance(7)
-print("rich" in sys.modules)
+    time.sleep(0.6 if sys.argv[1] == "slow" else 0)
+    advance(5)
+print("done")
 """
 
 
@@ -142,15 +79,18 @@ def bar(folder: Path, work: str, *, terminal: bool, monkeypatch: pytest.MonkeyPa
 
 def test_work_that_takes_longer_than_a_moment_shows_a_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = bar(tmp_path, "slow", terminal=True, monkeypatch=monkeypatch)
-    assert "archiving" in shown
-    assert shown.endswith("True\n")
+    assert "archiving: 80 %" in shown
+    assert shown.endswith("\rdone\n")
 
 
-@pytest.mark.parametrize(("terminal", "variables"), [(True, {}), (False, {}), (True, {"CLAUDECODE": "1"})])
+@pytest.mark.parametrize(
+    ("work", "terminal", "variables"),
+    [("quick", True, {}), ("slow", False, {}), ("slow", True, {"CLAUDECODE": "1"})],
+)
 def test_quick_work_a_pipe_and_an_agent_get_no_bar(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool, variables: dict[str, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: str, terminal: bool, variables: dict[str, str]
 ) -> None:
-    assert bar(tmp_path, "quick", terminal=terminal, monkeypatch=monkeypatch, **variables) == "False\n"
+    assert bar(tmp_path, work, terminal=terminal, monkeypatch=monkeypatch, **variables) == "done\n"
 
 
 READS = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import stat
 import time
 from pathlib import Path
 from urllib.parse import urlencode
@@ -117,17 +116,6 @@ def test_no_path_leads_to_another_file(told: Path) -> None:
             assert status in {400, 404}, path
             assert "import" not in body.replace("unified-state import", "")
             assert "root:" not in body
-
-
-def test_the_file_of_a_running_viewer_is_private_has_no_token_and_goes_with_it(told: Path, home: Path) -> None:
-    def files() -> list[Path]:
-        return sorted(home.glob(".local/share/unified-state/repositories/*/viewer*"))
-
-    with viewing(told) as viewer:
-        (known,) = files()
-        assert stat.S_IMODE(known.stat().st_mode) == 0o600
-        assert viewer.token not in known.read_text(encoding="utf-8")
-    assert files() == []
 
 
 def test_the_address_in_a_browsers_arguments_opens_once(told: Path, tmp_path: Path) -> None:

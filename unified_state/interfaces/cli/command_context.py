@@ -210,26 +210,17 @@ class Context:
 
     def show(self, value: Any, text: str, *, is_visible: bool = False, style: Style | None = None) -> None:
         """Print a result: the value with --json, or else the text. Without `is_visible` it is made visible. On a
-        terminal it has a style, and long text goes through a pager.
+        terminal it has a style.
         """
         if self.as_json:
             self.write(visible_json(dump_ascii_json(value)))
         elif text:
             shown = well_formed(text if is_visible else visible(text))
-            if sys.stdout.isatty():
-                from unified_state.interfaces.cli.terminal import print_to_person
+            if style and sys.stdout.isatty():
+                from unified_state.interfaces.cli.terminal import painted
 
-                print_to_person(shown, style, self.viewer_address())
-            else:
-                sys.stdout.write(shown + "\n")
-
-    def viewer_address(self) -> str:
-        """Return the address of the viewer that runs for this folder, or "". It has no token."""
-        from unified_state.interfaces.viewer.running_viewer import running_address
-        from unified_state.memory.repository.place import locate
-
-        data_dir = load_settings(None, environment()).data_dir
-        return running_address(locate(self._project, data_dir, create=False).folder)
+                shown = painted(shown, style, sys.stdout)
+            sys.stdout.write(shown + "\n")
 
     def nothing(self, value: Any, line: str) -> None:
         """Print the result where there is nothing: the empty value with --json, and one line for people, if no line

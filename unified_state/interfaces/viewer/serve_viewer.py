@@ -15,7 +15,6 @@ import uvicorn
 
 from unified_state.errors import StorageError
 from unified_state.interfaces.viewer.open_projects import Project
-from unified_state.interfaces.viewer.running_viewer import forget_running, note_running
 from unified_state.interfaces.viewer.viewer_app import ViewerApp
 from unified_state.interfaces.viewer.viewer_guard import Guard, new_token
 from unified_state.settings import environment
@@ -38,7 +37,6 @@ def serve_viewer(
     """Serve the pages of projects. `port` 0 takes a free one. `say` gets the address. Raises StorageError if the port
     is taken.
     """
-    own = projects[""]
     with _listen(port) as listening:
         port = listening.getsockname()[1]
         token, form_token = new_token(), new_token()
@@ -46,14 +44,12 @@ def serve_viewer(
         guard = Guard(viewer.app(), port, token, form_token)
         config = uvicorn.Config(guard, log_level="warning", access_log=False, server_header=False, lifespan="off")
         address = f"http://{_HOST}:{port}{path}?token={token}"
-        folder = own.workspace.place.folder if own.workspace else ""
         server = uvicorn.Server(config)
         with suppress(KeyboardInterrupt), asyncio.Runner() as runner:
             runner.get_loop()  # one that is interrupted while it is made complains
             # From here on Ctrl-C only sets a flag, as uvicorn does while it serves. `Runner.run` would raise at some of
             # its lines and cancel at others.
             handler = signal.signal(signal.SIGINT, lambda *_: setattr(server, "should_exit", True))
-            note_running(folder, port)
             try:
                 say(address)
                 if opens_browser and _has_screen():
@@ -61,7 +57,6 @@ def serve_viewer(
                     webbrowser.open(f"http://{_HOST}:{port}{path}?token={guard.single_use_token()}")
                 runner.run(_serve(server, listening, viewer, guard, unused_seconds))
             finally:
-                forget_running(folder)
                 signal.signal(signal.SIGINT, handler)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.state import savings_line
-from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.times import current_time
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
@@ -93,15 +92,14 @@ def _preview(context: Context, arguments: Namespace) -> None:
         preview = preview_startup(workspace, current_time())
     else:
         summary = _read_file(arguments.summary) if arguments.summary else None
-        with progress_bar("composing"):
-            preview = preview_restore(
-                workspace,
-                current_time(),
-                transcript=arguments.transcript,
-                summary=summary,
-                prompt=arguments.prompt,
-                tokens=arguments.tokens,
-            )
+        preview = preview_restore(
+            workspace,
+            current_time(),
+            transcript=arguments.transcript,
+            summary=summary,
+            prompt=arguments.prompt,
+            tokens=arguments.tokens,
+        )
     return _show_preview(context, preview.as_dict(), preview.text)
 
 

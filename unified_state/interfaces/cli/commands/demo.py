@@ -17,7 +17,6 @@ from typing import Any
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.errors import MissingExtraError
 from unified_state.interfaces.cli.command_context import Command, Context, option, viewer_is_missing
-from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.interfaces.viewer.open_projects import open_projects
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import write_atomically
@@ -58,7 +57,7 @@ class Demonstration(Record):
 
 
 def _demo(context: Context, arguments: Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder, progress_bar("running a session"):
+    with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder:
         demo = _Demo(folder)
         done = demo.run()
         address, problem = "", None

@@ -7,7 +7,6 @@ from argparse import Namespace
 from typing import Any
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, show_checks
-from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.times import current_time
 from unified_state.memory.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
@@ -19,12 +18,10 @@ _DEFAULT = "default"  # the origin of a setting without a value of the user's
 
 
 def _doctor(context: Context, arguments: Namespace) -> int:
-    with progress_bar("checking"):
-        if arguments.items:
-            checks = check_items(context.reading(), environment())
-        else:
-            here, now = context.of_project(), current_time()
-            checks = diagnose(*here, environment(), now, reads_all=arguments.full)
+    if arguments.items:
+        checks = check_items(context.reading(), environment())
+    else:
+        checks = diagnose(*context.of_project(), environment(), current_time(), reads_all=arguments.full)
     return show_checks(context, checks)
 
 

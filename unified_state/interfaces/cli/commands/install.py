@@ -36,7 +36,6 @@ from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Add, Command, Context, argument, flag
 from unified_state.interfaces.cli.install_questions import choose, may_ask
-from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
@@ -83,8 +82,7 @@ def _install_into_claude(
     done = install(chosen, settings.data_dir, choices)
     if chosen.scope == _LOCAL:
         exclude_from_git(place, _EXCLUDED)
-    with progress_bar("compiling"):
-        compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
+    compileall.compile_dir(os.path.join(PACKAGE_ROOT, "unified_state"), quiet=2)
     channels = _open_channels(arguments, context)
     reminds = _switch_reminders(arguments.reminders, context, place, settings)
     lines = [

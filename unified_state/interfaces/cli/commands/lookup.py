@@ -15,7 +15,6 @@ from unified_state.errors import (
 )
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.past import POINT, is_commit, show_blame, show_state_at
-from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
@@ -49,8 +48,7 @@ def _search(context: Context, arguments: Namespace) -> None:
         turns=_turns_of(context, arguments.wrote),
     )
     look = _everywhere if arguments.all_projects else _in_team if arguments.team else _here
-    with progress_bar("searching"):
-        lines, shown = look(context, wanted)
+    lines, shown = look(context, wanted)
     if not lines:
         return context.nothing(shown, f"no hits for {wanted.query[:80]!r}")
     return context.show(shown, "\n".join(lines), style="hits")

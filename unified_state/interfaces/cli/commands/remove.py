@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
@@ -51,7 +53,7 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
     return context.say("not searched: the client's own transcripts, and archives that were set aside as damaged")
 
 
-def _rewriting(context: Context, pages: int) -> progress_bar:
+def _rewriting(context: Context, pages: int) -> AbstractContextManager[Callable[[int], None]]:
     """Return a bar for a rewrite of the index. Where it takes long, say first what is done already."""
     if pages > _MANY_PAGES:
         context.say("the content is gone; the search index is being rewritten without its words, beside other work")
@@ -122,8 +124,7 @@ def _amount(pruned: Pruned) -> str:
 
 
 def _vacuum(context: Context, _arguments: Namespace) -> None:
-    with progress_bar("writing the archive anew"):
-        done = vacuum(context.changing())
+    done = vacuum(context.changing())
     context.show(done.as_dict(), f"the archive has {done.after / 1e6:,.1f} MB, and had {done.before / 1e6:,.1f}")
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, Context, argument, flag, option
-from unified_state.interfaces.cli.terminal import is_person
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, stated_items
@@ -60,8 +58,6 @@ def _status(context: Context, _arguments: Namespace) -> None:
     lines = _status_lines(status, now)
     if full is not None:
         lines.insert(_CONTEXT_AT, _context_line(full))
-    if is_person(sys.stdout) and (address := context.viewer_address()):
-        lines.append(f"pages      {address}/ while `view` runs")
     return context.show(value, "\n".join(lines), style="labels")
 
 

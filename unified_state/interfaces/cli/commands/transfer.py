@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
@@ -75,8 +74,7 @@ def _import(context: Context, arguments: Namespace) -> None:
         _check_is_for_server(sources, is_own=arguments.own)
     server = None if arguments.into is None else own_on_server(workspace)
     # Every file is read to its end before anything is written.
-    with progress_bar("reading"):
-        readable = [examine(workspace, one, arguments.project) for one in sources if one.format != TRANSCRIPT]
+    readable = [examine(workspace, one, arguments.project) for one in sources if one.format != TRANSCRIPT]
     transcripts = [one.path for one in sources if one.format == TRANSCRIPT]
     found = _find(transcripts) if transcripts else []
     done: list[tuple[dict[str, Any], str]] = []
@@ -133,18 +131,13 @@ def _export(context: Context, arguments: Namespace) -> None:
                 context.write_line(line)
                 printed.add(key)
 
-    workspace = context.reading()
-    if sys.stdout.isatty():  # the lines themselves show that it goes on
-        return workspace.use(action)
-    with progress_bar("exporting"):
-        return workspace.use(action)
+    return context.reading().use(action)
 
 
 def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
     workspace = context.workspace(create=False) if is_on_server else context.reading()
     server = own_on_server(workspace) if is_on_server else None
-    with progress_bar("exporting"):
-        count = export_history(workspace, path, server)
+    count = export_history(workspace, path, server)
     context.say(f"{count:,} records are in {path}")
 
 
