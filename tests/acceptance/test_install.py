@@ -1,9 +1,8 @@
-"""`install` makes it whole: hooks, command, skill; asked at a terminal, kept when repeated, shown before written."""
+"""`install` makes it whole: hooks, command, skill; kept when repeated, shown before written."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal import Talk, talk_at_terminal
 from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
 from unified_state.lib.package import asset_path
 
@@ -19,19 +17,6 @@ from .product import PROGRAM, Project
 
 SKILL = Path(".claude/skills/session-memory/SKILL.md")
 SETTINGS = Path(".claude/settings.local.json")
-QUESTIONS = ("this project only", "look up what is remembered", "status line how full")
-ENTER, INTERRUPT = "\n", "\x03"
-
-
-@pytest.fixture
-def talk(project: Project) -> Callable[..., Talk]:
-    """`install` at a terminal, with these answers."""
-
-    def talk(*answers: str, options: tuple[str, ...] = (), **environment: str) -> Talk:
-        variables = {**os.environ, "HOME": str(project.home), **environment}
-        return talk_at_terminal([*PROGRAM, "install", *options], project.folder, variables, answers)
-
-    return talk
 
 
 def everything_in(folder: Path) -> set[Path]:
@@ -62,76 +47,17 @@ def test_what_install_writes_stays_out_of_git_status(project: Project, git: Call
     assert git("status", "--short") == ""
 
 
-def test_three_questions_are_asked_at_a_terminal_and_enter_takes_the_proposed_answers(
-    project: Project, talk: Callable[..., Talk]
-) -> None:
-    done = talk(ENTER, ENTER, ENTER)
-    assert done.code == 0
-    assert [question in done.shown for question in QUESTIONS] == [True] * 3
-    assert done.shown.count("] ") == 3
-    assert [word for word in ("[P/a]", "[Y/n]") if word in done.shown] == ["[P/a]", "[Y/n]"]
-    assert allowed(project.folder / SETTINGS) == list(READ_ONLY_RULES)
-    assert "statusLine" in json.loads((project.folder / SETTINGS).read_text(encoding="utf-8"))
-    assert done.shown.rstrip().endswith(f"now start claude in {project.folder}")
-
-
-def test_the_answers_count(project: Project, talk: Callable[..., Talk]) -> None:
-    done = talk("x\n", "a\n", "n\n", "n\n")
-    assert "Please answer p or a." in done.shown
-    assert not (project.folder / ".claude").exists()
-    path = project.home / ".claude" / "settings.json"
-    assert allowed(path) == []
-    assert "statusLine" not in json.loads(path.read_text(encoding="utf-8"))
-    assert (project.home / SKILL).exists()
-
-
-@pytest.mark.parametrize("answers", [(INTERRUPT,), (ENTER, INTERRUPT), (ENTER, ENTER, INTERRUPT), ("\x04",)])
-def test_an_interrupt_at_any_question_writes_nothing(
-    project: Project, talk: Callable[..., Talk], answers: tuple[str, ...]
-) -> None:
-    before = everything_in(project.folder) | everything_in(project.home)
-    assert talk(*answers).code == 130
-    assert everything_in(project.folder) | everything_in(project.home) == before
-
-
-def test_only_what_no_option_says_is_asked(project: Project, talk: Callable[..., Talk]) -> None:
-    done = talk(ENTER, options=("--scope", "local", "--no-allow-reading"))
-    assert [question in done.shown for question in QUESTIONS] == [False, False, True]
+def test_what_no_option_says_is_not_allowed(project: Project) -> None:
+    project.run("install")
     assert allowed(project.folder / SETTINGS) == []
-
-
-def test_questions_propose_what_was_chosen_before(project: Project, talk: Callable[..., Talk]) -> None:
-    project.run("install", "--no-allow-reading", "--status-line")
-    done = talk(ENTER, ENTER, ENTER)
-    assert "[y/N]" in done.shown
-    assert allowed(project.folder / SETTINGS) == []
-    assert "statusLine" in json.loads((project.folder / SETTINGS).read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(("options", "variable"), [(("--yes",), ""), (("--json",), ""), ((), "CLAUDECODE")])
-def test_nobody_is_asked_who_cannot_answer(talk: Callable[..., Talk], options: tuple[str, ...], variable: str) -> None:
-    done = talk(options=options, **({variable: "1"} if variable else {}))
-    assert done.code == 0
-    assert not [question for question in QUESTIONS if question in done.shown]
-
-
-def test_without_a_terminal_nobody_is_asked(project: Project) -> None:
-    done = project.run("install")
-    assert (done.code, [question for question in QUESTIONS if question in done.err]) == (0, [])
-    assert allowed(project.folder / SETTINGS) == []
-
-
-def test_yes_takes_the_proposed_answers(project: Project) -> None:
-    assert project.run("install", "--yes").code == 0
-    assert allowed(project.folder / SETTINGS) == list(READ_ONLY_RULES)
-    assert "statusLine" in json.loads((project.folder / SETTINGS).read_text(encoding="utf-8"))
+    assert "statusLine" not in json.loads((project.folder / SETTINGS).read_text(encoding="utf-8"))
 
 
 def test_a_status_line_of_the_users_own_is_not_replaced_unasked(project: Project) -> None:
     path = project.folder / SETTINGS
     path.parent.mkdir()
     path.write_text('{"statusLine": {"type": "command", "command": "date"}}', encoding="utf-8")
-    project.run("install", "--yes")
+    project.run("install")
     assert json.loads(path.read_text(encoding="utf-8"))["statusLine"]["command"] == "date"
 
 

@@ -66,7 +66,7 @@ def test_a_newcomers_path_from_a_wheel_to_nothing_left(scenario: Scenario) -> No
     newcomer = Newcomer(scenario)
     before = everything_in(scenario.home, scenario.project)
 
-    assert newcomer.run("install", "--yes").splitlines()[-1] == f"now start claude in {scenario.project}"
+    assert newcomer.run("install").splitlines()[-1] == f"now start claude in {scenario.project}"
 
     with Conversation(scenario) as client:
         client.ask("Add a client for the payments API.")

@@ -72,7 +72,7 @@ def test_lines_of_megabytes_are_cut_and_the_whole_is_a_page_of_its_own(
 def test_a_shortened_output_is_shown_as_it_was_and_as_the_model_saw_it(
     repository: Path, tmp_path: Path, opened: Open
 ) -> None:
-    run(repository, "install", "--yes", "--lean", "tight")
+    run(repository, "install", "--lean", "tight")
     path = write_transcript(
         tmp_path / "t" / f"{SESSION}.jsonl",
         prompt(1, "Run the tests"),

@@ -35,7 +35,6 @@ from unified_state.constraints.told_once import worktrees_on
 from unified_state.context.lean.rules.levels import NAMES
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Add, Command, Context, argument, flag
-from unified_state.interfaces.cli.install_questions import choose, may_ask
 from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
@@ -60,12 +59,8 @@ def _install(context: Context, arguments: Namespace) -> None:
     if arguments.host != _CLAUDE:
         return _install_into_host(context, arguments)
     place, settings = context.here(create=False)
-    scope, choices = arguments.scope, _chosen(arguments)
-    is_asked = not (arguments.yes or arguments.show or context.as_json) and may_ask(environment())
-    if is_asked or arguments.yes:
-        scope, choices = choose(place.repository.worktree, environment(), scope, choices, is_asked=is_asked)
-    chosen = target(scope or _LOCAL, place.repository.worktree, environment())
-    choices = _with_surroundings(choices, chosen, place.repository.worktree)
+    chosen = target(arguments.scope or _LOCAL, place.repository.worktree, environment())
+    choices = _choices(arguments, chosen, place.repository.worktree)
     if arguments.show:
         return _show(context, chosen, choices, settings)
     _keep_data_home(context)
@@ -103,19 +98,15 @@ def _install_into_claude(
         context.write(visible(f"now start claude {where}"))
 
 
-def _chosen(arguments: Namespace) -> Choices:
-    """Return the choices that options make."""
-    return Choices(arguments.allow_reading, arguments.status_line, arguments.lean, arguments.skill)
-
-
-def _with_surroundings(choices: Choices, chosen: Target, worktree: str) -> Choices:
-    """Return the choices with the agent's name for our program, and with where the agent has the skill from already."""
+def _choices(arguments: Namespace, chosen: Target, worktree: str) -> Choices:
+    """Return the choices that options make, with our program's name, and with where the agent has the skill from."""
     others = [target(scope, worktree, environment()) for scope in SCOPES if scope != chosen.scope]
     found = [one.scope for one in others if one.skills_folder != chosen.skills_folder and has_skill(one.skills_folder)]
     elsewhere = f"that of the scope {found[0]}" if found else ""
     if is_enabled(worktree, environment()):
         elsewhere = "that of the plugin"
     name = own_program(environment()) if chosen.scope != "project" else None
+    choices = Choices(arguments.allow_reading, arguments.status_line, arguments.lean, arguments.skill)
     return choices.replace(program=name or _PROGRAM, skill_elsewhere=elsewhere)
 
 
@@ -299,7 +290,6 @@ COMMANDS = {
         _install,
         _HOST,
         argument("--scope", choices=SCOPES, help=_SCOPE_HELP),
-        flag("--yes", "ask nothing, and take the answers that are proposed"),
         flag("--show", "print what would be written, and write nothing"),
         _switch("--allow-reading", "also let the client run our read-only commands without asking"),
         _switch(
