@@ -54,7 +54,6 @@ STRESS = {
     ),
     "size": (
         "acceptance/test_forgetting_at_scale.py",
-        "acceptance/test_large_repository.py",
         "acceptance/test_long_lines.py",
         "acceptance/test_pruning.py",
         "interfaces/viewer/test_large_and_odd.py",

@@ -11,7 +11,6 @@ from tests.structure.package import dotted, expect_none, modules, nodes
 ALLOWED = {
     "lib/read_files": "the one place: it opens without waiting, and only regular files",
     "lib/files": "a folder, which is opened to sync it",
-    "interfaces/detach": "/dev/null",
     "memory/ledger/gate": "the terminal",
     "memory/repository/git_state": "a file in memory without a name",
 }

@@ -60,13 +60,12 @@ def run(event_name: str, part: str = "", data_dir: str = "") -> int:
         from unified_state.interfaces.hook_tool_output import run as look_at_output  # likewise
 
         return look_at_output(part, data_dir)
-    return _OwnRun(event_name, part, data_dir).run()
+    return HookRun(event_name, part, data_dir).run()
 
 
 class HookRun(Run):
     """One run of the hook: parse the event, open its repository, handle it, answer the client."""
 
-    later: Callable[[], str] | None = None  # work for which the client need not wait
     has_told = False
 
     def __init__(self, event_name: str, part: str, data_dir: str, environ: Mapping[str, str] | None = None) -> None:
@@ -83,9 +82,6 @@ class HookRun(Run):
         if self.is_late and self.name == _BRIEF and not self.has_told:
             self.tell(dump_ascii_json({"systemMessage": f"unified-state: nothing was restored: {self.problem}"}))
         self.leave_trace()
-        if self.later is not None:
-            self.problem = None
-            self.do_later(self.later)
         return self.status
 
     def _run(self) -> str:
@@ -97,24 +93,11 @@ class HookRun(Run):
         output = self.handle(call)
         if output or call.message:
             self.tell(self.answer(output, call))
-        if call.later is not None:
-            self.later = lambda: self._do(call)
         if self.event_name in _NOTING and self.problem is None:
             from unified_state.interfaces.hooks.note_quiet import note_if_quiet
 
             call.workspace.use(lambda archive: note_if_quiet(call, archive))
         return ""
-
-    def _do(self, call: HookCall) -> str:
-        if call.later is not None:
-            call.workspace.use(call.later)
-        return ""
-
-    def do_later(self, later: Callable[[], str]) -> None:
-        """Do work for which the client need not wait. It leaves a trace only if it fails."""
-        self.attempt(later)
-        if self.problem:
-            self.leave_trace()
 
     def _find_handler(self) -> bool:
         handler = _handler(self.event_name)
@@ -218,24 +201,6 @@ class HookRun(Run):
             told = {"hookSpecificOutput": context} if output else {}
             return dump_ascii_json({**told, "systemMessage": call.message} if call.message else told)
         return "" if call.event.is_foreign else output  # only Claude Code accepts plain text
-
-
-class _OwnRun(HookRun):
-    """One run in a process of its own."""
-
-    def do_later(self, later: Callable[[], str]) -> None:
-        """Do it in another process."""
-        from unified_state.interfaces.detach import detach
-
-        try:
-            if not detach():
-                return
-        except OSError:  # no process can be made
-            super().do_later(later)
-            return
-        limit_time(self.event_name)
-        super().do_later(later)
-        os._exit(0)
 
 
 def _handler(event_name: str) -> Handler | None:

@@ -43,7 +43,6 @@ class HookCall:
         pid = environ.get("CLAUDE_PID", "")
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.let_client_go_on = let_client_go_on
-        self.later: Callable[[Archive], object] | None = None  # work for which the client does not wait
         self.message = ""  # one line for the user, in addition to the context for the model
 
     @property

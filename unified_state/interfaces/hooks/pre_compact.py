@@ -9,11 +9,9 @@ summary. PostCompact also has the summary and is the fallback.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError, StorageError
 from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.lib.times import current_time, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import (
     POST_COMPACT,
@@ -26,7 +24,6 @@ from unified_state.memory.archive.compactions import (
 from unified_state.memory.archive.session_work import change_work
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
-from unified_state.memory.repository.find_repository import Repository
 from unified_state.memory.repository.git_state import start_git
 from unified_state.memory.writer.record_state import refresh_state
 from unified_state.memory.writer.save_state import save_state
@@ -35,20 +32,16 @@ from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
 from unified_state.restore.work_in_short import work_in_short
 
 _TRIGGER = "precompact"
-_LARGE_INDEX = 1 << 20  # bytes, about 10,000 files
 
 
 def on_pre_compact(call: HookCall, archive: Archive) -> str:
     """Return the addition to the client's compaction instructions: plain text, or ""."""
-    asks_later = not call.settings.block_compaction and _has_many_files(call.workspace.place.repository)
-    answer = None if asks_later else _ask_git(call)
+    answer = start_git(call.workspace.place.repository.worktree, call.environ)
     call.capture(archive)
-    git = answer() if answer is not None else None
+    git = answer()
     with archive.transaction(durable=False):  # the checkpoint has its own transaction
         restart_compaction(archive, call.session(archive), call.now, call.trigger)
     state = save_checkpoint(call, archive, _TRIGGER, git)
-    if git is None:
-        call.later = lambda opened: _save_later(call, opened)
     refuse_if_asked(call, state)
     if not call.settings.steer_summary:
         return ""
@@ -57,27 +50,6 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
         return keep_list(items, state, min(SHOWN, call.settings.steer_bytes), nonce, call.now)
     work = work_in_short(archive, call.session(archive))
     return keep_list(items, state, call.settings.steer_bytes, nonce, call.now, work)
-
-
-def _ask_git(call: HookCall) -> Callable[[], GitState]:
-    return start_git(call.workspace.place.repository.worktree, call.environ)
-
-
-def _save_later(call: HookCall, archive: Archive) -> None:
-    """Save the state with git's answer, unless another process saved it since git was asked."""
-    asked_at = current_time()
-    git = _ask_git(call)()
-    saved_at = archive.value("SELECT at FROM saved WHERE state_path = ?", call.workspace.place.state_path)
-    if saved_at is None or saved_at < to_text(asked_at):
-        save_checkpoint(call, archive, _TRIGGER, git, current_time())
-
-
-def _has_many_files(repository: Repository) -> bool:
-    """Return whether git takes long to compare the files of a repository with its index."""
-    try:
-        return repository.git_dir is not None and os.stat(f"{repository.git_dir}/index").st_size > _LARGE_INDEX
-    except OSError:
-        return False
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:
@@ -137,23 +109,16 @@ def refuse_if_asked(call: HookCall, state: State | None) -> None:
         raise CompactionRefusedError(message, "resolve or supersede items first, or set block_compaction = false")
 
 
-def save_checkpoint(
-    call: HookCall, archive: Archive, trigger: str, git: GitState | None, now: int | None = None
-) -> State | None:
+def save_checkpoint(call: HookCall, archive: Archive, trigger: str, git: GitState) -> State | None:
     """Record the git state of the session, write the state file, and return the state in it; None if the file cannot be
-    written. Without a git state, which comes later, the file keeps the one that it has. `now` is the time of the call
-    by default.
+    written.
     """
-    workspace, now = call.workspace, call.now if now is None else now
-    if git is not None:
-        with archive.transaction():
-            change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
+    with archive.transaction():
+        change_work(archive, call.session(archive), {"branch": git.branch, "commit": git.commit})
     try:
-        if git is None:
-            return refresh_state(archive, workspace, now)
-        return save_state(archive, workspace, now, trigger, git)
+        return save_state(archive, call.workspace, call.now, trigger, git)
     except ArchiveUnavailableError:
         raise
     except StorageError as error:
-        workspace.report(str(error))
+        call.workspace.report(str(error))
         return None
