@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from .hostile import Hostile
 from .product import Project
 from .transcripts import Transcript
 
@@ -105,45 +101,13 @@ def test_a_secret_in_an_item_is_masked(project: Project) -> None:
     assert ends(project, "secrets") == "unified-state scan --fix"
 
 
-@pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", "memory"])
-def test_a_secret_in_a_memory_file_is_named_and_not_told(project: Project, name: str) -> None:
-    decide(project, "Keep sessions in SQLite")
-    slug = "".join(letter if letter.isalnum() else "-" for letter in str(project.folder))
-    folder = project.home / ".claude" / "projects" / slug / "memory"
-    path = folder / "MEMORY.md" if name == "memory" else project.folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"# Rules\n\n- The token is {SECRET}\n", encoding="utf-8")
-    done = project.run("doctor", "--items")
-    assert f"{path.name}:3 holds a secret" in done.out
-    assert SECRET not in done.out + done.err
-
-
 def test_it_changes_nothing(project: Project) -> None:
     for _ in range(2):
         decide(project, "Keep sessions in SQLite")
-    (project.folder / "CLAUDE.md").write_text(f"- {SECRET}\n", encoding="utf-8")
     files = [path for path in (*project.data.rglob("*"), *project.folder.rglob("*")) if path.is_file()]
     before = {path: path.read_bytes() for path in files if not path.name.endswith(("-shm", "-wal"))}
-    assert len(problems(project)) == 2
+    assert len(problems(project)) == 1
     assert {path: path.read_bytes() for path in before} == before
-
-
-def test_nothing_of_a_hostile_repository_is_run_or_followed(project: Project, tmp_path: Path) -> None:
-    hostile = Hostile(project.folder, tmp_path / "marks")
-    hostile.commit()
-    decide(project, "Keep sessions in SQLite")
-    for name in ("git", "make", "sed", "grep"):
-        hostile.plant(project.folder / name)
-    os.mkfifo(project.folder / "AGENTS.md")
-    outside = tmp_path / "outside.md"
-    outside.write_text(f"- {SECRET}\n", encoding="utf-8")
-    (project.folder / "CLAUDE.md").symlink_to(outside)
-    hostile.forget()
-    done = project.run("doctor", "--items", PATH=f"{project.folder}:{os.environ['PATH']}")
-    assert done.code == 0
-    assert "CLAUDE.md is a link to a file elsewhere and was not read" in done.out
-    assert "AGENTS.md was not read" in done.out
-    assert hostile.ran == []
 
 
 def test_the_old_name_is_answered_with_the_new_one(project: Project) -> None:

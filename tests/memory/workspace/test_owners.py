@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import SESSION, append, prompt
 from unified_state.interfaces.cli.main import run
 from unified_state.lib.read_files import not_ours
 from unified_state.memory.repository.place import locate
@@ -98,27 +97,6 @@ def test_each_folder_outside_git_has_a_memory_of_its_own_and_link_joins_two(
     assert run(["link", shared]) == 0
     assert "Use" in shown(capsys, "search", "SQLite")
     assert locate(str(below), str(data), create=False).id == shared
-
-
-def test_doctor_names_the_folders_that_shared_a_parents_memory_and_what_splits_or_links_them(
-    notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(DECISION) == 0
-    shared = locate(str(notes), str(data), create=False).id or ""
-    below = notes / "be low"
-    below.mkdir()
-    transcript = home / ".claude" / "projects" / "below" / f"{SESSION}.jsonl"
-    transcript.parent.mkdir(parents=True)
-    append(transcript, prompt(0, "Look", cwd=str(below)))
-    assert run(["import", str(transcript)]) == 0
-    link, install = (f"`cd '{below}' && unified-state {word}" for word in (f"link {shared}`", "install`"))
-    assert all(told in shown(capsys, "doctor") for told in (link, install))
-    monkeypatch.chdir(below)
-    assert all(told in shown(capsys, "doctor") for told in (link, install))
-    assert run(DECISION) == 0
-    assert "shared" not in shown(capsys, "doctor")
-    monkeypatch.chdir(notes)
-    assert "shared" not in shown(capsys, "doctor")
 
 
 @pytest.mark.parametrize("stood", [0o644, 0o666, 0o777, None])

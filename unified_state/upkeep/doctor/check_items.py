@@ -5,7 +5,7 @@ It changes nothing. What cannot be told for certain is no problem. The work is b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from unified_state.agents.transcripts.rules.call_effects import read_call
 from unified_state.capture.rules.failed_calls import is_failed_check
@@ -24,7 +24,6 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.check import Check, bad, good
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, EVIDENCE, LedgerItem
-from unified_state.upkeep.doctor.memory_files import read_memory_files
 
 _SECRET, _STALE, _DUPLICATE = "secrets", "stale results", "duplicates"
 _MOST_ITEMS = 5_000  # the newest
@@ -37,9 +36,9 @@ _SHELLS = ("Bash: ", "exec_command: ", "shell: ")
 _NO_CODE = (".md", ".txt", ".rst", ".json", ".lock", ".csv", ".log")
 
 
-def check_items(workspace: Workspace, environ: Mapping[str, str]) -> list[Check]:
-    """Return a check for each problem of the active and proposed items and of the memory files, and one for each kind
-    of problem that there is not.
+def check_items(workspace: Workspace) -> list[Check]:
+    """Return a check for each problem of the active and proposed items, and one for each kind of problem that there is
+    not.
     """
 
     def action(archive: Archive) -> list[Check]:
@@ -47,10 +46,9 @@ def check_items(workspace: Workspace, environ: Mapping[str, str]) -> list[Check]
         items = selected_items(archive, where, ACTIVE, PROPOSED)[::-1]
         return [*_secret_items(items, workspace.masker), *_stale_results(archive, items), *_duplicates(items)]
 
-    files, unread = read_memory_files(workspace.place.repository, environ)
-    found = [*_secret_lines(files, workspace.masker), *workspace.use(action)]
+    found = workspace.use(action)
     missing = {_SECRET, _STALE, _DUPLICATE}.difference(check.name for check in found)
-    return [*found, *(good(name, "none") for name in sorted(missing)), *(good(_SECRET, line) for line in unread)]
+    return [*found, *(good(name, "none") for name in sorted(missing))]
 
 
 def _secret_items(items: Sequence[LedgerItem], masker: Masker) -> Iterator[Check]:
@@ -58,13 +56,6 @@ def _secret_items(items: Sequence[LedgerItem], masker: Masker) -> Iterator[Check
         body = dump_json(item.body)
         if masker.json(body) != body or masker.text(item.quote or "") != (item.quote or ""):
             yield bad(_SECRET, f"{item.alias} holds a secret", "unified-state scan --fix")
-
-
-def _secret_lines(files: Mapping[str, str], masker: Masker) -> Iterator[Check]:
-    for name, text in files.items():
-        for number, line in enumerate(text.split("\n") if masker.text(text) != text else (), 1):
-            if masker.text(line) != line:
-                yield bad(_SECRET, f"{harmless(name)}:{number} holds a secret", "take it out there, and renew it")
 
 
 def _duplicates(items: Sequence[LedgerItem]) -> Iterator[Check]:

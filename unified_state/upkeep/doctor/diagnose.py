@@ -25,6 +25,7 @@ from unified_state.memory.archive.schema.archive_owner import check_owner
 from unified_state.memory.archive.steps import damaged_steps
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.memory.ledger.item_table import ACTIVE, list_items
+from unified_state.memory.repository.find_repository import FOREIGN, ID_FILE, examine, find_repository
 from unified_state.memory.repository.git_command import find_git
 from unified_state.memory.repository.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
 from unified_state.memory.repository.place import Place, journal_path
@@ -37,7 +38,6 @@ from unified_state.settings import Settings
 from unified_state.team.server_states import ServerState, server_states
 from unified_state.team.team_server import exposed_settings, server_problem
 from unified_state.upkeep.doctor.check_hooks import check_hooks
-from unified_state.upkeep.doctor.check_owners import check_owners, check_shared
 
 T = TypeVar("T")
 
@@ -94,8 +94,16 @@ def _hooks(subject: _Subject) -> Iterator[Check]:
 
 
 def _owners(subject: _Subject) -> Iterator[Check]:
-    yield from check_owners(subject.place, subject.settings.data_dir)
-    yield from subject.read(lambda archive: list(check_shared(subject.place, archive))) or ()
+    """Check for what of this folder is not used, because it is another user's."""
+    repository = subject.place.repository
+    around = find_repository(repository.worktree)
+    if repository.git_dir is None and around.git_dir is not None:
+        told = f"git does not use {around.worktree}, which belongs to another user, so it counts as no repository"
+        hint = f"if you trust it: git config --global --add safe.directory {shlex.quote(around.worktree)}"
+        yield bad("repository", told, hint)
+    if examine(repository.identity_folder)[1] == FOREIGN:
+        path = os.path.join(repository.identity_folder, ID_FILE)
+        yield bad("repository", f"{path} is not used: it is not yours alone", "remove it; a new one is made")
 
 
 def _runs(subject: _Subject) -> Iterator[Check]:

@@ -19,7 +19,7 @@ _DEFAULT = "default"  # the origin of a setting without a value of the user's
 
 def _doctor(context: Context, arguments: Namespace) -> int:
     if arguments.items:
-        checks = check_items(context.reading(), environment())
+        checks = check_items(context.reading())
     else:
         checks = diagnose(*context.of_project(), environment(), current_time(), reads_all=arguments.full)
     return show_checks(context, checks)
