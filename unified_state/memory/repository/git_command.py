@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from unified_state.lib.processes import Excerpt, Processes, Program
 from unified_state.lib.shell.search_path import absolute_folders, find_program
 from unified_state.memory.repository.find_repository import find_repository
-from unified_state.memory.repository.rules.git_output import SubmoduleReader, filter_names, what_git_says
+from unified_state.memory.repository.rules.git_output import filter_names, what_git_says
 
 StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]
 
@@ -51,7 +51,6 @@ _ENVIRONMENT = {
 # safe.bareRepository: a folder of a clone can look like a bare repository, with a configuration by the clone's author.
 _OPTIONS = ("--no-pager", "-c", "core.quotePath=off", "-c", "core.fsmonitor=", "-c", "safe.bareRepository=explicit")
 _SECONDS = 5.0  # for the names of all filters
-_MOST_REPOSITORIES, _AT_ONCE = 500, 16
 _MOST_BYTES = 1 << 20
 _NO_NAME_FITS = 1  # exit code of `git config`
 
@@ -61,27 +60,24 @@ class GitNotCalledError(Exception):
 
 
 class GitCommand:
-    """Git for one worktree: its path, its environment, the filters that are switched off, and whether it may look into
-    submodules.
-    """
+    """Git for one worktree: its path, its environment, and the filters that are switched off."""
 
     def __init__(self, path: str, worktree: str, environment: dict[str, str]) -> None:
         self.path = path
         self.environment = environment
         self.filters: set[str] = set()
-        self.may_descend = False
         self._beginning = [path, "-C", worktree, *_OPTIONS]
 
     def arguments(self, *question: str) -> list[str]:
         """Return the command line of a git command."""
         return [*self._beginning, *question]
 
-    def switch_off(self, filters: set[str], *, may_descend: bool) -> None:
+    def switch_off(self, filters: set[str]) -> None:
         """Have no git command run these filters. Raises GitNotCalledError for one that cannot be named."""
         if odd := next((name for name in filters if "=" in name), None):  # `-c` ends a name at the first =
             message = f"git was not called: the filter {odd!r} cannot be switched off"
             raise GitNotCalledError(message)
-        self.filters, self.may_descend = filters, may_descend
+        self.filters = filters
         for name in sorted(filters):
             for setting in ("clean=", "smudge=", "process=", "required=false"):
                 self._beginning += ["-c", f"filter.{name}.{setting}"]
@@ -114,72 +110,24 @@ def prepare_git(
             raise GitNotCalledError(message)
         git = GitCommand(path, worktree, ours)
         if converts:
-            filters, may_descend = _read_filters(git, start)
-            git.switch_off(filters, may_descend=may_descend)
+            git.switch_off(_read_filters(git, start))
     except (OSError, ValueError) as error:  # ValueError: not a valid path on any file system
         message = f"git could not be started: {error}"
         raise GitNotCalledError(message) from error
     return git
 
 
-def _read_filters(git: GitCommand, start: StartPrograms) -> tuple[set[str], bool]:
-    """Return the names of the filters, and whether those of all submodules are included.
-
-    `git status` would run those of changed files, in submodules too, and in theirs. A submodule is asked as git itself
-    asks it: by `--git-dir`, so that its configuration counts whoever owns it.
-    """
-    end = time.monotonic() + _SECONDS
-    filters: set[str] = set()
-    waiting: list[tuple[str, ...]] = [()]
-    known = 0
-    while waiting:
-        asked = [_Repository(git, options) for options in waiting[:_AT_ONCE]]
-        start([program for one in asked for program in one.programs], git.environment).finish(end)
-        waiting = waiting[_AT_ONCE:]
-        for one in asked:
-            problem, inner = one.problem(), one.submodules()
-            if problem and not known:
-                raise GitNotCalledError(problem)
-            filters |= one.filters()
-            known += 1
-            if problem or inner is None or known + len(waiting) + len(inner) > _MOST_REPOSITORIES:
-                return filters, False
-            waiting += [("-C", folder, "--git-dir=.git") for folder in inner]
-    return filters, True
-
-
-class _Repository:
-    """What git tells of one repository: the names of its filters, its submodules and the top of its worktree."""
-
-    def __init__(self, git: GitCommand, options: tuple[str, ...]) -> None:
-        self._names, self._top = Excerpt(_MOST_BYTES), Excerpt(_MOST_BYTES)
-        self._modules = SubmoduleReader(_MOST_REPOSITORIES)
-        asked = (
-            (("config", "-z", "--name-only", "--get-regexp", r"^filter\."), self._names),
-            (("ls-files", "-z", "--stage", "--full-name", "--", ":/"), self._modules),
-            (("rev-parse", "--show-toplevel"), self._top),
-        )
-        self.programs = [
-            Program(f"git {question[0]}", git.arguments(*options, *question), reader) for question, reader in asked
-        ]
-
-    def problem(self) -> str:
-        """Return why the filters are not known, or ""."""
-        config = self.programs[0]
-        if config.exit_code is None:
-            return f"{config.name} took longer than {_SECONDS:g} s"
-        if config.exit_code not in {0, _NO_NAME_FITS}:
-            return what_git_says(config.complaint.content) or f"{config.name} ended with {config.exit_code}"
-        return "git was not called: there are too many filters" if len(self._names.content) == _MOST_BYTES else ""
-
-    def filters(self) -> set[str]:
-        """Return the names of the filters."""
-        return set(map(os.fsdecode, filter_names(self._names.content)))
-
-    def submodules(self) -> list[str] | None:
-        """Return the folders of the submodules that are checked out, None if they are not all known."""
-        if any(program.exit_code != 0 for program in self.programs[1:]) or self._modules.paths is None:
-            return None
-        top = os.fsdecode(self._top.content.removesuffix(b"\n"))
-        folders = [os.path.join(top, os.fsdecode(path)) for path in self._modules.paths]
-        return [folder for folder in folders if os.path.lexists(os.path.join(folder, ".git"))]
+def _read_filters(git: GitCommand, start: StartPrograms) -> set[str]:
+    """Return the names of the filters. Those of submodules are not asked for, so no command may enter one."""
+    names = Excerpt(_MOST_BYTES)
+    config = Program("git config", git.arguments("config", "-z", "--name-only", "--get-regexp", r"^filter\."), names)
+    start([config], git.environment).finish(time.monotonic() + _SECONDS)
+    if config.exit_code is None:
+        message = f"{config.name} took longer than {_SECONDS:g} s"
+    elif config.exit_code not in {0, _NO_NAME_FITS}:
+        message = what_git_says(config.complaint.content) or f"{config.name} ended with {config.exit_code}"
+    elif len(names.content) == _MOST_BYTES:
+        message = "git was not called: there are too many filters"
+    else:
+        return set(map(os.fsdecode, filter_names(names.content)))
+    raise GitNotCalledError(message)

@@ -25,7 +25,11 @@ from unified_state.model.session_state import GitState
 
 DEADLINE = 5.0
 
-_STATUS = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--no-ahead-behind")
+# In a submodule `git status` would run the filters that its configuration names, so none is entered.
+_STATUS = (
+    "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--no-ahead-behind",
+    "--ignore-submodules=dirty",
+)  # fmt: skip
 _LOG = ("log", "-5", "-z", "--format=%h %s", "--encoding=UTF-8", "--no-decorate", "--no-show-signature", "--no-color")
 _STAGED = ("diff", "--cached", "--shortstat", "--no-ext-diff", "--no-color")
 _HEAD = ("rev-parse", "--absolute-git-dir", "HEAD", "--symbolic-full-name", "HEAD")
@@ -127,8 +131,7 @@ class _Questions:
         self._git = git
         self._changes = StatusReader(filters=bool(git.filters))
         self._commits, self._summary, self._place = (Excerpt(_SMALL_OUTPUT) for _ in range(3))
-        status = _STATUS if git.may_descend else (*_STATUS, "--ignore-submodules=dirty")
-        asked = ((status, self._changes), (_LOG, self._commits), (_STAGED, self._summary), (_HEAD, self._place))
+        asked = ((_STATUS, self._changes), (_LOG, self._commits), (_STAGED, self._summary), (_HEAD, self._place))
         self.programs = [_program(git, question, reader) for question, reader in asked]
 
     def ask_for_filtered(self, start: StartPrograms, end: float) -> None:

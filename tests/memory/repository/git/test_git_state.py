@@ -83,7 +83,7 @@ def test_a_worktree_has_its_own_branch_and_operation(repository: Path, git: Git,
     assert (second.branch, second.operation, second.status) == ("topic", "merge", "UU alpha.txt")
 
 
-def test_a_submodule_is_a_repository_and_one_changed_path(
+def test_a_submodule_is_a_repository_and_one_path_with_a_new_commit(
     repository: Path, tmp_path: Path, git: Git, read: Read
 ) -> None:
     git(tmp_path, "init", "--quiet", "outer")
@@ -91,8 +91,10 @@ def test_a_submodule_is_a_repository_and_one_changed_path(
     git(tmp_path / "outer", "commit", "--quiet", "--message", "Add inner")
     (tmp_path / "outer" / "inner" / "alpha.txt").write_text("changed\n")
     outer, inner = read(tmp_path / "outer"), read(tmp_path / "outer" / "inner")
-    assert (outer.status, outer.recent_commits[0].split(" ", 1)[1]) == (" M inner", "Add inner")
+    assert (outer.status, outer.recent_commits[0].split(" ", 1)[1]) == ("", "Add inner")
     assert (inner.status, inner.commit) == (" M alpha.txt", git(repository, "rev-parse", "HEAD"))
+    git(tmp_path / "outer" / "inner", "commit", "--quiet", "--all", "--message", "changed")
+    assert read(tmp_path / "outer").status == " M inner"
 
 
 def test_a_bare_repository_is_not_used(repository: Path, tmp_path: Path, git: Git, read: Read) -> None:

@@ -14,7 +14,6 @@ _BRANCHES = b"refs/heads/"
 _MOST_UNSURE = 1 << 20  # bytes of entries whose content a filter may have changed; entries beyond it count as changed
 
 # Number of fields before the path, by the first letter of an entry: git-status(1), "Porcelain Format Version 2".
-_SUBMODULE = b"160000 "
 _WORKTREE = 3  # index of the worktree's status letter in an entry
 _FIELDS = {"1": 8, "2": 9, "u": 10, "?": 1}
 _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
@@ -138,22 +137,6 @@ class FilterReader:
             if fields[at + 2] in self._filters:
                 self.filtered.add(fields[at])
         self._unfinished = fields[whole:]
-
-
-class SubmoduleReader:
-    """Parses `git ls-files -z --stage`: the paths of the submodules, None if there are more than `most`."""
-
-    def __init__(self, most: int) -> None:
-        self.paths: list[bytes] | None = []
-        self._most = most
-        self._unfinished = b""
-
-    def feed(self, piece: bytes) -> None:
-        """Parse the next piece of the output. An entry is its mode, id and stage, a tab, and its path."""
-        *entries, self._unfinished = (self._unfinished + piece).split(b"\0")
-        if self.paths is not None:
-            self.paths += [entry.partition(b"\t")[2] for entry in entries if entry.startswith(_SUBMODULE)]
-            self.paths = self.paths if len(self.paths) <= self._most else None
 
 
 def filter_names(variables: bytes) -> set[bytes]:
