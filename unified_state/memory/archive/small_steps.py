@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.index.step_index import numbers_of
 
 _SECONDS = 0.025  # that a transaction should take
 _LEAST_REST, _MOST_REST = 0.002, 0.1  # SQLite looks for a lock at least ten times a second
@@ -20,7 +19,7 @@ _MOST_GROWTH = 4  # at most, from one transaction to the next
 _REWRITE = "words_rewrite"  # name in `meta`
 _DUE, _BEGUN = "due", "begun"
 _LEAST_PAGES, _MOST_PAGES = 256, 4096  # of the index, merged in one transaction
-_STRUCTURE = 10  # the number of the record of the segments
+_NOTHING_MERGED = 1  # change that the statement itself counts
 
 
 def in_small_steps(work: Callable[[int], int], least: int, most: int) -> Iterator[int]:
@@ -56,9 +55,8 @@ def rewrite_index(archive: Archive, report: Callable[[int], None] = lambda _page
 
 def pages_to_rewrite(archive: Archive) -> int:
     """Return the approximate number of pages that a due rewrite of the index merges; 0 if none is due."""
-    if archive.meta(_REWRITE) is None:
-        return 0
-    return sum(last - first + 1 for _, segments in _levels(archive) for first, last in segments)
+    due = archive.meta(_REWRITE) is not None
+    return int(archive.value("SELECT count(*) FROM step_words_data") or 0) if due else 0
 
 
 def _merge_some(archive: Archive, pages: int) -> int:
@@ -67,26 +65,12 @@ def _merge_some(archive: Archive, pages: int) -> int:
         state = archive.meta(_REWRITE)
         if state is None:
             return 0
-        if state == _DUE:  # a negative number makes all segments of now the input of one merge
-            archive.run("INSERT INTO step_words (step_words, rank) VALUES ('merge', ?)", -pages)
+        before = archive.connection.total_changes
+        # a negative number makes all segments of now the input of one merge
+        archive.run("INSERT INTO step_words (step_words, rank) VALUES ('merge', ?)", -pages if state == _DUE else pages)
+        if state == _DUE:
             archive.set_meta(_REWRITE, _BEGUN)
-        elif any(merging for merging, _ in _levels(archive)):
-            archive.run("INSERT INTO step_words (step_words, rank) VALUES ('merge', ?)", pages)
-        else:
+        elif archive.connection.total_changes - before <= _NOTHING_MERGED:
             archive.run("DELETE FROM meta WHERE name = ?", _REWRITE)
             return 0
     return pages
-
-
-def _levels(archive: Archive) -> list[tuple[int, list[tuple[int, int]]]]:
-    """Return the levels of the index: of each the number of segments that are being merged, and the first and the last
-    page of every segment.
-    """
-    (block,) = archive.row(f"SELECT block FROM step_words_data WHERE id = {_STRUCTURE}")
-    numbers = numbers_of(block[4:])  # behind the cookie of the configuration
-    levels, _segments, _written = (next(numbers) for _ in range(3))
-    found = []
-    for _ in range(levels):
-        merging, count = next(numbers), next(numbers)
-        found.append((merging, [(next(numbers), next(numbers), next(numbers))[1:] for _ in range(count)]))
-    return found
