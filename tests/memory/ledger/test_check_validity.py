@@ -79,31 +79,17 @@ def test_a_name_that_its_session_saw_in_a_file_and_that_is_not_there_now_is_told
     (repository / "a.py").write_text("def with_backoff(): ...\n", encoding="utf-8")
     assert decide.standing()["D1"] == Validity(changed=("a.py",), absent=("with_retry",))  # fetch_all was never there
     assert decide.standing()["D2"] == Validity(changed=("a.py",))
-
-
-def test_a_command_and_a_version_that_are_others_now_are_told(decide: Decider, repository: Path) -> None:
-    decide("Run `make lint` before each commit; redis 5.0.1 is what production has")
-    (repository / "Makefile").write_text("lint:\n", encoding="utf-8")
-    (repository / "requirements.txt").write_text("redis==5.0.1\n", encoding="utf-8")
-    assert decide.standing() == {}
-    (repository / "Makefile").write_text("check:\n", encoding="utf-8")
-    (repository / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
-    assert decide.standing() == {"D1": Validity(absent=("make lint",), versions=("redis 5.2.0",))}
-    told = compose(decide.known("startup"), 1000).brief
-    assert "[not there now: make lint; now: redis 5.2.0]" in told
+    assert "not there now: with_retry" in compose(decide.known("startup"), 1000).brief
     assert "not there now" not in compose(decide.known("prompt"), 1000).brief  # the user waits for that one
 
 
-def test_a_minimum_version_and_the_version_of_an_interpreter_are_not_compared(
-    decide: Decider, repository: Path
-) -> None:
-    decide("Run all code on Python 3.9")
-    decide("redis 5.0.1 and newer hold the cache")
-    (repository / ".python-version").write_text("3.12.1\n", encoding="utf-8")
-    (repository / ".tool-versions").write_text("python 3.12.1\n", encoding="utf-8")
-    (repository / "requirements.txt").write_text("redis==5.2.0\n", encoding="utf-8")
+def test_what_a_summary_reported_stands_by_its_files_too(decide: Decider, archive: Archive, repository: Path) -> None:
+    session = touch_session(archive, SESSION, NOW, worktree=str(repository))
+    report = "```unified-state\ndecision: Keep a.py short\n```"
+    take_in(archive, begin_compaction(archive, session, NOW), report, current_time())
     assert decide.standing() == {}
-    assert "now:" not in compose(decide.known("startup"), 1000).brief
+    edit(repository / "a.py")
+    assert decide.standing() == {"D1": Validity(changed=("a.py",))}
 
 
 def test_what_was_captured_stands_by_its_files_too(

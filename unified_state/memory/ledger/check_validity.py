@@ -37,7 +37,7 @@ def read_validities(
 ) -> dict[str, Validity]:
     """Return the validity of the items that have a problem, by UUID.
 
-    With a `view` of the working tree the identifiers, commands and versions that active items name are looked up too.
+    With a `view` of the working tree the identifiers that active items name are looked up too.
     """
     present = _Present(archive, repository, items, view)
     # the newest first, since the number of files is limited
@@ -138,8 +138,7 @@ class _Present:
             return found
         from unified_state.memory.working_tree.item_names import absent_names  # captured items need none
 
-        absent = absent_names(self._archive, self._view, item)
-        return found.replace(absent=(*absent.symbols, *absent.commands), versions=absent.versions)
+        return found.replace(absent=absent_names(self._archive, self._view, item))
 
     def _changed(self, path: str, version: str) -> bool | None:
         key = (path, version)

@@ -1,1 +1,1 @@
-"""Whether what a text names is in the working tree: files, identifiers, commands, versions of dependencies."""
+"""Whether what a text names is in the working tree: files, identifiers."""

@@ -34,8 +34,6 @@ class TreeView:
         self._real = ""
         self._lookups, self._bytes, self._has_time = lookups, size, has_time
         self._contents: dict[str, bytes | None] = {}
-        self._texts: dict[str, str | None] = {}  # in small letters
-        self._pinned: dict[str, set[str]] = {}  # versions by the name of a dependency
 
     def is_at(self, folder: str) -> bool:
         """Return whether a folder is the root of the tree."""
@@ -63,46 +61,6 @@ class TreeView:
         """Return whether a text file of the tree does not contain an identifier. False if the file cannot be read."""
         content = self.content(path) if word.isascii() and self._has_time() else None
         return content is not None and word.encode() not in content
-
-    def missing_command(self, command: str) -> bool:
-        """Return whether a command runs a script or a target that the tree does not have."""
-        from unified_state.memory.working_tree.rules.declared import declares, target_of  # few sessions name one
-
-        target = target_of(command)
-        if target is None:
-            return False
-        if target.path:
-            return self.is_gone(target.path)
-        text = next((found for file in target.files if (found := self._text(file)) is not None), None)
-        return text is not None and self._has_time() and not declares(text, target.name.lower())
-
-    def other_version(self, name: str, version: str) -> str:
-        """Return the version to which the tree pins a name if it is another one, else ""."""
-        from unified_state.memory.working_tree.rules.named import is_same_version
-
-        if name not in self._pinned:
-            self._pinned[name] = self._versions(name)
-        found = self._pinned[name]
-        return "" if not found or any(is_same_version(version, one) for one in found) else min(found)
-
-    def _versions(self, name: str) -> set[str]:
-        """Return the versions in the first file that pins a name; none once the time is over."""
-        from unified_state.memory.working_tree.rules.declared import version_files, versions_of
-
-        for file in version_files(name):
-            text = self._text(file)
-            if not self._has_time():
-                return set()
-            if text is not None and (found := versions_of(file, text, name)):
-                return found
-        return set()
-
-    def _text(self, path: str) -> str | None:
-        """Return the text of a file in small letters. Each file is decoded once."""
-        if path not in self._texts:
-            content = self.content(path)
-            self._texts[path] = None if content is None else content.decode("utf-8", "replace").lower()
-        return self._texts[path]
 
     def _real_root(self) -> str:
         self._real = self._real or os.path.realpath(self._root)

@@ -1,1 +1,0 @@
-"""What a text names, and what the files of build tools declare."""
