@@ -43,7 +43,7 @@ def fill(archive: Archive, items: int, worktree: str, transcript: Path) -> None:
         for number in range(items * 3 // 2):
             item = _item(archive, number, SESSION if number % 4 == 0 else sessions[number % len(sessions)], before)
             insert_item(archive, item)
-            for relation, back in (("contradicts", 3), ("duplicates", 7)):
+            for relation, back in (("supersedes", 3), ("duplicates", 7)):
                 if number % back == 0 and number > back:
                     link_items(archive, item, relation, before[-back], item.created_at)
             before.append(item)

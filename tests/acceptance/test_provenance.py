@@ -194,19 +194,20 @@ def test_age_tells_both_how_old_the_state_is_and_which_items_hold(project: Proje
 def test_every_item_can_be_exported_with_its_source_and_links(project: Project, agent: Agent) -> None:
     agent.says(f"{RULE}.")
     agent.constrains()
-    project.run("decision", "add", "Push to the main branch", "--rationale", "quick")
+    for text in ("Push to the main branch", "Push to the main branch!"):
+        project.run("decision", "add", text, "--rationale", "quick")
     lines = [json.loads(line) for line in project.run("export", "--items").out.splitlines()]
-    assert [line["ref"] for line in lines] == ["C1", "D1"]
+    assert [line["ref"] for line in lines] == ["C1", "D1", "D2"]
     assert lines[0]["quote"] == RULE
-    assert lines[1]["links"] == [{"relation": "contradicts", "ref": "C1"}]
-    assert lines[0]["linked_from"] == [{"relation": "contradicts", "ref": "D1"}]
+    assert lines[2]["links"] == [{"relation": "duplicates", "ref": "D1"}]
+    assert lines[1]["linked_from"] == [{"relation": "duplicates", "ref": "D2"}]
 
 
-def test_an_agent_is_told_of_a_contradiction_on_stderr_alone(project: Project) -> None:
+def test_an_agent_is_told_of_a_repetition_on_stderr_alone(project: Project) -> None:
     project.run("decision", "add", "Use SQLite for the archive", "--rationale", "one file")
-    done = project.run("decision", "add", "Use PostgreSQL for the archive", "--rationale", "many writers", "--json")
+    done = project.run("decision", "add", "We use SQLite for the archive.", "--rationale", "no server", "--json")
     assert json.loads(done.out)["id"] == "D2"
-    assert done.err == "unified-state: D2 may contradict D1: `unified-state decision supersede D1 --by D2` settles it\n"
+    assert done.err == "unified-state: D2 repeats D1; both are kept\n"
     assert project.run("decision", "supersede", "D1", "--by", "D2").out == "D2\n"
     assert why(project, "D1")["validity"]["text"] == "superseded by D2"
 

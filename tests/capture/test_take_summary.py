@@ -21,7 +21,6 @@ from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.ledger.item_table import (
     DISMISSED,
     PROPOSED,
-    contradictions,
     find_item,
     list_items,
     update_item,
@@ -106,18 +105,6 @@ def test_what_is_superseded_does_not_come_back(
     record("Use PostgreSQL for the orders", supersedes="D1")
     take_in(archive, compaction, block("decision: Use MySQL for the orders"), NOW)
     assert [status for _, _, status in recorded(archive)] == ["superseded", "active"]
-
-
-def test_what_speaks_against_an_item_is_recorded_and_linked_with_it(
-    archive: Archive, compaction: Compaction, record: Callable[..., LedgerItem]
-) -> None:
-    record("Use SQLite for the archive")
-    take_in(archive, compaction, block("decision: Use DuckDB for the archive"), NOW)
-    assert recorded(archive) == [
-        ("D1", "Use SQLite for the archive", "active"),
-        ("D2", "Use DuckDB for the archive", "active"),
-    ]
-    assert contradictions(archive)[find_item(archive, "D1").uuid] == ("D2",)
 
 
 def test_of_two_summaries_of_one_compaction_the_last_one_counts(archive: Archive, compaction: Compaction) -> None:

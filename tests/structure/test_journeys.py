@@ -36,11 +36,11 @@ FOR_A_DECISION = {
         "memory/archive/schema/ledger_check.py",
     ),
     "no secret in its words or in the branch's name": ("memory/secrets/rules/mask.py",),
-    "the item, and the items that it repeats or contradicts": (
+    "the item, and the items that it repeats": (
         "memory/writer/record_state.py",
         "memory/ledger/record_item.py",
         "memory/ledger/item_table.py",
-        "memory/ledger/rules/contradictions.py",
+        "memory/ledger/rules/same_words.py",
         "memory/ledger/rules/short_item.py",
     ),
     "that it was added, which `undo` takes back": ("memory/ledger/change_log.py",),

@@ -29,7 +29,7 @@ from unified_state.memory.ledger.item_table import (
     update_item,
 )
 from unified_state.memory.ledger.record_item import relate
-from unified_state.memory.ledger.rules.contradictions import repeats
+from unified_state.memory.ledger.rules.same_words import repeats
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES, LedgerItem
 

@@ -21,7 +21,7 @@ from unified_state.memory.archive.pending_messages import read_pending
 from unified_state.memory.archive.sessions import session_number, transcripts_of
 from unified_state.memory.archive.steps import find_step, newest_steps
 from unified_state.memory.ledger.find_sources import Source
-from unified_state.memory.ledger.rules.contradictions import repeats
+from unified_state.memory.ledger.rules.same_words import repeats
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.hook_event import Moment

@@ -57,7 +57,7 @@ class StoredItem(LedgerItem):
 
 
 class StoredLink(Record):
-    """A relation between two items, by UUID: one supersedes, duplicates, contradicts or changes the other."""
+    """A relation between two items, by UUID: one supersedes, duplicates or changes the other."""
 
     from_uuid: str
     to_uuid: str

@@ -196,7 +196,6 @@ class Validity(Record):
     absent: tuple[str, ...] = ()
     branch: str | None = None
     superseded_by: str | None = None
-    contradicts: tuple[str, ...] = ()
     behind: bool = False
     rewound: bool = False
 

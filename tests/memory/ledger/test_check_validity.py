@@ -209,14 +209,6 @@ def test_a_rewind_leaves_the_ledger_ahead(
     assert [decide.known(reason).ahead for reason in ("compact", "resume")] == [("D2",), ("D2",)]
 
 
-def test_a_contradiction_is_told_of_both_until_it_is_settled(decide: Decider) -> None:
-    decide("Use SQLite for the archive")
-    decide("Use PostgreSQL for the archive")
-    assert decide.standing() == {"D1": Validity(contradicts=("D2",)), "D2": Validity(contradicts=("D1",))}
-    decide("Use PostgreSQL for the archive", supersedes="D1")
-    assert decide.standing() == {}
-
-
 def test_no_more_than_so_many_files_are_looked_at(decide: Decider, repository: Path) -> None:
     for number in range(70):
         (repository / f"f{number}.py").write_text("x", encoding="utf-8")

@@ -21,7 +21,7 @@ from unified_state.memory.repository.place import Place
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
-from unified_state.model.item import CONSTRAINT, DECISION
+from unified_state.model.item import DECISION
 from unified_state.settings import Settings
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_text
 from unified_state.upkeep.forget.scan_secrets import scan
@@ -59,13 +59,13 @@ def test_why_shows_origin_time_commit_quote_and_the_turn_around_it(decided: Arch
 
 
 def test_why_shows_links_in_both_directions(archive: Archive, masker: Masker, place: Place) -> None:
-    for kind, text in ((DECISION, "Push to main"), (CONSTRAINT, "Never push to main")):
-        body = {**BODIES[kind], kind: text}
-        record_item(archive, kind, body, Author("inferred"), mask=masker.text, now=NOW)
-    (link,) = explain(archive, place.repository, "C1")["links"]
-    assert link == {"relation": "contradicts", "ref": "D1", "isFrom": True, "status": "active"}
+    for text in ("Push to main", "Push to main!"):
+        body = {**BODIES[DECISION], DECISION: text}
+        record_item(archive, DECISION, body, Author("inferred"), mask=masker.text, now=NOW)
+    (link,) = explain(archive, place.repository, "D2")["links"]
+    assert link == {"relation": "duplicates", "ref": "D1", "isFrom": True, "status": "active"}
     (link,) = explain(archive, place.repository, "D1")["links"]
-    assert (link["ref"], link["isFrom"]) == ("C1", False)
+    assert (link["ref"], link["isFrom"]) == ("D2", False)
 
 
 def test_all_is_well_with_what_was_just_recorded(decided: Archive) -> None:

@@ -90,7 +90,6 @@ def test_harmless_text_is_one_line(text: str) -> None:
         (Validity(gone=("a.py",)), "files gone: a.py"),
         (Validity(branch="feature-x"), "on another branch: feature-x"),
         (Validity(superseded_by="D9"), "superseded by D9"),
-        (Validity(contradicts=("D2",)), "contradicts D2"),
         (Validity(behind=True), "recorded at a later commit than this checkout"),
         (Validity(rewound=True), "in a part of the conversation that was rewound"),
         (Validity(branch="x", changed=("a.py",)), "files changed since: a.py; on another branch: x"),

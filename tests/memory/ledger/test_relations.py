@@ -11,7 +11,7 @@ from unified_state.memory.ledger.record_item import Author, hints, record_item
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.record_state import add_item
-from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS
 
 
 class Recorder:
@@ -38,28 +38,15 @@ def test_a_repeated_decision_is_linked_told_and_kept(record: Recorder, archive: 
     assert [(link.relation, link.ref) for link in links_of(archive, find_item(archive, "D2"))] == [("duplicates", "D1")]
 
 
-def test_a_contradicting_decision_is_linked_and_the_way_to_settle_it_told(record: Recorder) -> None:
+def test_what_is_superseded_is_not_compared_any_more(record: Recorder) -> None:
     record(DECISION, "Use SQLite for the archive")
-    assert record(DECISION, "Use PostgreSQL for the archive") == [
-        "D2 may contradict D1: `unified-state decision supersede D1 --by D2` settles it"
-    ]
+    record(DECISION, "Use DuckDB for the archive", supersedes="D1")
+    assert record(DECISION, "Use SQLite for the archive") == []
 
 
-def test_a_decision_against_a_constraint_is_told(record: Recorder) -> None:
+def test_a_constraint_and_a_decision_that_say_the_same_are_both_wanted(record: Recorder) -> None:
     record(CONSTRAINT, "Never push to main")
-    assert record(DECISION, "Push to main") == [
-        "D1 may contradict C1: `unified-state show C1 --source` shows where that comes from"
-    ]
-
-
-def test_what_takes_the_place_of_another_does_not_contradict_it(record: Recorder) -> None:
-    record(DECISION, "Use SQLite for the archive")
-    assert record(DECISION, "Use PostgreSQL for the archive", supersedes="D1") == []
-
-
-def test_a_question_does_not_contradict(record: Recorder) -> None:
-    record(QUESTION, "The server listens on port 8080")
-    assert record(QUESTION, "The server listens on port 9090") == []
+    assert record(DECISION, "Never push to main") == []
 
 
 def test_errors_that_resemble_each_other_are_each_worth_a_line(record: Recorder) -> None:

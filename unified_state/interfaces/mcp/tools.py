@@ -183,7 +183,7 @@ class ReadingTools:
         offset: Offset = 0,
     ) -> dict[str, Any]:
         """Return the source of an item: who said it, the quoted words, the turn, the commit. Also return the items that
-        it supersedes or contradicts, and whether its files, branch and conversation are unchanged.
+        it supersedes or repeats, and whether its files, branch and conversation are unchanged.
         """
         workspace = self._project.reading()
         if is_team_ref(ref):

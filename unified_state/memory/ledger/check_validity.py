@@ -14,7 +14,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Rewind, place_of_entry, read_rewinds
-from unified_state.memory.ledger.item_table import ACTIVE, contradictions, stated_items
+from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.memory.ledger.rules.item_lines import went_behind
 from unified_state.memory.ledger.rules.short_item import is_captured
 from unified_state.memory.repository.file_versions import changed_since
@@ -118,7 +118,6 @@ class _Present:
         self._rewinds: dict[str | None, list[Rewind]] = {}
         for rewind in read_rewinds(archive):
             self._rewinds.setdefault(rewind.session_id, []).append(rewind)
-        self._contradictions = contradictions(archive)
         self._files: dict[tuple[str, str], bool | None] = {}
 
     def validity(self, item: LedgerItem) -> Validity:
@@ -130,7 +129,6 @@ class _Present:
             gone=tuple(path for path, changed in looked if changed is None),
             branch=item.branch if item.branch and self._branch and item.branch != self._branch else None,
             superseded_by=superseded,
-            contradicts=() if item.status != ACTIVE else self._contradictions.get(item.uuid, ()),
             behind=item.commit in self._later,
             rewound=self._was_rewound(item),
         )

@@ -6,7 +6,7 @@ worktrees get the same alias.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from unified_state.errors import NotFoundError
@@ -41,7 +41,7 @@ _PLACES = ", ".join("?" * len(LedgerItem.names))
 
 
 class Link(Record):
-    """A relation of an item to another: `supersedes`, `duplicates`, `contradicts`, `changes`.
+    """A relation of an item to another: `supersedes`, `duplicates`, `changes`.
 
     `is_from` says that the item is the subject of the relation, for example the one that supersedes the other.
     """
@@ -103,7 +103,7 @@ def note_place(archive: Archive, item: LedgerItem) -> None:
 
 
 def link_items(archive: Archive, item: LedgerItem, relation: str, other: LedgerItem, at: str) -> None:
-    """Insert the link by which one item supersedes, duplicates, contradicts or changes another."""
+    """Insert the link by which one item supersedes, duplicates or changes another."""
     archive.run("INSERT OR IGNORE INTO item_link VALUES (?, ?, ?, ?)", item.uuid, other.uuid, relation, at)
 
 
@@ -257,30 +257,6 @@ def read_body(kind: str, text: str) -> dict[str, Any]:
     return body if {MAIN_FIELDS[kind], "type"} & unreadable.keys() <= body.keys() else unreadable | body
 
 
-def texts_with_a_word(
-    archive: Archive, kinds: Sequence[str], words: Iterable[str], most: int
-) -> list[tuple[str, str, str]]:
-    """Return UUID, kind and text of the newest active and proposed items of some kinds that hold any of the lower-case
-    words, the oldest first.
-    """
-    rows = archive.rows(
-        f"SELECT uuid, kind, body FROM item WHERE kind IN ({', '.join('?' * len(kinds))}) AND status IN (?, ?) "
-        "ORDER BY id DESC LIMIT ?",
-        *kinds,
-        ACTIVE,
-        PROPOSED,
-        most,
-    )
-    wanted = tuple(words)
-    found = []
-    for uuid, kind, body in reversed(rows):
-        text = unpack(body)
-        lowered = text.lower()
-        if any(word in lowered for word in wanted):
-            found.append((uuid, kind, str(read_body(kind, text).get(MAIN_FIELDS[kind]) or "")))
-    return found
-
-
 def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
     """Return the links of an item, in both directions."""
     rows = archive.rows(
@@ -291,20 +267,3 @@ def links_of(archive: Archive, item: LedgerItem) -> list[Link]:
         item.uuid,
     )
     return [Link(relation, alias, bool(is_from), status) for relation, alias, is_from, status, _ in rows]
-
-
-def contradictions(archive: Archive) -> dict[str, tuple[str, ...]]:
-    """Return the refs of the active items that contradict each active item, by its UUID.
-
-    The order of the joins is fixed: SQLite would join all active items with each other before it reads the links.
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    rows = archive.rows(
-        "SELECT one.uuid, one.alias, other.uuid, other.alias FROM item_link "
-        "CROSS JOIN item AS one ON one.uuid = from_uuid CROSS JOIN item AS other ON other.uuid = to_uuid "
-        "WHERE relation = 'contradicts' AND one.status = 'active' AND other.status = 'active' ORDER BY other.id, one.id"
-    )
-    for uuid, alias, other_uuid, other_alias in rows:
-        found[uuid] = (*found.get(uuid, ()), other_alias)
-        found[other_uuid] = (*found.get(other_uuid, ()), alias)
-    return found

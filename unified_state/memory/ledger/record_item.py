@@ -1,7 +1,7 @@
 """Changes of the ledger: an item is recorded, superseded, resolved or lifted.
 
-Each is durable when its function returns, and `undo` takes it back. A new item is linked to those that say the same or
-the opposite; nothing is merged.
+Each is durable when its function returns, and `undo` takes it back. A new item is linked to those that say the same;
+nothing is merged.
 """
 
 from __future__ import annotations
@@ -21,22 +21,15 @@ from unified_state.memory.ledger.item_table import (
     PROPOSED,
     RESOLVED,
     SUPERSEDED,
-    Link,
     find_item,
     insert_item,
     link_items,
     links_of,
     next_alias,
-    texts_with_a_word,
+    selected_items,
     update_item,
 )
-from unified_state.memory.ledger.rules.contradictions import (
-    CONTRADICTS,
-    DUPLICATES,
-    Statement,
-    read_statement,
-    statement_relation,
-)
+from unified_state.memory.ledger.rules.same_words import repeats
 from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION, LedgerItem
 
@@ -44,8 +37,7 @@ Mask = Callable[[str], str]  # returns the text without its secrets
 
 LONGEST_TEXT = 1_000_000  # characters of one field
 _MOST = 300  # newest items that are compared
-_HINTS = (DUPLICATES, CONTRADICTS)
-_RULES = (DECISION, CONSTRAINT)  # a decision may contradict a constraint
+DUPLICATES = "duplicates"  # a relation
 
 
 class Author(Record):
@@ -77,8 +69,8 @@ def record_item(
     supersedes: str | None = None,
     proposed_for: Sequence[str] = (),
 ) -> LedgerItem:
-    """Insert a new item and return it, with its texts masked and linked to the items that it supersedes, repeats or
-    contradicts. Raises NotAtGateError where it would replace a rule.
+    """Insert a new item and return it, with its texts masked and linked to the items that it supersedes or
+    repeats. Raises NotAtGateError where it would replace a rule.
 
     With `proposed_for` it is a proposal, which supersedes the items of those UUIDs once the user accepts it.
     """
@@ -103,34 +95,19 @@ def record_item(
 
 
 def relate(archive: Archive, item: LedgerItem) -> None:
-    """Link an item to those that it repeats or contradicts. Call it in the item's transaction."""
-    said, kinds = main_text(item), _RULES if item.kind in _RULES else (item.kind,)
-    statement = read_statement(said)
-    for uuid, kind, other in texts_with_a_word(archive, kinds, statement.content, _MOST):
-        if uuid != item.uuid and (relation := _relation(item.kind, said, statement, kind, other)):
-            link_items(archive, item, relation, find_item(archive, uuid), item.created_at)
+    """Link an item to those that it repeats. Call it in the item's transaction."""
+    said = main_text(item)
+    newest = "WHERE kind = ? AND status IN (?, ?) AND uuid != ? ORDER BY id DESC LIMIT ?"
+    for other in reversed(selected_items(archive, newest, item.kind, ACTIVE, PROPOSED, item.uuid, _MOST)):
+        # errors are similar to each other, and each is worth its line
+        if repeats(main_text(other), said) and (item.kind != EVIDENCE or main_text(other) == said):
+            link_items(archive, item, DUPLICATES, other, item.created_at)
 
 
 def hints(archive: Archive, item: LedgerItem) -> list[str]:
-    """Return a line for each earlier item that the item repeats or contradicts."""
-    return [_hint(item.alias, link) for link in links_of(archive, item) if link.is_from and link.relation in _HINTS]
-
-
-def _hint(ref: str, link: Link) -> str:
-    if link.relation == DUPLICATES:
-        return f"{ref} repeats {link.ref}; both are kept"
-    if ref[0] == link.ref[0] == ALIAS_LETTERS[DECISION]:
-        return f"{ref} may contradict {link.ref}: `unified-state decision supersede {link.ref} --by {ref}` settles it"
-    return f"{ref} may contradict {link.ref}: `unified-state show {link.ref} --source` shows where that comes from"
-
-
-def _relation(kind: str, said: str, statement: Statement, other_kind: str, other: str) -> str | None:
-    if kind == EVIDENCE:  # errors are similar to each other, and each is worth its line
-        return DUPLICATES if said == other else None
-    relation = statement_relation(statement, read_statement(other))
-    if relation == DUPLICATES:
-        return relation if kind == other_kind else None
-    return relation if kind in _RULES else None
+    """Return a line for each earlier item that the item repeats."""
+    links = (link for link in links_of(archive, item) if link.is_from and link.relation == DUPLICATES)
+    return [f"{item.alias} repeats {link.ref}; both are kept" for link in links]
 
 
 def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:

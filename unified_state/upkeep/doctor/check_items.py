@@ -16,8 +16,8 @@ from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.steps import calls_that_went_well, find_step
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, selected_items
-from unified_state.memory.ledger.rules.contradictions import DUPLICATES, read_statement, statement_relation
 from unified_state.memory.ledger.rules.item_lines import harmless
+from unified_state.memory.ledger.rules.same_words import folded, telling_words
 from unified_state.memory.ledger.rules.short_item import is_captured, main_text
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.workspace.workspace import Workspace
@@ -72,30 +72,18 @@ def _duplicates(items: Sequence[LedgerItem]) -> Iterator[Check]:
 
 
 def _pairs(items: Sequence[LedgerItem]) -> Iterator[tuple[LedgerItem, LedgerItem]]:
-    """Yield two items that say the same, the older first. Two items are compared if they share a word. Evidence and
-    captured attempts say the same only in the very same words.
+    """Yield two items that say the same, the older first. Evidence and captured attempts say the same only in the very
+    same words.
     """
-    first: dict[str, LedgerItem] = {}
-    by_word: dict[str, list[int]] = {}
-    statements = [read_statement(main_text(item)) for item in items]
-    pairs = 0
-    for position, item in enumerate(items):
-        plain = " ".join(main_text(item).casefold().split())
-        known = first.setdefault(plain, item)
-        if known is not item:
+    first: dict[object, LedgerItem] = {}
+    for item in items:
+        said = main_text(item)
+        is_verbatim = item.kind == EVIDENCE or is_captured(item)
+        keys: list[object] = [folded(said)] if is_verbatim else [folded(said), telling_words(said)]
+        known = next((first[key] for key in keys if key in first), None)
+        if known is not None:
             yield known, item
-            continue
-        if item.kind == EVIDENCE or is_captured(item):
-            continue
-        words = statements[position].content
-        for other in sorted({other for word in words for other in by_word.get(word, ())[-_MOST_LISTED:]}):
-            pairs += 1
-            if pairs > _MOST_PAIRS:
-                return
-            if statement_relation(statements[position], statements[other]) == DUPLICATES:
-                yield items[other], item
-        for word in words:
-            by_word.setdefault(word, []).append(position)
+        first.update(dict.fromkeys(filter(None, keys), known or item))
 
 
 def _stale_results(archive: Archive, items: Sequence[LedgerItem]) -> Iterator[Check]:

@@ -33,7 +33,7 @@ CREATE INDEX item_by_kind ON item (kind, status);
 CREATE TABLE item_link (
     from_uuid TEXT NOT NULL,
     to_uuid TEXT NOT NULL,
-    relation TEXT NOT NULL,       -- supersedes, duplicates, contradicts
+    relation TEXT NOT NULL,       -- supersedes, duplicates, changes
     at TEXT NOT NULL,
     PRIMARY KEY (from_uuid, to_uuid, relation)
 ) WITHOUT ROWID;

@@ -1,1 +1,1 @@
-"""Pure rules of the ledger: binding items, contradictions, the text of items."""
+"""Pure rules of the ledger: binding items, repetitions, the text of items."""

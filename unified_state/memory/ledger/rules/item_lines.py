@@ -82,7 +82,6 @@ def validity_text(validity: Validity) -> str:
         f"on another branch: {validity.branch}" if validity.branch else "",
         "recorded at a later commit than this checkout" if validity.behind else "",
         "in a part of the conversation that was rewound" if validity.rewound else "",
-        f"contradicts {_names(validity.contradicts)}" if validity.contradicts else "",
     ]
     return harmless("; ".join(filter(None, parts)))
 
