@@ -134,9 +134,6 @@ class SettingTable:
     context_optimise = setting(
         85, "The same share, from which a context counts as nearly full.", unit="percent", least=1, most=100
     )
-    lean_adapts = setting(
-        True, "Whether long tool outputs are shortened more as the context fills up, where `install --lean` is in use."
-    )
     recent_minutes = setting(30, "How old a saved state may be to count as recent.", unit="minutes")
     session_hours = setting(24, "How long the state file shows a session after its last activity.", unit="hours")
     share_state_file = setting(False, "Whether git may see the state file; else it is excluded locally.")

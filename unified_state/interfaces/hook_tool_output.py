@@ -10,12 +10,15 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from unified_state.context.lean.long_output import Leaning, LongOutput, answer_to, long_output
-from unified_state.context.lean.rules.levels import LEVELS, NAMES, TIGHT, is_short
+from unified_state.context.lean.long_output import shortened_output
+from unified_state.context.lean.rules.levels import NAMES, is_short
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell
+from unified_state.model.hook_event import HookEvent
+from unified_state.model.step import Shortened
 from unified_state.settings import environment
 
 EVENT = "PostToolUse"
+_LOCK_SECONDS = 2.0
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -36,18 +39,16 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
     hook = Run(EVENT, data_dir)
 
     def find() -> str:
-        raw = read()
-        if is_short(len(raw), TIGHT):
-            return ""
-        event, problem = parse_event(raw, EVENT)
-        hook.report(problem)
-        output = long_output(event)
-        if output is None:
-            return ""
         if level not in NAMES:
             hook.report(f"there is no level {level!r} of lean context")
             return ""
-        return _answer(hook, output, LEVELS[NAMES.index(level)], environ)
+        raw, number = read(), NAMES.index(level) + 1
+        if is_short(len(raw), number):
+            return ""
+        event, problem = parse_event(raw, EVENT)
+        hook.report(problem)
+        found = shortened_output(event, number)
+        return "" if found is None else _answer(hook, event, *found, number, environ)
 
     answer = hook.attempt(find)
     if answer or hook.problem:
@@ -55,15 +56,19 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
     return answer
 
 
-def _answer(hook: Run, output: LongOutput, level: int, environ: Mapping[str, str]) -> str:
+def _answer(hook: Run, event: HookEvent, whole: str, short: Shortened, level: int, environ: Mapping[str, str]) -> str:
+    from unified_state.context.lean.archive_output import archive_and_shorten
     from unified_state.memory.repository.place import hook_settings, locate
+    from unified_state.memory.workspace.own_program import own_program
     from unified_state.memory.workspace.session_project import session_project
+    from unified_state.memory.workspace.workspace import Workspace
 
-    project, shell = session_project(output.event, environ, hook.data_dir), output.event.cwd
+    project, shell = session_project(event, environ, hook.data_dir), event.cwd
     place = locate(project, hook.data_dir, create=False, shell=shell)
-    settings = hook_settings(place, hook.data_dir, environ)
-    if not settings.enabled:
+    settings, program = hook_settings(place, hook.data_dir, environ), own_program(environ)
+    if not settings.enabled or program is None:  # without a program nothing could recall it
         return ""
     place = place if place.is_settled else locate(project, hook.data_dir, create=True, shell=shell)
     hook.folder = place.folder
-    return answer_to(output, level, Leaning(place, settings, environ, hook.now, hook.report))
+    workspace = Workspace(place, settings, report=hook.report, session_id=event.session_id, seconds=_LOCK_SECONDS)
+    return archive_and_shorten(workspace, event, whole, short, level=level, now=hook.now, program=program)

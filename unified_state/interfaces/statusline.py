@@ -11,8 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.context.window.read_context import keep_usage
-from unified_state.context.window.rules.context_text import StatusInput, parse_status
-from unified_state.context.window.rules.status_text import Glance, status_line
+from unified_state.context.window.rules.status_text import Glance, StatusInput, parse_status, status_line
 from unified_state.context.window.status_line_data import glance_at
 from unified_state.interfaces.tool_hook import read_stdin
 from unified_state.memory.repository.health import log_problem

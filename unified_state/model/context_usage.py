@@ -27,25 +27,10 @@ class Limit(Record):
     known_from: str
 
 
-class Point(Record):
-    """One point of a session's history: the size of the conversation after a turn."""
-
-    at: int
-    turn: int
-    tokens: int
-
-
-class Trend(Record):
-    """The growth of the conversation, and the turns and minutes left to the limit; None where unknown."""
-
-    tokens_per_turn: int | None = None
-    turns_left: int | None = None
-    minutes_left: int | None = None
-
-
 class Watched(Record):
     """The last known usage of a session's context. `reached` is the highest phase since the compaction `cycle`."""
 
+    tokens: int
     window: int
     limit: Limit
     phase: str

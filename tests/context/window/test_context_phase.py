@@ -9,7 +9,6 @@ from unified_state.context.window.rules.context_phase import (
     is_higher,
     phase_of,
     told_line,
-    trend_of,
     window_of,
 )
 from unified_state.context.window.rules.status_text import short_number
@@ -22,18 +21,10 @@ from unified_state.model.context_usage import (
     PHASES,
     WARNING,
     Limit,
-    Point,
     Reading,
-    Trend,
 )
 
 USUAL = (70, 85)
-MINUTE = 60_000
-
-
-def points(*sizes: int) -> list[Point]:
-    """A history: a turn a minute."""
-    return [Point(turn * MINUTE, turn, tokens) for turn, tokens in enumerate(sizes, 1)]
 
 
 @pytest.mark.parametrize(
@@ -62,40 +53,6 @@ def test_a_phase_that_was_found_stays_where_nothing_changes(
     phase = phase_of(percent, before, thresholds)
     assert phase_of(percent, phase, thresholds) == phase
     assert not is_higher(phase_of(percent, OK, thresholds), phase)
-
-
-def test_the_trend_tells_turns_and_minutes_to_the_limit() -> None:
-    assert trend_of(points(10_000, 20_000, 30_000), 75_000) == Trend(10_000, 5, 4)
-
-
-def test_the_trend_begins_where_the_conversation_last_shrank() -> None:
-    assert trend_of(points(100_000, 150_000, 20_000, 25_000), 165_000) == Trend(5_000, 28, 28)
-
-
-@pytest.mark.parametrize("history", [[], points(5), points(50, 20)])
-def test_one_point_has_no_trend(history: list[Point]) -> None:
-    assert trend_of(history, 100) == Trend()
-
-
-def test_a_conversation_that_does_not_grow_never_gets_there() -> None:
-    assert trend_of(points(50, 50, 50), 100) == Trend(tokens_per_turn=0)
-
-
-def test_within_one_turn_only_minutes_can_be_told() -> None:
-    assert trend_of([Point(0, 1, 100), Point(MINUTE, 1, 200)], 400) == Trend(minutes_left=2)
-
-
-def test_over_the_limit_nothing_is_left() -> None:
-    assert trend_of(points(100, 200), 150) == Trend(100, 0, 0)
-
-
-@given(
-    st.lists(st.builds(Point, st.integers(0, 10**13), st.integers(0, 10**6), st.integers(0, 10**8)), max_size=60),
-    st.integers(1, 10**7),
-)
-def test_no_history_breaks_the_trend(history: list[Point], limit: int) -> None:
-    trend = trend_of(sorted(history, key=lambda point: point.at), limit)
-    assert trend.turns_left is None or trend.turns_left >= 0
 
 
 WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
@@ -171,11 +128,7 @@ def test_numbers_for_a_narrow_place(tokens: int, text: str) -> None:
 
 def test_the_line_for_the_model_states_facts() -> None:
     reading = Reading(119_010, 200_000, 0)
-    assert told_line(reading, 167_000, Trend(9_000, 6, 20)) == (
+    assert told_line(reading, 167_000) == (
         "[CONTEXT] 71 % of the way to the next compaction: 119,010 tokens of about 167,000 (window 200,000). "
-        "At the present growth that is about 6 turns away. The state was saved now."
+        "The state was saved now."
     )
-
-
-def test_without_a_trend_it_says_nothing_of_one() -> None:
-    assert "growth" not in told_line(Reading(119_010, 200_000, 0), 167_000, Trend())

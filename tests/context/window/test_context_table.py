@@ -4,9 +4,6 @@ import pytest
 
 from tests.builders import NOW, SESSION
 from unified_state.context.window.context_table import (
-    MOST_POINTS,
-    history,
-    keep_point,
     keep_watched,
     newest_cut,
     seen_limits,
@@ -16,10 +13,10 @@ from unified_state.context.window.context_table import (
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import begin_compaction, keep_boundary
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.model.context_usage import OK, WARNING, Limit, Point, Watched
+from unified_state.model.context_usage import OK, WARNING, Limit, Watched
 from unified_state.model.step import Boundary
 
-WATCHED = Watched(200_000, Limit(167_000, "default"), WARNING, WARNING, 0, 2)
+WATCHED = Watched(120_000, 200_000, Limit(167_000, "default"), WARNING, WARNING, 0, 2)
 
 
 @pytest.fixture
@@ -30,22 +27,6 @@ def session(archive: Archive) -> int:
 def compacted(archive: Archive, session: int, uuid: str, tokens: int, trigger: str = "auto") -> None:
     """A compaction that was done."""
     keep_boundary(archive, session, Boundary(uuid, NOW, trigger, tokens))
-
-
-def test_a_history_keeps_its_last_points(archive: Archive, session: int) -> None:
-    other = touch_session(archive, "other", NOW)
-    keep_point(archive, other, Point(1, 1, 1))
-    for number in range(MOST_POINTS + 10):
-        keep_point(archive, session, Point(number, number, number * 1_000))
-    kept = history(archive, session)
-    assert (len(kept), kept[0].at, kept[-1].at) == (MOST_POINTS, 10, MOST_POINTS + 9)
-    assert history(archive, other) == [Point(1, 1, 1)]
-
-
-def test_a_turn_has_one_point_the_last(archive: Archive, session: int) -> None:
-    for point in (Point(1, 1, 10), Point(2, 1, 20)):
-        keep_point(archive, session, point)
-    assert history(archive, session) == [Point(2, 1, 20)]
 
 
 def test_what_was_found_out_is_read_again(archive: Archive, session: int) -> None:

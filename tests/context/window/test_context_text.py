@@ -7,9 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from unified_state.context.window.rules.context_text import StatusInput, draw_context, parse_status
-from unified_state.context.window.rules.status_text import Glance, status_line
-from unified_state.model.context_usage import OK, OPTIMISE, PHASES, WARNING, Point, Reading
+from unified_state.context.window.rules.status_text import Glance, StatusInput, parse_status, status_line
+from unified_state.model.context_usage import OK, OPTIMISE, PHASES, WARNING, Reading
 
 FULL = Glance(
     tokens=124_000,
@@ -17,8 +16,6 @@ FULL = Glance(
     percent=62,
     compacts_at=167_000,
     phase=WARNING,
-    turns_left=5,
-    minutes_left=12,
     items=12,
     blocking=3,
     stale=2,
@@ -28,8 +25,7 @@ FULL = Glance(
 
 def test_everything_that_is_known_stands_in_one_line() -> None:
     assert status_line(FULL, 200, colour=False) == (
-        "███████░░░│░ 62% 124k/200k · compacts in ~5 turns · "
-        "12 items, 3 blocking · 2 stale · saved 4 min ago · hooks ok"
+        "███████░░░│░ 62% 124k/200k · compacts at 167k · 12 items, 3 blocking · 2 stale · saved 4 min ago · hooks ok"
     )
 
 
@@ -40,13 +36,7 @@ def test_before_the_first_answer_and_without_records_it_says_so() -> None:
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        ({"turns_left": 1}, "compacts in ~1 turn ·"),
-        ({"turns_left": None}, "compacts in ~12 min ·"),
-        ({"turns_left": None, "minutes_left": None}, "compacts at 167k ·"),
-        ({"turns_left": 50}, "compacts in ~50 turns ·"),
-        ({"turns_left": 51}, "124k/200k · 12 items"),
-        ({"turns_left": 1_892}, "124k/200k · 12 items"),
-        ({"turns_left": None, "minutes_left": 40_000}, "124k/200k · 12 items"),
+        ({"compacts_at": None}, "124k/200k · 12 items"),
         ({"waiting": 1}, "2 stale · 1 waits · saved"),
         ({"waiting": 12}, "2 stale · 12 wait · saved"),
         ({"saved": None}, "2 stale · hooks ok"),
@@ -63,11 +53,11 @@ def test_each_part_says_what_is_so(changes: dict[str, object], part: str) -> Non
 @pytest.mark.parametrize(("phase", "colour"), [(OK, "\x1b[32m"), (WARNING, "\x1b[33m"), (OPTIMISE, "\x1b[31m")])
 def test_the_phase_gives_the_colour(phase: str, colour: str) -> None:
     line = status_line(FULL.replace(phase=phase), 200, colour=True)
-    assert line.startswith(f"{colour}███████░░░│░ 62% 124k/200k\x1b[0m · {colour}compacts in")
+    assert line.startswith(f"{colour}███████░░░│░ 62% 124k/200k\x1b[0m · {colour}compacts at")
 
 
 def test_a_narrow_terminal_keeps_what_matters_most() -> None:
-    assert status_line(FULL, 50, colour=False) == "███████░░░│░ 62% 124k/200k · compacts in ~5 turns"
+    assert status_line(FULL, 50, colour=False) == "███████░░░│░ 62% 124k/200k · compacts at 167k"
     assert status_line(FULL, 1, colour=False) == "███████░░░│░ 62% 124k/200k"
 
 
@@ -174,39 +164,3 @@ def test_no_json_breaks_it(fields: dict[str, Any], window: dict[str, Any]) -> No
     for given_fields in (fields, {**fields, "context_window": window}):
         found = parse_status(json.dumps(given_fields).encode(), NOW)
         assert found.reading is None or (found.reading.tokens >= 0 and found.reading.window > 0)
-
-
-def test_tokens_over_turns_with_the_compactions_marked() -> None:
-    sizes = [20, 60, 100, 140, 160, 20, 60, 100]
-    history = [Point(turn, turn, size * 1_000) for turn, size in enumerate(sizes, 1)]
-    assert draw_context(history, [6], 160_000) == [
-        "             ▼",
-        "  160k │┄┄┄┄█┄┄┄┄┄",
-        "       │   ██",
-        "       │   ██",
-        "       │  ███  █",
-        "       │  ███  █",
-        "       │ ████ ██",
-        "       │ ████ ██",
-        "       │████████",
-        "     0 └────────",
-        "  turn  1      8",
-    ]
-
-
-def test_without_points_there_is_no_picture() -> None:
-    assert draw_context([], [1], 160_000) == []
-
-
-def test_a_compaction_before_the_history_has_no_mark() -> None:
-    assert "▼" not in "".join(draw_context([Point(5, 1, 10)], [1], 100))
-
-
-@given(
-    st.lists(st.builds(Point, st.integers(0, 10**13), st.integers(0, 10**6), st.integers(0, 10**8)), max_size=50),
-    st.lists(st.integers(0, 10**13)),
-    st.integers(1, 10**8),
-)
-def test_every_history_fits_its_columns(history: list[Point], cuts: list[int], limit: int) -> None:
-    for line in draw_context(history, cuts, limit):
-        assert len(line) <= 8 + max(len(history), 15) + 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, Entry, append, boundary, entry, prompt
-from unified_state.context.window.read_context import keep_usage, read_usage, usages
+from unified_state.context.window.read_context import keep_usage, last_usage, read_usage
 from unified_state.model.context_usage import Reading
 
 
@@ -16,11 +16,6 @@ def answered(number: int, tokens: object, *, model: str = "claude-sonnet-4-5", *
     usage = {"input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_tokens": tokens}
     message = {"id": f"msg_{number}", "role": "assistant", "model": model, "content": [], "usage": usage}
     return entry(number, "assistant", message=message, **fields)
-
-
-def last_usage(path: str) -> Reading | None:
-    """The newest of all usages."""
-    return next(usages(path, 0), None)
 
 
 @pytest.fixture
@@ -87,11 +82,6 @@ def test_a_file_without_answers_tells_nothing(transcript: Path, content: bytes) 
 @pytest.mark.parametrize("path", ["", "/nowhere/at/all", "/"])
 def test_a_file_that_is_none_tells_nothing(path: str) -> None:
     assert last_usage(path) is None
-
-
-def test_only_what_is_new_is_read_and_each_message_once_counts_by_its_time(transcript: Path) -> None:
-    append(transcript, *(answered(number, number * 10_000) for number in range(1, 6)))
-    assert [reading.tokens for reading in usages(str(transcript), NOW + 3_000)] == [50_015, 40_015]
 
 
 READING = Reading(124_000, 200_000, 5)

@@ -1,31 +1,13 @@
-"""The context tables: the history of each session, its last phase, and the line for its next prompt."""
+"""The context table: how full each session's context is, its phase, and the line for its next prompt."""
 
 from __future__ import annotations
 
 from unified_state.memory.archive.archive import Archive
+from unified_state.memory.archive.sessions import newest_with_transcript, session_id_of
 from unified_state.memory.quiet.generation import end_generation
-from unified_state.model.context_usage import Limit, Point, Watched
+from unified_state.model.context_usage import Limit, Watched
 
-MOST_POINTS = 50
 _MOST_SEEN = 5  # recent compactions that show the client's limit, which may have changed since
-
-
-def keep_point(archive: Archive, session: int, point: Point) -> None:
-    """Add a point to a session's history, one for each turn, and delete points beyond the limit."""
-    archive.run("INSERT OR REPLACE INTO context_point VALUES (?, ?, ?, ?)", session, point.at, point.turn, point.tokens)
-    archive.run(
-        "DELETE FROM context_point WHERE session = ? AND turn NOT IN "
-        "(SELECT turn FROM context_point WHERE session = ? ORDER BY turn DESC LIMIT ?)",
-        session,
-        session,
-        MOST_POINTS,
-    )
-
-
-def history(archive: Archive, session: int) -> list[Point]:
-    """Return the history of a session, the oldest point first."""
-    rows = archive.rows("SELECT at, turn, tokens FROM context_point WHERE session = ? ORDER BY turn", session)
-    return [Point(*row) for row in rows]
 
 
 def keep_watched(archive: Archive, session: int, watched: Watched, line: str | None) -> None:
@@ -36,11 +18,12 @@ def keep_watched(archive: Archive, session: int, watched: Watched, line: str | N
     if line is not None:
         end_generation(archive.folder)
     archive.run(
-        "INSERT INTO context VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
-        "window = excluded.window, compacts_at = excluded.compacts_at, known_from = excluded.known_from, "
-        "phase = excluded.phase, reached = excluded.reached, stale = excluded.stale, "
+        "INSERT INTO context VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
+        "tokens = excluded.tokens, window = excluded.window, compacts_at = excluded.compacts_at, "
+        "known_from = excluded.known_from, phase = excluded.phase, reached = excluded.reached, stale = excluded.stale, "
         "line = coalesce(excluded.line, CASE WHEN cycle = excluded.cycle THEN line END), cycle = excluded.cycle",
         session,
+        watched.tokens,
         watched.window,
         watched.limit.tokens,
         watched.limit.known_from,
@@ -55,9 +38,20 @@ def keep_watched(archive: Archive, session: int, watched: Watched, line: str | N
 def watched_context(archive: Archive, session: int) -> Watched | None:
     """Return the last saved phase of a session."""
     row = archive.row(
-        "SELECT window, compacts_at, known_from, phase, reached, cycle, stale FROM context WHERE session = ?", session
+        "SELECT tokens, window, compacts_at, known_from, phase, reached, cycle, stale FROM context WHERE session = ?",
+        session,
     )
-    return None if row is None else Watched(row[0], Limit(row[1], row[2]), *row[3:])
+    return None if row is None else Watched(row[0], row[1], Limit(row[2], row[3]), *row[4:])
+
+
+def last_context(archive: Archive, now: int) -> tuple[str, Watched] | None:
+    """Return the session that was last active and its context, or None if none was read since it was compacted."""
+    session = newest_with_transcript(archive, now)
+    session_id = session_id_of(archive, session)
+    watched = None if session is None else watched_context(archive, session)
+    if session is None or session_id is None or watched is None or watched.cycle != newest_cut(archive, session)[0]:
+        return None
+    return session_id, watched
 
 
 def newest_cut(archive: Archive, session: int) -> tuple[int, int]:
@@ -96,14 +90,6 @@ def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
         _MOST_SEEN,
     )
     return [tokens for (tokens,) in others]
-
-
-def turn_starts(archive: Archive, session: int) -> tuple[int, list[int]]:
-    """Return the number of turns before the newest ones of a session, and the start times of those."""
-    own = "FROM turn WHERE session = ? AND agent IS NULL "
-    newest = archive.rows(f"SELECT at {own} ORDER BY id DESC LIMIT ?", session, MOST_POINTS)
-    count: int = archive.row(f"SELECT count(*) {own}", session)[0]
-    return count - len(newest), sorted(at for (at,) in newest)
 
 
 def transcript_of(archive: Archive, session: int) -> str:

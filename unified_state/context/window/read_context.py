@@ -1,59 +1,41 @@
 """Measure how full a session's context is, from the client's status line or from the transcript.
 
 The status line stores the client's last figures in a small file for each session. A transcript is read backwards up to
-a known message or a compaction, because an older message does not describe the conversation after a compaction. The
+a message or a compaction, because an older message does not describe the conversation after a compaction. The
 newer of both sources counts.
 """
 
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping
 
 from unified_state.agents.transcripts.transcript_lines import parse_entries, time_of, usage_of
-from unified_state.context.window.context_table import history, newest_cut, seen_limits, turn_starts, watched_context
+from unified_state.context.window.context_table import newest_cut, seen_limits, watched_context
 from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
 from unified_state.memory.archive.archive import Archive
-from unified_state.model.context_usage import OK, Limit, Point, Reading, Watched
+from unified_state.model.context_usage import OK, Limit, Reading, Watched
 from unified_state.settings import Settings
 
 USAGE_FOLDER = "usage"  # beside the archive: the client's last figures of each session
-_MOST_READINGS = 1_000  # in one stop, or in a session without history
 
 
-def new_readings(archive: Archive, session: int, folder: str, session_id: str, transcript_path: str) -> list[Reading]:
-    """Return the last measurement of each new message, the newest last.
+def newest_reading(
+    archive: Archive, session: int, folder: str, session_id: str, transcript_path: str
+) -> Reading | None:
+    """Return the newest measurement since a session's last compaction, or None.
 
-    New messages are later than the session's history and its last compaction. The window comes from the client if
-    known, because the client knows it better than we do.
+    The window comes from the client if known, because the client knows it better than we do.
     """
     _, cut_at = newest_cut(archive, session)
-    points = history(archive, session)
-    since = max(cut_at, points[-1].at - 1 if points else 0)
-    told = read_usage(folder, session_id)
-    readings = list(islice(usages(transcript_path, since), _MOST_READINGS))
-    if told is None:
-        return sorted(readings, key=lambda reading: reading.at)
-    readings = [
-        reading.replace(window=told.window) if reading.tokens <= told.window else reading for reading in readings
-    ]
-    return sorted([*readings, *([told] if told.at > since and told.tokens else [])], key=lambda reading: reading.at)
-
-
-def points_of(archive: Archive, session: int, readings: Sequence[Reading]) -> list[Point]:
-    """Return the last reading of each of the newest turns."""
-    before, starts = turn_starts(archive, session)
-    points = {}
-    for reading in readings:
-        turn = before + bisect_right(starts, reading.at)
-        if turn > before or not starts:
-            points[turn] = Point(reading.at, max(1, turn), reading.tokens)
-    return list(points.values())
+    told, found = read_usage(folder, session_id), last_usage(transcript_path)
+    if told is not None and found is not None and found.tokens <= told.window:
+        found = found.replace(window=told.window)
+    readings = (reading for reading in (found, told) if reading is not None and reading.tokens and reading.at > cut_at)
+    return max(readings, key=lambda reading: reading.at, default=None)
 
 
 def watched_now(
@@ -65,7 +47,7 @@ def watched_now(
         reading.tokens * 100 / limit.tokens, before.phase, (settings.context_warning, settings.context_optimise)
     )
     reached = phase if is_higher(phase, before.reached) else before.reached
-    return Watched(reading.window, limit, phase, reached, before.cycle, before.stale)
+    return Watched(reading.tokens, reading.window, limit, phase, reached, before.cycle, before.stale)
 
 
 def watched_before(
@@ -75,7 +57,7 @@ def watched_before(
     cycle, _ = newest_cut(archive, session)
     before = watched_context(archive, session)
     if before is None or before.cycle != cycle:
-        before = Watched(reading.window, Limit(0, ""), OK, OK, cycle, before.stale if before else 0)
+        before = Watched(0, reading.window, Limit(0, ""), OK, OK, cycle, before.stale if before else 0)
     return before, compaction_limit(reading.window, seen_limits(archive, session, reading.window), environ)
 
 
@@ -85,19 +67,18 @@ _USAGE, _BOUNDARY = b'"usage"', b'"compact_boundary"'
 _SYNTHETIC = "<synthetic>"  # model name in messages that the client wrote itself
 
 
-def usages(path: str, since: int) -> Iterator[Reading]:
-    """Yield the usages of the main conversation after a time, back to the last compaction, the newest first."""
+def last_usage(path: str) -> Reading | None:
+    """Return the last usage of the main conversation since its last compaction, or None."""
     try:
         for line in _lines_from_the_end(path):
             if _BOUNDARY in line and any(entry.get("subtype") == "compact_boundary" for entry in parse_entries(line)):
-                return
+                return None
             reading = _reading(line) if _USAGE in line else None
-            if reading is not None and reading.at <= since:
-                return
             if reading is not None:
-                yield reading
+                return reading
     except OSError:
-        return
+        return None
+    return None
 
 
 def _reading(line: bytes) -> Reading | None:

@@ -9,9 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from unified_state.context.window.context_table import history, newest_cut
 from unified_state.context.window.read_context import watched_before
-from unified_state.context.window.rules.context_phase import compaction_limit, phase_of, trend_of
+from unified_state.context.window.rules.context_phase import compaction_limit, phase_of
 from unified_state.context.window.rules.status_text import Glance
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.json_text import parse_object
@@ -22,7 +21,7 @@ from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.repository.health import newest_problem
 from unified_state.memory.repository.place import Place
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.context_usage import OK, Point, Reading
+from unified_state.model.context_usage import OK, Reading
 from unified_state.settings import Settings
 
 _PATIENCE = 0.02  # seconds to wait for a writer; the next refresh is soon
@@ -46,7 +45,7 @@ def glance_at(
             found = _recorded(archive, place.state_path, now)
             if reading is not None:
                 session = session_number(archive, session_id) or 0  # a new session uses the limits of others
-                found.update(_ahead(archive, session, reading, settings, now, environ))
+                found.update(_ahead(archive, session, reading, settings, environ))
     except UnifiedStateError:
         return glance  # the archive is locked or damaged; the hooks find and report damage
     return glance.replace(**found)
@@ -68,21 +67,14 @@ def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, Any]:
 
 
 def _ahead(
-    archive: Archive, session: int, reading: Reading, settings: Settings, now: int, environ: Mapping[str, str]
+    archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the phase of the session's context, and the time until the client compacts."""
+    """Return the phase of the session's context, and the size at which the client compacts."""
     before, limit = watched_before(archive, session, reading, environ)
-    _, cut_at = newest_cut(archive, session)
-    points = [point for point in history(archive, session) if point.at >= cut_at]
-    if points and reading.tokens != points[-1].tokens:
-        points.append(Point(now, points[-1].turn + 1, reading.tokens))  # the current turn
-    trend = trend_of(points, limit.tokens)
     thresholds = settings.context_warning, settings.context_optimise
     return {
         "compacts_at": limit.tokens,
         "phase": phase_of(reading.tokens * 100 / limit.tokens, before.phase, thresholds),
-        "turns_left": trend.turns_left,
-        "minutes_left": trend.minutes_left,
         "stale": before.stale,
     }
 

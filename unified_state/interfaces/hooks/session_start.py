@@ -49,7 +49,6 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
         return ""
     known_before = session_number(archive, call.event.session_id)
     last_entry = None if known_before is None else last_entry_at(archive, known_before)
-    _reset_pressure(call, reason)
     health = _tidied(call, archive) if call.part == BRIEF else None
     source = _source(call, archive, reason, known_before)
     predecessor = source if reason in {"clear", "fork"} else None
@@ -171,15 +170,6 @@ def _with_loop(call: HookCall, archive: Archive, session: int, known: Known) -> 
     from unified_state.restore.read_again import read_again  # few users turned them on
 
     return known.replace(read_again=read_again(archive, call.workspace.place, session, known))
-
-
-def _reset_pressure(call: HookCall, reason: Reason) -> None:
-    """Note after a compaction that the context window is no longer full. Other sessions have a new id, or continue."""
-    if reason != "compact":
-        return
-    from unified_state.context.window.pressure_file import keep_pressure
-
-    keep_pressure(call.workspace.place.folder, call.event.session_id, 0)
 
 
 def _is_known(archive: Archive, session: int, part: str) -> bool:

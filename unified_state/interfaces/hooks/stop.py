@@ -7,16 +7,14 @@ archives the rest.
 
 from __future__ import annotations
 
-from unified_state.context.lean.rules.levels import pressure_of
-from unified_state.context.window.context_table import history, keep_point, keep_watched, watched_context
-from unified_state.context.window.pressure_file import keep_pressure, read_pressure
-from unified_state.context.window.read_context import new_readings, points_of, watched_now
-from unified_state.context.window.rules.context_phase import is_higher, told_line, trend_of
+from unified_state.context.window.context_table import keep_watched, watched_context
+from unified_state.context.window.read_context import newest_reading, watched_now
+from unified_state.context.window.rules.context_phase import is_higher, told_line
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.ledger.check_validity import count_stale
-from unified_state.model.context_usage import OK, Trend
+from unified_state.model.context_usage import OK
 from unified_state.model.step import TEXT
 
 
@@ -57,34 +55,19 @@ def watch_context(call: HookCall, archive: Archive) -> None:
     session = session_number(archive, event.session_id)
     if session is None or event.agent_id:
         return
-    readings = new_readings(archive, session, place.folder, event.session_id, event.transcript_path)
-    if not readings:
+    reading = newest_reading(archive, session, place.folder, event.session_id, event.transcript_path)
+    if reading is None:
         return
-    reading = readings[-1]
     before = watched_context(archive, session)
     watched = watched_now(archive, session, reading, call.settings, call.environ)
     watched = watched.replace(stale=count_stale(archive, place.repository.worktree))
-    with archive.transaction(durable=False):
-        for point in points_of(archive, session, readings):
-            keep_point(archive, session, point)
     reached_before = before.reached if before is not None and before.cycle == watched.cycle else OK
     line = None
-    trend = trend_of(history(archive, session), watched.limit.tokens)
-    _lean(call, reading.tokens * 100 / watched.limit.tokens, trend)
     if is_higher(watched.reached, reached_before):
         _checkpoint(call, archive)
-        line = told_line(reading, watched.limit.tokens, trend)
+        line = told_line(reading, watched.limit.tokens)
     with archive.transaction(durable=False):
         keep_watched(archive, session, watched, line)
-
-
-def _lean(call: HookCall, percent: float, trend: Trend) -> None:
-    """Set the number of levels by which long outputs are shortened more until the next turn ends."""
-    folder, session_id = call.workspace.place.folder, call.event.session_id
-    before = read_pressure(folder, session_id)
-    pressure = pressure_of(percent, trend.turns_left, before)
-    if pressure != before:
-        keep_pressure(folder, session_id, pressure)
 
 
 def _checkpoint(call: HookCall, archive: Archive) -> None:

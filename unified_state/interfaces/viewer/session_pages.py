@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import Any
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.context.lean.rules.shorten import shorten
-from unified_state.context.window.context_table import history, watched_context
 from unified_state.errors import NotFoundError
 from unified_state.interfaces.viewer.home_page import page_values
 from unified_state.interfaces.viewer.open_projects import Project
@@ -26,7 +24,6 @@ from unified_state.memory.timeline.timeline_table import (
     session_of_turn,
     shortened_outputs,
     turn_before,
-    turn_times,
     turns_from,
 )
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
@@ -94,14 +91,7 @@ def session_values(archive: Archive, session: int) -> dict[str, Any]:
         message = f"there is no session number {session}"
         raise NotFoundError(message, "the page of the project lists its sessions")
     compactions = compactions_of(archive, session, _MOST_COMPACTIONS)[::-1]
-    watched = watched_context(archive, session)
-    curve = draw_curve(
-        turn_times(archive, session),
-        [(point.at, point.tokens) for point in history(archive, session)],
-        [(cut.boundary_at, cut.pre_tokens) for cut in compactions if cut.boundary_at and cut.pre_tokens],
-        watched.limit.tokens if watched else None,
-    )
-    return {"session": told, "compactions": compactions, "curve": curve}
+    return {"session": told, "compactions": compactions}
 
 
 def turns_part(
@@ -203,47 +193,3 @@ def step_page(archive: Archive, project: Project, number: int, now: int) -> str:
     turn = turn_to_show_of_step(archive, number)
     step = find_step(archive, number)
     return write_page("step.html", project=project, number=number, step=step, turn=turn, **page_values("sessions", now))
-
-
-_WIDTH, _HEIGHT = 800, 80
-
-
-class Curve(Record):
-    """A curve in a box of 800 by 80: its points as SVG takes them, the compactions' places, and the limit's height."""
-
-    points: str
-    cuts: tuple[float, ...]
-    limit: float | None
-    most: int
-
-    @property
-    def area(self) -> str:
-        """The points of the area below the curve."""
-        first, last = (self.points.split()[at].partition(",")[0] for at in (0, -1))
-        return f"{first},{_HEIGHT} {self.points} {last},{_HEIGHT}"
-
-
-def draw_curve(
-    turns: list[int], points: list[tuple[int, int]], cuts: list[tuple[int, int]], limit: int | None
-) -> Curve | None:
-    """Return the curve of a context's size: `points` and `cuts` are times and tokens, `turns` the times of turns. The
-    width is the number of turns. Where nothing is known of the size it is None.
-    """
-    if not turns or not (points or cuts):
-        return None
-    most = max(limit or 0, *(tokens for _, tokens in (*points, *cuts))) or 1
-    known = sorted([(turns[0], 0), *points, *cuts, *((at + 1, 0) for at, _ in cuts)])
-    ends = {at for at, _ in cuts}
-
-    def place(at: int) -> float:
-        return bisect_right(turns, at - (at - 1 in ends)) * _WIDTH / len(turns)
-
-    def height(tokens: int) -> float:
-        return _HEIGHT - tokens * _HEIGHT / most
-
-    return Curve(
-        " ".join(f"{place(at):.1f},{height(tokens):.1f}" for at, tokens in known),
-        tuple(round(place(at), 1) for at, _ in cuts),
-        round(height(limit), 1) if limit else None,
-        most,
-    )

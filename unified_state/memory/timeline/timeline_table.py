@@ -56,7 +56,7 @@ _SESSIONS = (
     "(SELECT count(*) FROM turn WHERE turn.session = session.id AND agent IS NULL), "
     "(SELECT count(*) FROM compaction WHERE compaction.session = session.id "
     "AND (boundary_at NOT NULL OR summary NOT NULL)), "
-    "(SELECT tokens FROM context_point WHERE context_point.session = session.id ORDER BY turn DESC LIMIT 1), "
+    "(SELECT tokens FROM context WHERE context.session = session.id), "
     "(SELECT at FROM turn WHERE turn.session = session.id ORDER BY id LIMIT 1), "
     "(SELECT at FROM turn WHERE turn.session = session.id ORDER BY id DESC LIMIT 1) AS last_at "
     "FROM session WHERE last_at NOT NULL AND session_id != ? "
@@ -112,11 +112,6 @@ def turns_from(archive: Archive, session: int, first: int, limit: int) -> list[T
     """Return a session's turns from a number on, in order, with those of its subagents."""
     rows = archive.rows(_TURNS + "AND id >= ? ORDER BY id LIMIT ?", session, first, limit)
     return [TurnLine(*row) for row in rows]
-
-
-def turn_times(archive: Archive, session: int) -> list[int]:
-    """Return when each turn of a session itself began, in order."""
-    return sorted(archive.column("SELECT at FROM turn WHERE session = ? AND agent IS NULL", session))
 
 
 def turn_before(archive: Archive, session: int, turn: int | None, count: int) -> int | None:

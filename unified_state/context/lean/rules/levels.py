@@ -28,31 +28,6 @@ def budget(characters: int, scales: tuple[int, int, int], level: int) -> int:
     return min(int(scales[level - 1] * characters**0.5), _MOST[level - 1])
 
 
-_SHARES = (60, 80)  # percent of the way to the next compaction
-_TURNS = (8, 3)  # turns left until then at the present growth
-_HOLD = 10  # percent below a threshold at which the pressure falls again
-_HOLD_TURNS = 2  # factor on the turns left for the same purpose
-
-
-def pressure_of(percent: float, turns_left: int | None, before: int) -> int:
-    """Return the number of levels by which outputs are shortened more: 0, 1 or 2. `before` is the last value."""
-    left = float("inf") if turns_left is None else turns_left
-    risen = sum(
-        percent >= share or (left <= turns and percent >= share / 2)
-        for share, turns in zip(_SHARES, _TURNS, strict=True)
-    )
-    held = sum(
-        percent >= share - _HOLD or (left <= turns * _HOLD_TURNS and percent >= share / 2)
-        for share, turns in zip(_SHARES, _TURNS, strict=True)
-    )
-    return max(risen, min(held, before))
-
-
-def level_in_force(chosen: int, pressure: int) -> int:
-    """Return the level in force."""
-    return min(chosen + pressure, LEVELS[-1])
-
-
 _ANSWERS = frozenset(("AskUserQuestion", "ExitPlanMode", "Skill", "TodoWrite"))  # the user's answers, and lists of work
 _OWN = ("unified-state", "unified_state")
 _MODULE = "unified_state."  # `python -m unified_state.interfaces.cli.main`

@@ -1,23 +1,19 @@
-"""The phase and the trend of a context. Both are relative to the size at which the client compacts."""
+"""The phase of a context. It is relative to the size at which the client compacts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unified_state.context.window.rules.status_text import MINUTE, time_left
 from unified_state.model.context_usage import (
     FROM_CLIENT,
     FROM_COMPACTIONS,
     FROM_DEFAULT,
     PHASES,
     Limit,
-    Point,
     Reading,
-    Trend,
 )
 
 _HOLD = 5  # percent below a threshold at which the phase falls again
-_RECENT = 10  # points used for the trend
 
 
 def phase_of(percent: float, before: str, thresholds: tuple[int, int]) -> str:
@@ -33,26 +29,6 @@ def phase_of(percent: float, before: str, thresholds: tuple[int, int]) -> str:
 def is_higher(phase: str, than: str) -> bool:
     """Return whether a phase is later than another."""
     return PHASES.index(phase) > PHASES.index(than)
-
-
-def trend_of(points: Sequence[Point], limit: int) -> Trend:
-    """Return the growth of the conversation since it last shrank, and the turns and minutes left at that growth."""
-    recent = _since_last_drop(points)[-_RECENT:]
-    if len(recent) < 2:  # noqa: PLR2004  # one point has no trend
-        return Trend()
-    first, last = recent[0], recent[-1]
-    growth, turns, minutes = last.tokens - first.tokens, last.turn - first.turn, (last.at - first.at) / MINUTE
-    if growth <= 0:
-        return Trend(tokens_per_turn=0 if turns > 0 else None)
-    turns_left, minutes_left = time_left(max(0, limit - last.tokens), growth, turns, minutes)
-    return Trend(round(growth / turns) if turns > 0 else None, turns_left, minutes_left)
-
-
-def _since_last_drop(points: Sequence[Point]) -> Sequence[Point]:
-    for index in range(len(points) - 1, 0, -1):
-        if points[index].tokens < points[index - 1].tokens:
-            return points[index:]
-    return points
 
 
 USUAL_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
@@ -92,12 +68,10 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None  # noqa: PLR2004  # no window has ten digits
 
 
-def told_line(reading: Reading, limit: int, trend: Trend) -> str:
+def told_line(reading: Reading, limit: int) -> str:
     """Return the line for the context in a phase. It states facts and gives no orders."""
     share = round(reading.tokens * 100 / limit)
-    left = trend.turns_left
-    growth = "" if left is None else f" At the present growth that is about {left} turn{'' if left == 1 else 's'} away."
     return (
         f"[CONTEXT] {share} % of the way to the next compaction: {reading.tokens:,} tokens of about {limit:,} "
-        f"(window {reading.window:,}).{growth} The state was saved now."
+        f"(window {reading.window:,}). The state was saved now."
     )

@@ -1,19 +1,43 @@
-"""The text of the status line, and the figures for it."""
+"""The client's input for a status line, and the text of ours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-MOST_BYTES = 1 << 16  # of the client's JSON; it writes about 2 KB
-MINUTE = 60_000  # milliseconds
+from unified_state.lib.json_text import parse_object
+from unified_state.lib.record import Record
+from unified_state.model.context_usage import Reading
+
+_MOST_BYTES = 1 << 16  # of the client's JSON; it writes about 2 KB
 _PARTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _MOST_TOKENS = 100_000_000
 
 
-def window_figures(window: Any) -> tuple[int, int, float | None] | None:
-    """Return the tokens in the conversation, the size of the window and the percentage of the client's
-    `context_window`, or None if it has no measurement.
+class StatusInput(Record):
+    """The session of a status line, its folder and its reading; a missing field is empty."""
+
+    session_id: str = ""
+    cwd: str = ""
+    transcript_path: str = ""
+    reading: Reading | None = None
+
+
+def parse_status(raw: bytes, now: int) -> StatusInput:
+    """Return the usable fields of the client's JSON."""
+    fields = parse_object(raw) if len(raw) <= _MOST_BYTES else None
+    if fields is None:
+        return StatusInput()
+    session_id, cwd, path = (_text(fields.get(name)) for name in ("session_id", "cwd", "transcript_path"))
+    return StatusInput(session_id, cwd, path, _reading(fields.get("context_window"), now))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) and "\0" not in value else ""
+
+
+def _reading(window: Any, now: int) -> Reading | None:
+    """Return the reading of the client's `context_window`, or None if it has no measurement.
 
     Its structure is not trusted. Its figures are null before the first answer and zero directly after a compaction.
     Neither is a measurement.
@@ -24,9 +48,9 @@ def window_figures(window: Any) -> tuple[int, int, float | None] | None:
     usage, percent = window.get("current_usage"), _number(window.get("used_percentage"))
     parts = [_count(usage.get(name)) for name in _PARTS] if isinstance(usage, dict) else []
     known = [part for part in parts if part is not None]
-    if known:
-        return sum(known), size, percent
-    return None if percent is None else (round(size * percent / 100), size, percent)
+    if not known and percent is None:
+        return None
+    return Reading(sum(known) if known else round(size * (percent or 0) / 100), size, now, percent)
 
 
 def _count(value: Any) -> int | None:
@@ -41,22 +65,11 @@ def _number(value: Any) -> float | None:
     return value if is_number and 0 <= value <= _MOST_TOKENS else None
 
 
-def time_left(left: int, growth: int, turns: int, minutes: float) -> tuple[int | None, int | None]:
-    """Return the turns and the minutes until a conversation has grown by `left` tokens, None where unknown. It grew by
-    `growth` tokens in so many turns and minutes.
-    """
-    return (
-        -(-left * turns // growth) if turns > 0 else None,
-        round(left * minutes / growth) if minutes > 0 else None,
-    )
-
-
 _CELLS = 12
 _FULL, _EMPTY, _MARK = "█", "░", "│"
 _COLOURS = {"ok": "\x1b[32m", "warning": "\x1b[33m", "optimise": "\x1b[31m"}  # by the phase
 _DIM, _RED, _RESET = "\x1b[2m", "\x1b[31m", "\x1b[0m"
 _BETWEEN = " · "
-MOST_TURNS, _MOST_MINUTES = 50, 600  # what is further away than that cannot be told from a few turns
 
 
 class Glance:
@@ -67,8 +80,6 @@ class Glance:
     percent: float | None = None  # of the window
     compacts_at: int | None = None
     phase: str = "ok"
-    turns_left: int | None = None
-    minutes_left: int | None = None
     items: int | None = None
     blocking: int = 0
     stale: int = 0
@@ -126,17 +137,9 @@ def _fill(glance: Glance) -> str:
 
 
 def _left(glance: Glance) -> str:
-    """Return the time until the client compacts, in words."""
+    """Return when the client compacts, in words."""
     if glance.tokens is not None and glance.compacts_at is not None and glance.tokens >= glance.compacts_at:
         return "compacts any moment"
-    if (glance.turns_left or 0) > MOST_TURNS or (
-        glance.turns_left is None and (glance.minutes_left or 0) > _MOST_MINUTES
-    ):
-        return ""
-    if glance.turns_left is not None:
-        return f"compacts in ~{glance.turns_left} turn{'' if glance.turns_left == 1 else 's'}"
-    if glance.minutes_left is not None:
-        return f"compacts in ~{glance.minutes_left} min"
     return "" if glance.compacts_at is None else f"compacts at {short_number(glance.compacts_at)}"
 
 

@@ -51,18 +51,13 @@ def _fields(report: ContextReport) -> dict[str, Any]:
         "known_from": watched.limit.known_from if watched else None,
         "percent_of_limit": round(reading.tokens * 100 / watched.limit.tokens, 1) if reading and watched else None,
         "phase": watched.phase if watched else None,
-        **report.trend.as_dict(),
-        "history": [point.as_dict() for point in report.history],
         "compactions": [cut.as_dict() for cut in report.compactions],
-        "lean": {**report.lean.as_dict(), "tighter_by": report.pressure},
+        "lean": report.lean.as_dict(),
     }
 
 
 def _lines(report: ContextReport) -> list[str]:
-    from unified_state.context.window.rules.context_text import draw_context
-    from unified_state.context.window.rules.status_text import MOST_TURNS
-
-    reading, watched, trend = report.reading, report.watched, report.trend
+    reading, watched = report.reading, report.watched
     lines = [f"session    {report.session_id}"]
     if reading is None or watched is None:
         return [*lines, "context    no answer since it began or was compacted"]
@@ -71,16 +66,10 @@ def _lines(report: ContextReport) -> list[str]:
     known = _KNOWN_FROM[limit.known_from]
     lines.append(f"context    {tokens:,} of {reading.window:,} tokens ({full:.0f} %), phase {watched.phase}")
     lines.append(f"compaction at about {limit.tokens:,} tokens, {known}; {share:.0f} % of the way")
-    if trend.tokens_per_turn is not None:
-        is_near = trend.turns_left is not None and trend.turns_left <= MOST_TURNS
-        left = f"; about {trend.turns_left} more until it compacts" if is_near else ""
-        lines.append(f"trend      {trend.tokens_per_turn:,} tokens a turn{left}")
     if report.lean.outputs:
-        tighter = f"; now {report.pressure} level{'s'[: report.pressure - 1]} tighter" if report.pressure else ""
-        lines.append(f"lean       {savings_line(report.lean)}{tighter}")
-    lines += ["", *draw_context(report.history, [cut.at for cut in report.compactions], limit.tokens)]
-    lines += [f"▼ {cut.ref} {cut.trigger or 'unknown'} at {cut.pre_tokens or 0:,} tokens" for cut in report.compactions]
-    return lines
+        lines.append(f"lean       {savings_line(report.lean)}")
+    cuts = report.compactions
+    return [*lines, *(f"{cut.ref:<10} {cut.trigger or 'unknown'} at {cut.pre_tokens or 0:,} tokens" for cut in cuts)]
 
 
 def _preview(context: Context, arguments: Namespace) -> None:

@@ -19,9 +19,9 @@ from unified_state.settings import environment
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from unified_state.context.window.last_context_table import LastContext
     from unified_state.memory.archive.cut_outputs import Savings
     from unified_state.memory.manager import UnifiedStateManager
+    from unified_state.model.context_usage import Watched
     from unified_state.team.server_states import ServerState
     from unified_state.upkeep.doctor.project_status import Status
 
@@ -39,7 +39,7 @@ def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
 
 
 def _status(context: Context, _arguments: Namespace) -> None:
-    from unified_state.context.window.last_context_table import last_context
+    from unified_state.context.window.context_table import last_context
     from unified_state.upkeep.doctor.project_status import status_of
 
     workspace = context.workspace(create=False)
@@ -53,16 +53,20 @@ def _status(context: Context, _arguments: Namespace) -> None:
         "recorded": True,
         **disk_value(status),
         "recent": _is_recent(status, workspace, now),
-        "context": None if full is None else disk_value(full),
+        "context": full and _context_fields(*full),
     }
     lines = _status_lines(status, now)
     if full is not None:
-        lines.insert(_CONTEXT_AT, _context_line(full))
+        lines.insert(_CONTEXT_AT, _context_line(full[1]))
     return context.show(value, "\n".join(lines), style="labels")
 
 
-def _context_line(full: LastContext) -> str:
-    share = full.tokens * 100 / full.compacts_at
+def _context_fields(session_id: str, full: Watched) -> dict[str, Any]:
+    return {"sessionId": session_id, "tokens": full.tokens, "compactsAt": full.limit.tokens, "phase": full.phase}
+
+
+def _context_line(full: Watched) -> str:
+    share = full.tokens * 100 / full.limit.tokens
     return f"context    {full.tokens:,} tokens, {share:.0f} % of the way to the compaction, phase {full.phase}"
 
 

@@ -145,6 +145,7 @@ CREATE TABLE access (             -- steps that were asked for: how much that we
 CONTEXT = """
 CREATE TABLE context (            -- how full each session's context window is
     session INTEGER PRIMARY KEY REFERENCES session,
+    tokens INTEGER NOT NULL,      -- in it at the end of the last turn
     window INTEGER NOT NULL,
     compacts_at INTEGER NOT NULL, -- tokens
     known_from TEXT NOT NULL,     -- how that is known: client, compactions, default
@@ -154,13 +155,6 @@ CREATE TABLE context (            -- how full each session's context window is
     stale INTEGER NOT NULL,       -- items whose files are gone
     line TEXT                     -- what the next prompt is told, once
 );
-CREATE TABLE context_point (      -- the last 50 points of each session's history
-    session INTEGER NOT NULL REFERENCES session,
-    at INTEGER NOT NULL,
-    turn INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    PRIMARY KEY (session, turn)
-) WITHOUT ROWID;
 """
 
 LEAN = """
