@@ -186,14 +186,13 @@ class LedgerItem(Record):
 class Validity(Record):
     """The validity of an item.
 
-    `changed` and `gone` are files it names. `absent` are identifiers that are not in the working tree now. `branch` is
-    the other branch on which it was recorded. It is `behind` if HEAD went back behind its commit, and `rewound` if the
-    user took back the part of the conversation that it came from.
+    `changed` and `gone` are files it names. `branch` is the other branch on which it was recorded. It is `behind` if
+    HEAD went back behind its commit, and `rewound` if the user took back the part of the conversation that it came
+    from.
     """
 
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
     branch: str | None = None
     superseded_by: str | None = None
     behind: bool = False

@@ -21,8 +21,8 @@ from unified_state.memory.ledger.check_validity import with_validities
 from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.memory.ledger.rules.short_item import oldest_first, unenforced
 from unified_state.memory.repository.place import Place
+from unified_state.memory.working_set.tree_view import TreeView, timed_view
 from unified_state.memory.working_set.working_set_table import read_working_set
-from unified_state.memory.working_tree.tree_view import TreeView, timed_view
 from unified_state.model.item import LedgerItem
 from unified_state.model.known import Composition, Known, Prompt, Reason, Turn
 from unified_state.model.session_state import GitState, WorkItem
@@ -125,23 +125,15 @@ def _recorded(archive: Archive, reason: Reason, active: list[LedgerItem]) -> dic
 
 
 def _looked_up(
-    archive: Archive,
-    place: Place,
-    source: int | None,
-    known: Known,
-    active: list[LedgerItem],
-    view: TreeView | None,
+    archive: Archive, place: Place, source: int | None, known: Known, active: list[LedgerItem], view: TreeView | None
 ) -> Known:
-    """Return what is known, compared with the working tree. For a prompt, which the user waits for, only files are."""
-    if known.reason == "prompt":
-        return with_validities(archive, place.repository, known, active)
-    view = view or timed_view(place.repository.worktree)
-    if source is not None and known.working_set:
+    """Return what is known, compared with the working tree. For a prompt, which the user waits for, only items are."""
+    if known.reason != "prompt" and source is not None and known.working_set:
         from unified_state.restore.as_in_tree import as_in_tree  # only after a compaction
 
         root = archive.value("SELECT root FROM session WHERE id = ?", source)
-        known = as_in_tree(known, view, root or "")
-    return with_validities(archive, place.repository, known, active, view)
+        known = as_in_tree(known, view or timed_view(place.repository.worktree), root or "")
+    return with_validities(archive, place.repository, known, active)
 
 
 def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:

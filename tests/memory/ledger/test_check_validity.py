@@ -65,33 +65,6 @@ def test_a_file_that_was_changed_since_is_named(decide: Decider, repository: Pat
     assert "D2" not in decide.standing()
 
 
-def test_a_name_that_its_session_saw_in_a_file_and_that_is_not_there_now_is_told(
-    decide: Decider, archive: Archive, repository: Path, tmp_path: Path
-) -> None:
-    (repository / "a.py").write_text("def with_retry(): ...\n", encoding="utf-8")
-    edit_call = call("1", "Edit", file_path=str(repository / "a.py"), old_string="", new_string="def with_retry(): ...")
-    steps = (prompt(0, "go"), answer(1, edit_call), result(2, "1", "done"))
-    path = write_transcript(tmp_path / "s.jsonl", *(dict(step, cwd=str(repository)) for step in steps))
-    Capture(archive, Masker(str(tmp_path)), Moment(NOW)).transcript(str(path), SESSION, to_end=True)
-    decide("with_retry in a.py caps the backoff for fetch_all")
-    decide("Remove with_retry from a.py")
-    assert decide.standing() == {}
-    (repository / "a.py").write_text("def with_backoff(): ...\n", encoding="utf-8")
-    assert decide.standing()["D1"] == Validity(changed=("a.py",), absent=("with_retry",))  # fetch_all was never there
-    assert decide.standing()["D2"] == Validity(changed=("a.py",))
-    assert "not there now: with_retry" in compose(decide.known("startup"), 1000).brief
-    assert "not there now" not in compose(decide.known("prompt"), 1000).brief  # the user waits for that one
-
-
-def test_what_a_summary_reported_stands_by_its_files_too(decide: Decider, archive: Archive, repository: Path) -> None:
-    session = touch_session(archive, SESSION, NOW, worktree=str(repository))
-    report = "```unified-state\ndecision: Keep a.py short\n```"
-    take_in(archive, begin_compaction(archive, session, NOW), report, current_time())
-    assert decide.standing() == {}
-    edit(repository / "a.py")
-    assert decide.standing() == {"D1": Validity(changed=("a.py",))}
-
-
 def test_what_was_captured_stands_by_its_files_too(
     decide: Decider, archive: Archive, masker: Masker, repository: Path, tmp_path: Path
 ) -> None:

@@ -16,10 +16,8 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import Rewind, place_of_entry, read_rewinds
 from unified_state.memory.ledger.item_table import ACTIVE, stated_items
 from unified_state.memory.ledger.rules.item_lines import went_behind
-from unified_state.memory.ledger.rules.short_item import is_captured
 from unified_state.memory.repository.file_versions import changed_since
 from unified_state.memory.repository.find_repository import Repository, read_head, visited_commits
-from unified_state.memory.working_tree.tree_view import TreeView
 from unified_state.model.item import CONSTRAINT, VALID, LedgerItem, Validity
 
 if TYPE_CHECKING:
@@ -33,13 +31,9 @@ def read_validities(
     archive: Archive,
     repository: Repository,
     items: Sequence[LedgerItem],
-    view: TreeView | None = None,
 ) -> dict[str, Validity]:
-    """Return the validity of the items that have a problem, by UUID.
-
-    With a `view` of the working tree the identifiers that active items name are looked up too.
-    """
-    present = _Present(archive, repository, items, view)
+    """Return the validity of the items that have a problem, by UUID."""
+    present = _Present(archive, repository, items)
     # the newest first, since the number of files is limited
     validities = {item.uuid: present.validity(item) for item in reversed(items)}
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
@@ -55,20 +49,18 @@ class Standing(Record):
 def standing(archive: Archive, repository: Repository) -> Standing:
     """Return the validity of the active items."""
     active = stated_items(archive, [ACTIVE])
-    validities = read_validities(archive, repository, active, TreeView(repository.worktree))
+    validities = read_validities(archive, repository, active)
     others = tuple((item.alias, validities[item.uuid]) for item in active if item.uuid in validities)
     return Standing(len(active) - len(others), others)
 
 
-def with_validities(
-    archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem], view: TreeView | None = None
-) -> Known:
+def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
     """Return `known` with the validity of its items, and the active items that are ahead of the work.
 
     A resumed session sees HEAD itself, but cannot know that some of its turns were rewound. A constraint holds at every
     commit.
     """
-    validities = read_validities(archive, repository, active, view)
+    validities = read_validities(archive, repository, active)
     goes_on = known.reason in {"resume", "fork"}
     standing = [(item, validities.get(item.uuid, VALID)) for item in active]
     ahead = tuple(
@@ -107,11 +99,8 @@ def later_commits(repository: Repository, head: str | None, items: Sequence[Ledg
 class _Present:
     """The present state of the repository and the conversations. Each file is read at most once."""
 
-    def __init__(
-        self, archive: Archive, repository: Repository, items: Sequence[LedgerItem], view: TreeView | None
-    ) -> None:
+    def __init__(self, archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> None:
         self._archive = archive
-        self._view = view
         self._worktree = repository.worktree
         self._commit, self._branch = read_head(repository)
         self._later = later_commits(repository, self._commit, items)
@@ -124,7 +113,7 @@ class _Present:
         """Return the validity of an item."""
         looked = [(path, self._changed(path, version)) for path, version in item.file_hashes.items()]
         superseded = self._alias(item.superseded_by)
-        found = Validity(
+        return Validity(
             changed=tuple(path for path, changed in looked if changed),
             gone=tuple(path for path, changed in looked if changed is None),
             branch=item.branch if item.branch and self._branch and item.branch != self._branch else None,
@@ -132,11 +121,6 @@ class _Present:
             behind=item.commit in self._later,
             rewound=self._was_rewound(item),
         )
-        if self._view is None or item.status != ACTIVE or is_captured(item):
-            return found
-        from unified_state.memory.working_tree.item_names import absent_names  # captured items need none
-
-        return found.replace(absent=absent_names(self._archive, self._view, item))
 
     def _changed(self, path: str, version: str) -> bool | None:
         key = (path, version)

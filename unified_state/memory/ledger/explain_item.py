@@ -21,7 +21,6 @@ from unified_state.memory.ledger.item_table import find_item, links_of, list_ite
 from unified_state.memory.ledger.rules.item_lines import validity_text
 from unified_state.memory.ledger.source_table import entry_steps, turn_at
 from unified_state.memory.repository.find_repository import Repository
-from unified_state.memory.working_tree.tree_view import TreeView
 from unified_state.model.item import VALID, LedgerItem
 from unified_state.model.step import PROMPT
 
@@ -38,7 +37,7 @@ def explain(archive: Archive, repository: Repository, ref: str) -> dict[str, Any
     validity.
     """
     item = find_item(archive, ref)
-    validity = read_validities(archive, repository, [item], TreeView(repository.worktree)).get(item.uuid, VALID)
+    validity = read_validities(archive, repository, [item]).get(item.uuid, VALID)
     return {
         "ref": item.alias,
         "uuid": item.uuid,

@@ -78,7 +78,6 @@ def validity_text(validity: Validity) -> str:
         f"superseded by {validity.superseded_by}" if validity.superseded_by else "",
         f"files changed since: {_names(validity.changed)}" if validity.changed else "",
         f"files gone: {_names(validity.gone)}" if validity.gone else "",
-        f"not there now: {_names(validity.absent)}" if validity.absent else "",
         f"on another branch: {validity.branch}" if validity.branch else "",
         "recorded at a later commit than this checkout" if validity.behind else "",
         "in a part of the conversation that was rewound" if validity.rewound else "",

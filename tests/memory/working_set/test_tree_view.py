@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.memory.working_tree.tree_view import TreeView, timed_view
-
-MAKEFILE = "CFLAGS = -O2\n.PHONY: lint\nlint check:\n\truff check\n"
+from unified_state.memory.working_set.tree_view import TreeView, timed_view
 
 
 @pytest.fixture
 def view(tmp_path: Path) -> TreeView:
     tree = tmp_path / "tree"
     tree.mkdir()
-    (tree / "Makefile").write_text(MAKEFILE, encoding="utf-8")
+    (tree / "Makefile").write_text("lint check:\n\truff check\n", encoding="utf-8")
     (tree / "limiter.py").write_text("def with_retry():\r\n    pass\r\n", encoding="utf-8")
     (tree / "限流").mkdir()
     (tree / "限流" / "规则.py").write_text("def with_规则_max(): ...", encoding="utf-8")

@@ -1,1 +1,0 @@
-"""Whether what a text names is in the working tree: files, identifiers."""
