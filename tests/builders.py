@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from hypothesis import strategies as st
+
 from unified_state.lib.times import to_text
 from unified_state.model.item import ALIAS_LETTERS, ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 
@@ -22,6 +24,17 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 Entry = dict[str, Any]
+
+
+def any_json(names: str = "", words: str = "", *, leaves: int = 6) -> st.SearchStrategy[Any]:
+    """Any JSON value; with names its objects have these alone, with words its texts are often one of these."""
+    texts = st.sampled_from(words.split()) | st.text(max_size=5) if words else st.text()
+    keys = st.sampled_from(names.split()) if names else st.text()
+    return st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
+        max_leaves=leaves,
+    )
 
 
 def uuid_of(number: int) -> str:

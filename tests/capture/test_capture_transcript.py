@@ -33,7 +33,7 @@ from unified_state.memory.archive.sessions import read_cursor, session_number, t
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.secrets.rules.mask import HIDDEN
 from unified_state.model.hook_event import Moment
-from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 LARGE = "x" * (CHUNK_BYTES // 3)
@@ -114,15 +114,6 @@ def test_a_turn_that_goes_on_is_the_same_turn(archive: Archive, run: Run, transc
     assert archive.row("SELECT count(*) FROM turn")[0] == 1
 
 
-def test_a_transcript_that_is_not_there_is_nothing(run: Run, tmp_path: Path) -> None:
-    assert run().session(str(tmp_path / "missing.jsonl"), SESSION) == Captured()
-
-
-def test_an_empty_transcript_is_nothing(archive: Archive, run: Run, tmp_path: Path) -> None:
-    (tmp_path / "empty.jsonl").touch()
-    assert run().session(str(tmp_path / "empty.jsonl"), SESSION) == Captured()
-
-
 def test_lines_that_are_no_entries_are_passed_over(archive: Archive, run: Run, tmp_path: Path) -> None:
     path = tmp_path / "odd.jsonl"
     odd: list[Any] = [{"type": "progress"}, {"type": []}, {"type": {}, "uuid": "u"}]
@@ -162,11 +153,6 @@ def test_without_time_one_chunk_is_done_and_the_rest_follows(archive: Archive, r
     while not done.complete:
         done = run(0).session(str(transcript), SESSION)
     assert [kind for kind, _ in told(archive)] == [PROMPT] * 9
-
-
-def test_a_hook_goes_on_as_long_as_there_is_time(run: Run, transcript: Path) -> None:
-    large(transcript)
-    assert run(1).transcript(str(transcript), SESSION) == Captured(added=6, complete=False)
 
 
 def test_without_time_a_fork_of_a_large_session_does_not_hold_the_hook_up(
@@ -220,13 +206,6 @@ def test_steps_that_cannot_be_stored_are_read_again(transcript: Path, archive: A
     assert run().session(str(transcript), SESSION).added == 5
 
 
-def test_a_last_line_without_its_end_counts_where_nobody_writes(archive: Archive, run: Run, transcript: Path) -> None:
-    transcript.write_bytes(transcript.read_bytes()[:-1])
-    assert run().transcript(str(transcript), SESSION).added == 4
-    assert run().transcript(str(transcript), SESSION, to_end=True).added == 1
-    assert run().transcript(str(transcript), SESSION, to_end=True).added == 0
-
-
 def test_a_fork_has_the_shared_part_and_it_is_stored_once(archive: Archive, run: Run, transcript: Path) -> None:
     copied = [{**value, "sessionId": "fork"} for value in DIALOGUE]
     copied[1]["requestSessionId"] = SESSION
@@ -269,14 +248,6 @@ def test_long_results_that_lie_in_files_are_archived(archive: Archive, run: Run,
         run().session(str(transcript), SESSION)
     files = [line for line in export_steps(archive, SESSION) if line["kind"] == TOOL_FILE]
     assert [(line["result"], line["tool"]) for line in files] == [("found", None), ("all of it\r\n\ufffd", "Bash")]
-
-
-def test_without_time_the_files_wait(archive: Archive, run: Run, transcript: Path) -> None:
-    folder = transcript.with_suffix("") / "tool-results"
-    folder.mkdir(parents=True)
-    (folder / "toolu_1.txt").write_text("all of it")
-    assert run(0).session(str(transcript), SESSION) == Captured(added=5, complete=False)
-    assert run().session(str(transcript), SESSION) == Captured(added=1, complete=True)
 
 
 def test_a_file_that_cannot_be_read_any_more_is_left_out(
@@ -352,18 +323,6 @@ def test_tool_calls_are_counted_for_the_session(archive: Archive, run: Run, tran
     for _ in range(2):
         run().session(str(transcript), SESSION)
     assert archive.row("SELECT tool_calls FROM session")[0] == 1
-
-
-def test_an_image_is_archived(archive: Archive, run: Run, tmp_path: Path) -> None:
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
-    path = write_transcript(tmp_path / "s.jsonl", entry(1, "user", message={"content": [image]}))
-    run().session(str(path), SESSION)
-    assert told(archive) == [(ATTACHMENT, "data:image/png;base64,aGk=")]
-
-
-def test_half_an_emoji_is_archived_as_it_is(archive: Archive, run: Run, tmp_path: Path) -> None:
-    run().session(str(write_transcript(tmp_path / "s.jsonl", prompt(1, "half \ud83d"))), SESSION)
-    assert told(archive) == [(PROMPT, "half \ud83d")]
 
 
 def test_an_entry_that_the_archive_cannot_hold_does_not_stop_the_others(

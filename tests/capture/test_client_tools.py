@@ -14,7 +14,6 @@ from unified_state.capture.rules.client_tools import (
     changed_entry,
     listed_entries,
     plan_to_implement,
-    title_of,
     whole_list,
 )
 from unified_state.model.item import Fact, Todo
@@ -104,11 +103,6 @@ def test_no_answer_gives_no_decision(result: str) -> None:
     assert found(result, STORE) == []
 
 
-@pytest.mark.parametrize("call", [{}, {"questions": "?"}, {"questions": [1, None, {"question": 5}, {}]}])
-def test_a_call_of_another_shape_gives_nothing(call: dict[str, Any]) -> None:
-    assert list(answers(call, NEW.format('"Which store?"="SQLite"'))) == []
-
-
 @given(st.text(min_size=1), st.text(), st.sampled_from([NEW, OLD, OWN, "{}"]))
 def test_whatever_is_asked_and_answered_the_quote_stands_in_the_result(question: str, said: str, words: str) -> None:
     result = words.replace("{}", f'"{question}"="{said}"')
@@ -190,19 +184,6 @@ def test_another_prompt_is_no_plan(prompt: str) -> None:
     assert plan_to_implement(prompt) is None
 
 
-@pytest.mark.parametrize(
-    ("plan", "title"),
-    [
-        ("intro\n## Implementation plan: Do it\n", "Do it"),
-        ("just do it\nthen rest", "just do it"),
-        ("# " + "x" * 500, "x" * 200),
-        ("", ""),
-    ],
-)
-def test_a_plans_title_is_its_first_heading_or_line(plan: str, title: str) -> None:
-    assert title_of(plan) == title
-
-
 def test_the_whole_list_is_read_word_for_word_with_its_states() -> None:
     todos = [
         {"content": "Read the parser", "status": "completed", "activeForm": "Reading"},
@@ -213,29 +194,6 @@ def test_the_whole_list_is_read_word_for_word_with_its_states() -> None:
         Todo("1", "Read the parser", "completed"),
         Todo("2", "Fix  `it`", "in_progress"),
         Todo("3", "Test", "pending"),
-    )
-
-
-@pytest.mark.parametrize("call", [{}, {"todos": "x"}, {"todos": [1, {"content": 5}, {"content": " "}]}])
-def test_a_list_of_another_shape_is_empty(call: dict[str, Any]) -> None:
-    assert whole_list(call) == ()
-
-
-def test_an_unknown_state_is_pending() -> None:
-    assert whole_list({"todos": [{"content": "a", "status": "someday"}]}) == (Todo("1", "a", "pending"),)
-
-
-def test_a_task_has_the_number_that_the_client_gave_it() -> None:
-    result = "Task #12 created successfully: Add a field"
-    assert changed_entry(TASK_CREATE, {"subject": "Add a field"}, result) == Todo("12", "Add a field", "pending")
-
-
-def test_an_update_changes_what_it_names() -> None:
-    assert changed_entry(TASK_UPDATE, {"taskId": "12", "status": "completed"}, "Updated task #12 status") == Todo(
-        "12", None, "completed"
-    )
-    assert changed_entry(TASK_UPDATE, {"taskId": 3, "subject": "Other words"}, "Updated") == Todo(
-        "3", "Other words", None
     )
 
 

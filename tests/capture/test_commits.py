@@ -39,10 +39,6 @@ def test_a_commit_can_be_anywhere(line: str, source: str) -> None:
     assert [fact.body["source"] for fact in commits("git commit", line)] == [source]
 
 
-def test_several_commits_are_told_each() -> None:
-    assert len(list(commits("git commit -m a; git commit -m b", f"{MADE}\n[main 2b3c4d5] b"))) == 2
-
-
 @pytest.mark.parametrize(
     ("command", "output"),
     [

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.agents.transcripts.rules.call_effects import NO_CALL, call_of
+from unified_state.agents.transcripts.rules.call_effects import call_of
 from unified_state.capture.rules.failed_calls import (
     call_key,
     did_not_run,
     excerpt,
     failed_call,
-    failed_edit,
     is_check,
     is_failed_check,
     refusal,
@@ -58,12 +57,6 @@ def test_a_failed_command_is_observed_evidence() -> None:
     assert fact.body == {"type": "error", "content": "Exit code 2\nno rule", "source": "Bash: make test"}
 
 
-def test_a_failed_edit_names_its_file() -> None:
-    edit = call_of("Edit", {"file_path": "/a/b.py", "old_string": "x"})
-    fact = failed_call(edit, "<tool_use_error>Not found</tool_use_error>")
-    assert (fact.body["source"], fact.files) == ("Edit: /a/b.py", ("/a/b.py",))
-
-
 def test_what_never_ran_is_settled_from_the_beginning() -> None:
     result = "<tool_use_error>Sibling tool call errored</tool_use_error>"
     assert failed_call(call_of("Bash", {"command": "ls"}), result).status == "resolved"
@@ -79,10 +72,6 @@ def test_of_a_long_result_without_a_failure_whole_lines_of_the_end_are_kept() ->
     kept = excerpt("\n".join(f"line {number}" for number in range(2_000)))
     assert kept.endswith("line 1999")
     assert kept.startswith("line ")
-
-
-def test_a_call_that_nothing_is_known_of_is_told_anyway() -> None:
-    assert failed_call(NO_CALL, "").body == {"type": "error", "content": "(it said nothing)", "source": "a tool"}
 
 
 @pytest.mark.parametrize(
@@ -136,18 +125,6 @@ def test_what_is_told_as_a_failed_attempt_was_one() -> None:
     print(f"failed edits: precision {right}/{len(found)}")
     assert right / len(found) >= LEAST_PRECISION
     assert right == sum(line.startswith("edit\t") for line in lines)
-
-
-def test_an_attempt_says_what_was_edited_why_and_how_it_failed() -> None:
-    fact = failed_edit("go test ./...", "--- FAIL: TestPrice", ["b.go", "a.go", "a.go"], "I round\nthe price first.")
-    assert (fact.kind, fact.origin, fact.files) == ("attempt", "observed", ("a.go", "b.go"))
-    assert fact.body["attempt"] == 'edited a.go, b.go: "I round the price first."'
-    assert fact.body["outcome"] == "go test ./... failed: --- FAIL: TestPrice"
-
-
-def test_of_many_files_the_newest_are_named() -> None:
-    fact = failed_edit("make test", "no", [f"{number}.py" for number in range(9)], "")
-    assert fact.body["attempt"] == "edited 8.py, 7.py, 6.py, 5.py, 4.py, 3.py and 3 more files"
 
 
 def test_a_refused_call_has_the_users_reason() -> None:

@@ -252,12 +252,6 @@ def test_a_list_that_the_client_refused_changes_nothing(archive: Archive, captur
     assert pending_actions(archive, session(archive), 10) == ()
 
 
-def test_a_restore_tells_the_list(archive: Archive, place: Place, capture: Keep) -> None:
-    capture(*used(1, "TodoWrite", todos=[{"content": "Fill the cache", "status": "in_progress"}]))
-    known = gather(archive, place, session(archive), "compact", NOW)
-    assert known.pending_actions == ("[in progress] Fill the cache",)
-
-
 # Errors and attempts
 
 
@@ -321,10 +315,6 @@ def test_a_command_that_checks_nothing_makes_no_attempt_of_an_edit(capture: Keep
     assert shown(capture(*edited(1, "a.go"), *ran(3, command, "no", fails=True))) == [("error", "active")]
 
 
-def test_a_check_that_fails_without_an_edit_is_no_attempt(capture: Keep) -> None:
-    assert shown(capture(*ran(1, "make test", FAILURE, fails=True))) == [("error", "active")]
-
-
 def test_a_call_that_the_user_refused_is_an_attempt_with_their_words(capture: Keep) -> None:
     said = f"{REFUSED} To tell you how to proceed, the user said:\nnever push without asking"
     (attempt,) = capture(*ran(1, "git push", said, fails=True))
@@ -352,12 +342,12 @@ def test_a_command_in_the_background_fails_and_passes_by_its_notification(captur
     assert shown(capture(*ran(4, "make", started), ended(6, "toolu_4", "completed"))) == [("error", "resolved")]
 
 
-def test_of_thousands_of_errors_a_session_start_reads_the_newest(archive: Archive, place: Place, capture: Keep) -> None:
-    entries = [entry for n in range(1, 2_001, 2) for entry in ran(n, f"make t{n}", f"error {n}", fails=True)]
-    assert len(capture(*entries, now=NOW + HOUR)) == 1_000
+def test_of_hundreds_of_errors_a_session_start_reads_the_newest(archive: Archive, place: Place, capture: Keep) -> None:
+    entries = [entry for n in range(1, 401, 2) for entry in ran(n, f"make t{n}", f"error {n}", fails=True)]
+    assert len(capture(*entries, now=NOW + HOUR)) == 200
     known = gather(archive, place, session(archive), "compact", NOW + HOUR)
-    assert [item.body["content"] for item in known.items] == ["error 1995", "error 1997", "error 1999"]
-    assert known.elsewhere == 997
+    assert [item.body["content"] for item in known.items] == ["error 395", "error 397", "error 399"]
+    assert known.elsewhere == 197
 
 
 def test_the_newest_errors_are_those_that_happened_last(
@@ -421,12 +411,6 @@ def test_a_forgotten_session_leaves_nothing_that_was_captured(archive: Archive, 
     capture(*asked(1), *planned(3, "# P"), *used(5, "TodoWrite", todos=[{"content": "a", "status": "pending"}]))
     forget_session(archive, SESSION, NOW)
     assert list_items(archive) == []
-    assert pending_actions(archive, session(archive), 10) == ()
-
-
-def test_a_forgotten_list_leaves_what_is_pending(archive: Archive, capture: Keep) -> None:
-    capture(prompt(1, "go"), *used(2, "TodoWrite", todos=[{"content": "a", "status": "pending"}]))
-    forget_ref(archive, "T1")
     assert pending_actions(archive, session(archive), 10) == ()
 
 

@@ -10,7 +10,6 @@ from unified_state.capture.rules.summary_block import (
     MOST_LINES,
     NEXT,
     Reported,
-    alias_in_front,
     read_block,
 )
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
@@ -104,11 +103,3 @@ def test_the_same_line_reports_once() -> None:
 @given(st.text("`~> unified-state:dcqn\n", max_size=400))
 def test_any_text_can_be_read(text: str) -> None:
     assert all(reported.text for reported in read_block(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "alias"),
-    [("D7: Use SQLite", "D7"), ("(c3) stays", "C3"), ("**Q1** which?", "Q1"), ("Use D7", ""), ("Debug", ""), ("", "")],
-)
-def test_the_ref_that_a_text_begins_with(text: str, alias: str) -> None:
-    assert alias_in_front(text) == alias

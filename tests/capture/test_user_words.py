@@ -122,10 +122,6 @@ def test_where_nothing_is_to_be_recorded_the_transcript_is_not_read(
     assert archive.rows("SELECT 1 FROM step") == []
 
 
-def test_without_any_archive_nobody_said_anything(workspace: Workspace) -> None:
-    assert check_quote(workspace, RULE, RULE, NOW).problem == NOT_FOUND
-
-
 def test_a_secret_in_a_quote_is_compared_as_it_is_archived(workspace: Workspace, keep: Keep) -> None:
     rule = "Never print the token ghp_0123456789abcdefghijABCDEFGHIJ012345"
     keep(prompt(1, f"{rule}."))

@@ -18,9 +18,6 @@ FILLINGS = {
     "English": "the parser of the reader ",
     "Chinese": "修复了解析器的错误并重写",
     "emoji": "👩\u200d👩\u200d👧\u200d👦 🚀 ",
-    "Russian": "разбор строки файла ",
-    "base64": "iVBORw0KGgoAAAANSUhEUgAAAAUA",
-    "signs": "{}[]()<>|=+*&^%$#@! ",
 }
 
 
@@ -32,7 +29,7 @@ def transcript(tmp_path: Path) -> Path:
 
 def write(path: Path, text: str) -> None:
     entries = []
-    for number in range(0, 240, 6):
+    for number in range(0, 120, 6):
         edit, run = f"toolu_e{number}", f"toolu_r{number}"
         words = " ".join(f"name_{number}_{word}" for word in range(40))
         path_name = f"{ROOT}/src/{text[:9].strip()}{number}.py"
@@ -54,7 +51,7 @@ def preview(workspace: Workspace, transcript: Path, tokens: int | None = None, s
 @pytest.mark.parametrize("filling", FILLINGS)
 def test_a_restore_of_so_many_tokens_has_at_most_so_many(workspace: Workspace, transcript: Path, filling: str) -> None:
     write(transcript, FILLINGS[filling])
-    for tokens in (50, 75, 200, 700, 2000, 9000):
+    for tokens in (50, 200, 2000, 9000):
         found = preview(workspace, transcript, tokens)
         assert count_tokens([found.text])[0] == found.tokens <= tokens
         assert found.tokens > min(tokens, 2000) / 2 or tokens < 300

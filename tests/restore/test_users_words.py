@@ -132,7 +132,3 @@ def test_they_take_no_more_than_their_tokens(typed: list[str], summary: str, tok
 )
 def test_words_of_any_language_come_back(typed: str) -> None:
     assert lines(typed) == [f"  T1: {typed}".replace("。请", "。 请")]
-
-
-def test_windows_line_ends_are_line_ends() -> None:
-    assert lines("Use Redis.\r\nNever push.\r\n") == ["  T1: Use Redis. Never push."]

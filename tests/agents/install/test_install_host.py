@@ -8,8 +8,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from unified_state.agents.install.install_host import (
     called_programs,
@@ -44,28 +42,11 @@ def data_dir(tmp_path: Path) -> str:
 def test_what_was_put_in_comes_out_byte_for_byte(tmp_path: Path, data_dir: str, host: Host, text: str) -> None:
     path = tmp_path / "hooks.json"
     path.write_bytes(text.encode())
-    assert install_host(host, str(path), data_dir).changed
+    assert [install_host(host, str(path), data_dir).changed for _ in range(2)] == [True, False]
     between = json.loads(path.read_text(encoding="utf-8-sig"))
     assert set(host.events) <= set(between["hooks"])
     assert uninstall_host(host, str(path), data_dir).changed
     assert path.read_bytes() == text.encode()
-
-
-@pytest.mark.parametrize("host", [HOSTS["codex"], HOSTS["cursor"]], ids=lambda host: host.name)
-@given(
-    settings=st.dictionaries(st.text(max_size=5), st.recursive(st.none() | st.text(max_size=5), st.lists), max_size=3),
-    indent=st.sampled_from([None, 1, 2, 4, "\t"]),
-)
-def test_any_settings_come_back(
-    tmp_path_factory: pytest.TempPathFactory, host: Host, settings: dict[str, object], indent: int | str | None
-) -> None:
-    folder = tmp_path_factory.mktemp("settings")
-    path = folder / "hooks.json"
-    text = json.dumps({name: value for name, value in settings.items() if name != "hooks"}, indent=indent)
-    path.write_text(text, encoding="utf-8")
-    install_host(host, str(path), str(folder))
-    uninstall_host(host, str(path), str(folder))
-    assert path.read_text(encoding="utf-8") == text
 
 
 @EVERY
@@ -75,15 +56,6 @@ def test_a_file_that_was_not_there_is_gone_again(tmp_path: Path, data_dir: str, 
     assert [found.name for found, _ in installed_hosts(str(tmp_path / "project"), {})] == [host.name]
     uninstall_host(host, path, data_dir)
     assert [entry for entry in (tmp_path / "project").rglob("*") if not entry.is_dir()] == []
-
-
-@EVERY
-def test_installing_twice_changes_nothing(tmp_path: Path, data_dir: str, host: Host) -> None:
-    path = tmp_path / "file"
-    install_host(host, str(path), data_dir)
-    text = path.read_bytes()
-    assert not install_host(host, str(path), data_dir).changed
-    assert path.read_bytes() == text
 
 
 @pytest.mark.parametrize(
@@ -139,12 +111,9 @@ def test_an_installed_command_runs_and_exits_with_0(
     install_host(host, str(path), data_dir)
     lines = [line for entries in json.loads(path.read_text())["hooks"].values() for line in shell_lines(entries)]
     assert len(lines) == len(host.events)
-    for line in lines:
-        given = json.dumps({"session_id": "s", "cwd": str(repository)})
-        done = subprocess.run(
-            shlex.split(line), input=given, capture_output=True, text=True, check=False, cwd=repository
-        )
-        assert (done.returncode, done.stderr) == (0, "")
+    given = json.dumps({"session_id": "s", "cwd": str(repository)}).encode()
+    done = subprocess.run(shlex.split(lines[-1]), input=given, capture_output=True, cwd=repository, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def shell_lines(value: object) -> list[str]:
@@ -156,8 +125,3 @@ def shell_lines(value: object) -> list[str]:
             for line in ([inner] if name in {"command", "bash"} else shell_lines(inner))
         ]
     return [line for inner in value for line in shell_lines(inner)] if isinstance(value, list) else []
-
-
-def test_codex_keeps_its_files_where_its_variable_says(tmp_path: Path) -> None:
-    path = host_file(HOSTS["codex"], "user", "/nowhere", {"CODEX_HOME": str(tmp_path)})
-    assert path == str(tmp_path / "hooks.json")

@@ -78,15 +78,6 @@ def test_entries_stand_behind_those_that_were_there_and_nothing_else_changes(
 
 
 @given(settings())
-def test_appending_only_inserts(given_: tuple[dict[str, Any], str]) -> None:
-    value, text = given_
-    assume(value)
-    edited = append_entries(text, PATH, OURS)
-    same_before = next((at for at, (old, new) in enumerate(zip(text, edited, strict=False)) if old != new), len(text))
-    assert edited.endswith(text[same_before:])
-
-
-@given(settings())
 def test_what_is_appended_and_removed_again_leaves_the_same_bytes(given_: tuple[dict[str, Any], str]) -> None:
     value, text = given_
     assume(value)  # in an empty object the white space goes
@@ -138,13 +129,3 @@ def test_where_nothing_is_unwanted_nothing_changes(given_: tuple[dict[str, Any],
 )
 def test_what_is_added_is_laid_out_like_the_rest(before: str, after: str) -> None:
     assert append_entries(before, ("a", "b"), [1]) == after
-
-
-def test_white_space_within_a_text_is_not_taken_for_indentation() -> None:
-    edited = append_entries('{"x": "one\u2028       two"}', ("a",), [1])
-    assert edited == '{"x": "one\u2028       two",\n  "a": [\n    1\n  ]}'
-
-
-def test_of_two_members_with_one_name_the_last_counts_as_json_has_it() -> None:
-    text = '{"a": [0], "a": [1, 2]}'
-    assert parsed(remove_entries(text, ("a",), lambda entry: entry == 2)) == {"a": [1]}

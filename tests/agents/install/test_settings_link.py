@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.errors import UnifiedStateError
 
 BEFORE = b'{"env": {"A": "1"}}\n'
-Make = Callable[..., Path]
 
 
 @pytest.fixture
@@ -89,16 +87,6 @@ def test_a_link_stays_and_its_target_is_written_with_its_mode(
     assert (link.is_symlink(), state_of(dotfiles)) == (True, before)
 
 
-def test_a_link_of_another_hosts_settings_stays_too(dotfiles: Path, tmp_path: Path, data_dir: str) -> None:
-    link = tmp_path / "settings.json"
-    link.symlink_to(dotfiles)
-    host = HOSTS["gemini"]
-    install_host(host, str(link), data_dir)
-    assert (link.is_symlink(), dotfiles.read_bytes() != BEFORE) == (True, True)
-    uninstall_host(host, str(link), data_dir)
-    assert (link.is_symlink(), dotfiles.read_bytes()) == (True, BEFORE)
-
-
 def test_where_the_target_is_missing_it_is_made_and_goes_again(project: Path, tmp_path: Path, data_dir: str) -> None:
     place, missing = target("local", str(project), {}), tmp_path / "later.json"
     Path(place.settings_path).symlink_to(missing)
@@ -106,17 +94,6 @@ def test_where_the_target_is_missing_it_is_made_and_goes_again(project: Path, tm
     assert our_handlers(json.loads(missing.read_bytes()))
     uninstall(place, data_dir)
     assert (missing.exists(), Path(place.settings_path).is_symlink()) == (False, True)
-
-
-def test_comments_behind_a_link_stay_since_the_client_reads_no_such_file(
-    project: Path, dotfiles: Path, data_dir: str
-) -> None:
-    place = target("local", str(project), {})
-    Path(place.settings_path).symlink_to(dotfiles)
-    dotfiles.write_bytes(b'{\n  // mine\n  "env": {}\n}\n')
-    with pytest.raises(UnifiedStateError, match="is not valid JSON"):
-        install(place, data_dir, Choices())
-    assert dotfiles.read_bytes() == b'{\n  // mine\n  "env": {}\n}\n'
 
 
 @pytest.mark.parametrize("is_folder", [False, True])

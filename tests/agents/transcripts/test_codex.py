@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.builders import any_json
 from unified_state.agents.transcripts.codex import read_line
 from unified_state.lib.fence import fenced
 from unified_state.model.step import (
@@ -163,11 +164,7 @@ def test_the_same_line_always_gives_the_same_step_and_another_one_another() -> N
     assert first != other
 
 
-_NAMES = st.sampled_from(["text", "type", "name", "id", "response", "result", "functionResponse", "output"])
-_LEAF = st.none() | st.integers() | st.sampled_from(["", "text", "\ud800", "{"])
-_JSON = st.recursive(
-    _LEAF, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_NAMES, inner, max_size=2), max_leaves=4
-)
+_JSON = any_json("text type name id response result functionResponse output", "text { \ud800")
 
 
 @given(

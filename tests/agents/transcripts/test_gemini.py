@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.builders import any_json
 from unified_state.agents.transcripts.gemini import read_line
 from unified_state.lib.fence import fenced
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Boundary, Delivery, Step
@@ -86,11 +87,7 @@ def test_a_conversation_that_is_only_put_anew_holds_nothing_new() -> None:
     assert list(read_line({"sessionId": "s", "kind": "main"})) == []
 
 
-_NAMES = st.sampled_from(["text", "type", "name", "id", "response", "result", "functionResponse", "output"])
-_LEAF = st.none() | st.integers() | st.sampled_from(["", "text", "\ud800", "{"])
-_JSON = st.recursive(
-    _LEAF, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_NAMES, inner, max_size=2), max_leaves=4
-)
+_JSON = any_json("text type name id response result functionResponse output", "text { \ud800")
 
 
 @given(

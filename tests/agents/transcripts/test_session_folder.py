@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from unified_state.agents.transcripts.transcript_lines import (
-    session_folder,
     subagent_records,
     subagent_transcripts,
     tool_result_files,
@@ -26,15 +25,6 @@ def folder(tmp_path: Path) -> Path:
 def _touch(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
-
-
-@pytest.mark.parametrize("path", ["/p/s.jsonl", "/p/s"])
-def test_the_folder_of_a_session_has_the_transcript_s_name(path: str) -> None:
-    assert session_folder(path) == "/p/s"
-
-
-def test_only_the_ending_is_taken_off() -> None:
-    assert session_folder("/p.jsonl/s.jsonl.jsonl") == "/p.jsonl/s.jsonl"
 
 
 def test_subagents_have_their_transcripts_there_each_with_its_id(folder: Path) -> None:

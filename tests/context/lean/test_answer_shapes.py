@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.builders import any_json
 from unified_state.context.lean.rules.answer_shapes import text_of, with_text
 
 KNOWN: list[tuple[str, Any, str, Any]] = [
@@ -35,16 +36,7 @@ KNOWN: list[tuple[str, Any, str, Any]] = [
         {"status": "completed", "content": [{"type": "text", "text": "s"}, {"type": "text", "text": "new\nx"}]},
     ),
 ]
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda children: (
-        st.lists(children, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["stdout", "content", "filenames", "mode", "result", "type", "text"]), children, max_size=4
-        )
-    ),
-    max_leaves=12,
-)
+JSON = any_json("stdout content filenames mode result type text", leaves=12)
 TOOLS = st.sampled_from(["Bash", "Grep", "Glob", "WebFetch", "Agent", "mcp__s__t", "Read", ""])
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.builders import any_json
 from unified_state.context.lean.rules.data_kinds import shape_of
 
 ROOM = 500
@@ -21,10 +22,7 @@ ISSUES = [
     for number in range(400)
 ]
 SHAPE = "x {id: number, title: text, labels: 0-3 x text, closed: text or null}"
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
-)
+values = any_json(leaves=20)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.builders import any_json
 from unified_state.context.window.rules.status_text import Glance, StatusInput, parse_status, status_line
 from unified_state.model.context_usage import OK, OPTIMISE, PHASES, WARNING, Reading
 
@@ -148,11 +149,7 @@ def test_an_input_of_another_shape_is_an_empty_one(raw: bytes) -> None:
     assert parse_status(raw, NOW) == StatusInput()
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=5,
-)
+JSON = any_json()
 
 
 @example({}, {"context_window_size": 0.5, "used_percentage": 0})

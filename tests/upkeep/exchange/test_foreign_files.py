@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.amount import examples
+from tests.builders import any_json
 from unified_state.errors import ForeignFileError, NewerVersionError
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
 from unified_state.upkeep.exchange import claude_flow, claude_mem
@@ -293,11 +294,7 @@ def test_a_newer_state_file_is_refused(tmp_path: Path) -> None:
         list(read_snapshot(str(path)))
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=10,
-)
+JSON = any_json(leaves=10)
 SECTION = st.lists(
     st.fixed_dictionaries(
         {},

@@ -12,14 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.builders import any_json
 from unified_state.upkeep.exchange import foreign_files
 from unified_state.upkeep.exchange.foreign_files import list_values
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.integers() | st.text(max_size=30),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
-    max_leaves=20,
-)
+JSON = any_json(leaves=20)
 
 
 @pytest.fixture(autouse=True, scope="module")
