@@ -14,9 +14,7 @@ from unified_state.setting_table import SETTINGS
 from unified_state.settings import (
     database_home,
     default_data_dir,
-    hook_data_dir,
     is_moved,
-    load_hook_settings,
     load_settings,
     own_home,
     user_file,
@@ -47,13 +45,6 @@ def write(home: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def by_hooks(tmp_path: Path, name: str) -> object:
-    """The value of a setting in a hook, compiled and read again."""
-    values = {getattr(load_hook_settings(str(tmp_path), str(tmp_path / "cache"), "/data", {}), name) for _ in range(2)}
-    (value,) = values
-    return value
-
-
 def test_every_setting_that_counts_only_in_the_users_own_file_is_tried_here() -> None:
     assert {setting.name for setting in SETTINGS if setting.own_file_only} | {"enabled"} == set(LOOSENING)
 
@@ -69,13 +60,6 @@ def test_in_a_moved_home_a_setting_that_loosens_is_ignored_and_said(moved: Path,
     assert settings.ignored == [f"{moved}/{file}: {name} is ignored; {why}"]
 
 
-@pytest.mark.parametrize("name", [name for name in LOOSENING if name != "data_dir"])
-def test_hooks_ignore_it_too(moved: Path, tmp_path: Path, name: str) -> None:
-    write(moved, f"{name} = {LOOSENING[name]}\n")
-    (default,) = [setting.default for setting in SETTINGS if setting.name == name]
-    assert by_hooks(tmp_path, name) == default
-
-
 @pytest.mark.parametrize("name", LOOSENING)
 def test_it_counts_where_both_files_say_so(moved: Path, home: Path, name: str) -> None:
     write(moved, f"{name} = {LOOSENING[name]}\n")
@@ -84,22 +68,20 @@ def test_it_counts_where_both_files_say_so(moved: Path, home: Path, name: str) -
     assert (settings.origin[name], settings.problems) == (user_file(), [])
 
 
-def test_both_files_have_to_say_the_same(moved: Path, home: Path, tmp_path: Path) -> None:
+def test_both_files_have_to_say_the_same(moved: Path, home: Path) -> None:
     write(moved, 'data_dir = "/elsewhere"\n')
     write(home, 'data_dir = "/somewhere"\n')
     assert load_settings(None, {}).data_dir == default_data_dir()
-    assert hook_data_dir(str(tmp_path / "cache")) == default_data_dir()
     write(home, 'data_dir = "/elsewhere"\n')
-    assert hook_data_dir(str(tmp_path / "cache")) == "/elsewhere"
+    assert load_settings(None, {}).data_dir == "/elsewhere"
 
 
-def test_what_does_not_loosen_follows_home(moved: Path, tmp_path: Path) -> None:
+def test_what_does_not_loosen_follows_home(moved: Path) -> None:
     write(moved, "budget_max = 1500\nmask_secrets = true\n")
     settings = load_settings(None, {})
     assert (settings.budget_max, settings.mask_secrets, settings.problems) == (1500, True, [])
     assert settings.origin["mask_secrets"] == user_file()
     assert settings.data_dir == default_data_dir() == str(moved / ".local" / "share" / "unified-state")
-    assert by_hooks(tmp_path, "budget_max") == 1500
 
 
 def test_a_home_that_the_database_names_by_a_symlink_is_the_users(
@@ -158,8 +140,8 @@ def test_a_user_whom_the_password_database_does_not_know_loosens_nothing(home: P
 
 def test_the_prompt_path_asks_the_password_database_only_where_something_loosens(home: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; from unified_state.settings import load_hook_settings; folder = sys.argv[1]; "
-        "load_hook_settings(folder, folder + '/cache', '/data', {}); print('pwd' in sys.modules)"
+        "import sys; from unified_state.settings import load_settings; "
+        "load_settings(sys.argv[1], {}); print('pwd' in sys.modules)"
     )
     asked = []
     for text in ("budget_max = 1500\n", "mask_secrets = false\n"):

@@ -14,7 +14,6 @@ from unified_state.settings import (
     apply_environment,
     default_data_dir,
     environment,
-    load_hook_settings,
     load_settings,
     user_file,
 )
@@ -98,16 +97,6 @@ SECRETS = [setting.name for setting in SETTINGS if setting.is_secret]
 def test_a_secret_of_the_wrong_type_is_not_quoted(worktree: Path, name: str) -> None:
     path = write_own(f'{name} = ["postgresql://ada:hunter2@host/db"]\n')
     assert load_settings(str(worktree), {}).problems == [f"{path}: {name} takes text"]
-
-
-@pytest.mark.parametrize("name", SECRETS)
-def test_no_secret_is_copied_to_where_hooks_read_their_settings(worktree: Path, tmp_path: Path, name: str) -> None:
-    write_own(f'{name} = "hunter2"\nbudget_max = 1500\n')
-    cache = tmp_path / "cache"
-    for _ in range(2):
-        settings = load_hook_settings(str(worktree), str(cache), "", {})
-        assert (settings.budget_max, settings.origin[name]) == (1500, "default")
-    assert "hunter2" not in cache.read_text(encoding="utf-8")
 
 
 def test_a_bad_value_is_one_problem_that_names_it_and_the_weaker_source_counts(worktree: Path) -> None:
@@ -214,69 +203,6 @@ def test_no_environment_stops_a_hook(variables: dict[str, str]) -> None:
     apply_environment(settings, variables)
     for setting in SETTINGS:
         assert setting.parse(getattr(settings, setting.name)) == getattr(settings, setting.name)
-
-
-def hook_settings(worktree: Path, cache: Path, **variables: str) -> Settings:
-    return load_hook_settings(str(worktree), str(cache), "/data", variables)
-
-
-def test_the_hooks_have_the_same_settings(worktree: Path, tmp_path: Path) -> None:
-    write_own("budget_max = 1500\nmask_secrets = false\n")
-    write_project(worktree, "restore_tokens = 900\nmask_secrets = true\n")
-    found = hook_settings(worktree, tmp_path / "settings.json", UNIFIED_STATE_STEER_BYTES="700")
-    expected = load_settings(str(worktree), {"UNIFIED_STATE_STEER_BYTES": "700"})
-    expected.data_dir = "/data"
-    assert vars(found) == vars(expected)
-
-
-def test_without_any_file_the_hooks_compile_nothing(worktree: Path, tmp_path: Path) -> None:
-    assert hook_settings(worktree, tmp_path / "settings.json").budget_max == 1200
-    assert list(tmp_path.glob("settings.json*")) == []
-
-
-def test_the_second_hook_reads_what_the_first_compiled(worktree: Path, tmp_path: Path) -> None:
-    write_project(worktree, "budget_max = 1500\n")
-    cache = tmp_path / "settings.json"
-    hook_settings(worktree, cache)
-    cache.write_text(cache.read_text().replace("1500", "1501"))
-    assert hook_settings(worktree, cache).budget_max == 1501
-
-
-def test_a_file_that_changed_is_compiled_again(worktree: Path, tmp_path: Path) -> None:
-    write_project(worktree, "budget_max = 1500\n")
-    cache = tmp_path / "settings.json"
-    hook_settings(worktree, cache)
-    path = write_project(worktree, "budget_max = 1600\n")
-    os.utime(path, ns=(1, 1))  # as an editor might leave it: older than before
-    assert hook_settings(worktree, cache).budget_max == 1600
-
-
-def test_a_file_that_is_gone_counts_no_more(worktree: Path, tmp_path: Path) -> None:
-    write_own("budget_min = 100\n")
-    path = write_project(worktree, "budget_max = 1500\n")
-    cache = tmp_path / "settings.json"
-    hook_settings(worktree, cache)
-    path.unlink()
-    assert hook_settings(worktree, cache).budget_max == 1200
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", "5", '{"marks": []}'])
-def test_a_damaged_compilation_is_made_anew(worktree: Path, tmp_path: Path, content: str) -> None:
-    write_project(worktree, "budget_max = 1500\n")
-    cache = tmp_path / "settings.json"
-    cache.write_text(content)
-    assert hook_settings(worktree, cache).budget_max == 1500
-
-
-def test_a_folder_that_cannot_be_written_to_does_not_stop_a_hook(worktree: Path, tmp_path: Path) -> None:
-    write_project(worktree, "budget_max = 1500\n")
-    assert hook_settings(worktree, tmp_path / "missing" / "settings.json").budget_max == 1500
-
-
-def test_a_file_that_is_no_toml_does_not_stop_a_hook(worktree: Path, tmp_path: Path) -> None:
-    write_project(worktree, "budget_max = \n")
-    for _ in range(2):
-        assert hook_settings(worktree, tmp_path / "settings.json").budget_max == 1200
 
 
 def test_the_environment_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,11 +15,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from unified_state.errors import SettingError
-from unified_state.lib.json_text import dump_ascii_json, parse_json
-from unified_state.lib.read_files import SMALL_FILE, NotOursError, read_own, read_regular
+from unified_state.lib.read_files import SMALL_FILE, NotOursError, read_own
 from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE, SettingTable
 
 _HAS_DATABASE = sys.platform != "win32"  # Windows has no password database and ignores `HOME`
@@ -122,47 +120,6 @@ def load_settings(worktree: str | None, environ: Mapping[str, str], owner: int |
     return settings
 
 
-def load_hook_settings(
-    worktree: str, cache: str, data_dir: str, environ: Mapping[str, str], owner: int | None = None
-) -> Settings:
-    """Return the settings in force for hooks. Hooks do not parse TOML: changed files are compiled into `cache`."""
-    paths = [user_file(), os.path.join(worktree, PROJECT_FILE)]
-    marks = [_mark(path) for path in paths]
-    settings = Settings()
-    if any(marks):
-        known = _read_compiled(cache, marks)
-        compiled = known or {"marks": marks, "values": [_public(_read_toml(path, settings, owner)) for path in paths]}
-        own, project = compiled["values"]
-        settings.apply(_confirmed(own, paths[0], settings), paths[0], own_file=True)
-        settings.apply(project, paths[1])
-        if known is None and settings.enabled and os.path.isdir(os.path.dirname(cache)):
-            _note(cache, compiled)
-    apply_environment(settings, environ)
-    settings.data_dir = data_dir
-    return settings
-
-
-def hook_data_dir(cache: str) -> str:
-    """Return the folder of the archives for a hook that was installed without one.
-
-    The value in the user's own file is compiled into `cache`, if `cache` can be written.
-    """
-    own = user_file()
-    if _mark(own) is None:
-        return default_data_dir()
-    marks = [_mark(path) for path in (own, user_file(database_home()))]
-    known = _read_compiled(cache, marks)
-    compiled = known or {"marks": marks, "data_dir": load_settings(None, {}).data_dir}
-    if known is None and os.access(os.path.dirname(cache), os.W_OK):
-        _note(cache, compiled)
-    return str(compiled["data_dir"])
-
-
-def _public(values: dict[str, object]) -> dict[str, object]:
-    """Return the values without secrets, which are never copied on the disk."""
-    return {name: value for name, value in values.items() if name not in _BY_NAME or not _BY_NAME[name].is_secret}
-
-
 def _confirmed(values: dict[str, object], own: str, settings: Settings) -> dict[str, object]:
     """Return the values of the user's own file. Values that loosen a protection must also be in the file in the
     password database's home.
@@ -176,29 +133,6 @@ def _confirmed(values: dict[str, object], own: str, settings: Settings) -> dict[
     why = f"$HOME is not the home in the password database, and {other} does not say so too"
     settings.ignored += [f"{own}: {name} is ignored; {why}" for name in unsaid]
     return {name: value for name, value in values.items() if name not in unsaid}
-
-
-def _mark(path: str) -> list[int] | None:
-    """Return numbers that change with a file and with who may write to it, or None if there is no file."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return [found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode, found.st_uid]
-
-
-def _read_compiled(cache: str, marks: list[list[int] | None]) -> dict[str, Any] | None:
-    try:
-        compiled = parse_json(read_regular(cache, SMALL_FILE).decode())
-    except (OSError, ValueError):
-        return None
-    return compiled if isinstance(compiled, dict) and compiled.get("marks") == marks else None
-
-
-def _note(cache: str, compiled: dict[str, Any]) -> None:
-    from unified_state.lib.files import write_note  # only if a file has changed
-
-    write_note(cache, dump_ascii_json(compiled).encode())
 
 
 def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
@@ -230,7 +164,7 @@ def _read_toml(path: str, settings: Settings, owner: int | None = None) -> dict[
     """
     if not os.path.exists(path):
         return {}
-    import tomllib  # loading takes 7 ms; hooks read the compiled values
+    import tomllib  # most hooks meet no file
 
     whose = os.stat(os.path.dirname(path)).st_uid if path == user_file() else owner
     try:

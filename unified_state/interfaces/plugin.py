@@ -10,10 +10,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from unified_state.agents.install.claude_settings import data_folder, settings_run
+from unified_state.agents.install.claude_settings import settings_run
 from unified_state.interfaces.tool_hook import limit_time
 from unified_state.lib.package import USE_ANOTHER, lacks_sqlite
-from unified_state.settings import environment, hook_data_dir
+from unified_state.settings import environment, load_settings
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,4 +37,4 @@ def run(event: str = "", part: str = "", *_: str) -> int:
         raise
     if event not in EVENTS:
         return 0
-    return run_hook(event, part, hook_data_dir(os.path.join(data_folder(environ), "settings.json")))
+    return run_hook(event, part, load_settings(None, {}).data_dir)

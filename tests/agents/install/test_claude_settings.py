@@ -10,7 +10,7 @@ import pytest
 
 from unified_state.agents.install.claude_settings import known_program, note_program, settings_run
 from unified_state.agents.install.hook_table import hook_groups
-from unified_state.settings import default_data_dir, hook_data_dir
+from unified_state.settings import default_data_dir, load_settings
 
 EVENT = "UserPromptSubmit"
 OURS = {"hooks": hook_groups(default_data_dir())}
@@ -128,8 +128,7 @@ def test_a_program_is_known_as_it_was_noted(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("own_passwd")
 def test_the_data_folder_is_that_of_the_users_own_file_alone(home: Path, tmp_path: Path) -> None:
-    cache = str(tmp_path / "settings.json")
-    assert hook_data_dir(cache) == default_data_dir()
+    assert load_settings(None, {}).data_dir == default_data_dir()
     path = home / ".config" / "unified-state" / "config.toml"
     path.parent.mkdir(parents=True)
     for text, expected in (
@@ -140,14 +139,4 @@ def test_the_data_folder_is_that_of_the_users_own_file_alone(home: Path, tmp_pat
         ("", default_data_dir()),
     ):
         path.write_text(text)
-        assert [hook_data_dir(cache) for _ in range(2)] == [expected] * 2
-
-
-@pytest.mark.parametrize("damage", ["", "[]", '{"marks": 1}', "\0"])
-@pytest.mark.usefixtures("own_passwd")
-def test_a_damaged_cache_is_made_anew(home: Path, tmp_path: Path, damage: str) -> None:
-    path = home / ".config" / "unified-state" / "config.toml"
-    path.parent.mkdir(parents=True)
-    path.write_text(f'data_dir = "{tmp_path}/a"')
-    (tmp_path / "cache").write_text(damage)
-    assert hook_data_dir(str(tmp_path / "cache")) == f"{tmp_path}/a"
+        assert load_settings(None, {}).data_dir == expected

@@ -24,7 +24,7 @@ from unified_state.memory.repository.find_repository import (
     find_repository,
     read_identity,
 )
-from unified_state.settings import Settings, environment, load_hook_settings
+from unified_state.settings import Settings, environment, load_settings
 
 if TYPE_CHECKING:
     from unified_state.memory.repository.rejoin import Registry
@@ -49,7 +49,7 @@ EXCLUDED = (
 class Place(Record):
     """The paths of a worktree's files.
 
-    `folder` holds the files of the repository: the archive, the compiled settings, health. `id` is None if nothing was
+    `folder` holds the files of the repository: archive, constraints, health. `id` is None if nothing was
     ever recorded. `copied_from` is set when the folder was just found to be a copy. `key_folder` holds the masking key:
     the data folder if it is writable, so that all repositories share one key. `notice` describes a repair of the
     identity for the user. `is_found` says that identity and archive were found without a repair.
@@ -177,8 +177,9 @@ def _usable_beside(repository: Repository, *, create: bool) -> str | None:
 
 def hook_settings(place: Place, data_dir: str, environ: Mapping[str, str]) -> Settings:
     """Return the settings in force for a hook in a place."""
-    repository, cache = place.repository, os.path.join(place.folder, "settings.json")
-    return load_hook_settings(repository.worktree, cache, data_dir, environ, repository.owner)
+    settings = load_settings(place.repository.worktree, environ, place.repository.owner)
+    settings.data_dir = data_dir
+    return settings
 
 
 def home_of(data_dir: str, identity: str) -> str:
