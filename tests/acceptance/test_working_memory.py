@@ -248,8 +248,8 @@ def working_set_of(project: Project, session_id: str) -> list[Any]:
     """The rows of a session's working set."""
     with closing(sqlite3.connect(project.archive)) as archive:
         (number,) = archive.execute("SELECT id FROM session WHERE session_id = ?", (session_id,)).fetchone()
-        columns = "kind, name, round(level, 3), data"
-        rows = archive.execute(f"SELECT {columns} FROM working_set WHERE session = ? ORDER BY 1, 2", (number,))
+        columns = "path, round(level, 3), data"
+        rows = archive.execute(f"SELECT {columns} FROM working_set WHERE session = ? ORDER BY 1", (number,))
         clock = archive.execute("SELECT clock FROM session WHERE id = ?", (number,)).fetchone()
         return [clock, *((*row, _rounded(json.loads(unpack(data)))) for *row, data in rows)]
 

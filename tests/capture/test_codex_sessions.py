@@ -13,12 +13,14 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.compactions import latest_compaction
 from unified_state.memory.archive.session_work import pending_actions
 from unified_state.memory.archive.sessions import session_number
+from unified_state.memory.archive.steps import recent_steps
 from unified_state.memory.ledger.item_table import list_items
 from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import EVIDENCE, LedgerItem
-from unified_state.model.known import RanCommand, WorkingFile, WorkingSet
+from unified_state.model.known import Run, WorkingFile, WorkingSet
+from unified_state.restore.rules.recent_work import recent_work
 
 SESSION = "codex:0a1b"
 EDIT = "*** Update File: {}\n@@\n def take(bucket):\n-    old_rate = 1\n+    new_rate = 2"
@@ -47,8 +49,13 @@ class Codex:
         (found,) = [file for file in self.working_set().files if file.path == path]
         return found
 
-    def ran(self, command: str) -> RanCommand:
-        (found,) = [ran for ran in self.working_set().commands if ran.command == command]
+    def runs(self) -> list[Run]:
+        session = session_number(self.archived(), SESSION)
+        assert session is not None
+        return list(recent_work(recent_steps(self._archive, session, 100), str(self.root)).runs)
+
+    def ran(self, command: str) -> Run:
+        (found,) = [ran for ran in self.runs() if ran.command == command]
         return found
 
     def items(self, kind: str) -> list[LedgerItem]:
@@ -82,7 +89,7 @@ def test_a_patch_in_a_shell_command_gives_them_too(codex: Codex, tool: str) -> N
             action = {"type": "exec", "command": ["bash", "-lc", line], "working_directory": str(codex.root)}
             codex.rollout.line(type="local_shell_call", call_id="l1", status="completed", action=action)
     assert codex.file("src/limiter.py").hot > 0
-    assert codex.working_set().commands == ()
+    assert codex.runs() == []
 
 
 def test_a_deleted_and_a_moved_file_are_gone_and_the_new_name_is_known(codex: Codex) -> None:
@@ -135,7 +142,7 @@ def test_the_outcome_of_a_command_that_ran_on_is_the_commands_own(codex: Codex) 
     codex.rollout.calls(
         "exec_command", "Chunk ID: 1\nProcess running with session ID 42\nOutput:\nbuilding", cmd="make test"
     )
-    assert codex.ran("make test").last is None
+    assert codex.ran("make test").goes_on
     codex.rollout.calls("write_stdin", "Process running with session ID 42\nOutput:\n", session_id=42, chars="")
     codex.rollout.calls("write_stdin", ended("2 failed", 1), session_id=42, chars="")
     ran = codex.ran("make test")

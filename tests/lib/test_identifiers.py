@@ -1,20 +1,16 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.processes import ROOT
 from unified_state.lib.identifiers import (
     identifiers,
     mentioned_files,
+    paths_in,
     relative_path,
     stands_in,
     with_slashes,
-    words_of,
 )
 
 WINDOWS = "C:\\Users\\ada\\shop"
@@ -72,93 +68,27 @@ def test_an_identifier_is_found_whatever_stands_round_it(text: str) -> None:
     ],
 )
 def test_words_with_the_ending_of_a_file_are_paths(text: str, path: str) -> None:
-    assert words_of(text)[1] == {path}
+    assert paths_in(text) == {path}
 
 
 @pytest.mark.parametrize(
     "text", ["e.g. this", "1.5", "the .py ending", "*.py", "v1.2.3", "i.e.", "", "http://a.b/c.py", "x//y.py"]
 )
 def test_other_words_with_a_dot_are_no_paths(text: str) -> None:
-    assert words_of(text)[1] == set()
-
-
-@pytest.mark.parametrize(
-    ("text", "reference"),
-    [
-        ("fixes #12", "#12"),
-        ("fixes #12.", "#12"),
-        ("(#12),", "#12"),
-        ("see ada/shop#12!", "ada/shop#12"),
-        ("in 1a2b3c4.", "1a2b3c4"),
-        ("in " + "1a2b3c4d5e" * 4, "1a2b3c4d5e" * 4),
-        ("at https://example.com/a?b=c#d.", "https://example.com/a?b=c#d"),
-        ("[it](https://example.com/a)", "https://example.com/a"),
-        ("见https://example.com/a。然后", "https://example.com/a"),
-        ("<http://example.com/a>", "http://example.com/a"),
-    ],
-)
-def test_issues_commits_and_urls_are_references(text: str, reference: str) -> None:
-    assert words_of(text)[2] == {reference}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "#include",
-        "# 12",
-        "#12345678",
-        "effaced",
-        "1234567",
-        "12ab",
-        "http",
-        "https://",
-        "http ://example.com/aaa",
-        "C#12b",
-    ],
-)
-def test_what_only_looks_like_one_is_no_reference(text: str) -> None:
-    assert words_of(text)[2] == set()
-
-
-def test_of_two_urls_the_one_that_begins_the_other_is_known_too() -> None:
-    urls = {"https://example.com/a", "https://example.com/a/issues.py"}
-    words, paths, references = words_of(" ".join(urls))
-    assert (words, paths, references) == (set(), set(), urls)
-
-
-def test_a_url_cannot_bring_control_characters_along() -> None:
-    assert words_of("https://example.com/a\x1b[31mred\u202e")[2] == {"https://example.com/a"}
+    assert paths_in(text) == set()
 
 
 @given(any_text)
 def test_any_text_has_names_that_stand_in_it(text: str) -> None:
-    words, paths, references = words_of(text)
-    assert identifiers(text) >= words - {word for url in references for word in identifiers(url)}
-    assert all(name in text for name in (*words, *paths, *references))
-    assert all(len(name) <= 200 and name.isprintable() and " " not in name for name in (*words, *paths, *references))
+    names = identifiers(text) | paths_in(text)
+    assert all(name in text for name in names)
+    assert all(len(name) <= 200 and name.isprintable() and " " not in name for name in names)
 
 
 def test_what_words_are_is_found_out_anew_when_there_were_too_many() -> None:
     for start in range(0, 60_000, 10_000):
         assert len(identifiers(" ".join(f"name_{number}" for number in range(start, start + 10_000)))) == 10_000
     assert identifiers("plain name_5 words") == {"name_5"}
-
-
-NAMES = "from unified_state.lib.identifiers import words_of; print([sorted(w) for w in words_of(sys.argv[1])])"
-
-
-def test_the_order_in_which_this_python_hashes_changes_nothing() -> None:
-    text = "https://a.example/x https://a.example/x/y.py #1 a.py b_name.py c_name d/e.py"
-    printed = {
-        subprocess.run(
-            [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {NAMES}", text],
-            env={"PYTHONHASHSEED": str(seed)},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in range(4)
-    }
-    assert len(printed) == 1
 
 
 @pytest.mark.parametrize(

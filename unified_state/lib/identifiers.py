@@ -1,4 +1,4 @@
-"""The words of code in a text: identifiers, paths, references. After a compaction an agent needs these most.
+"""The words of code in a text: identifiers and paths. After a compaction an agent needs these most.
 
 An archive has megabytes of text, so no regular expressions are used: bytes are translated so that everything except the
 characters of a word becomes a space, and split. Most words recur, so each is classified once. Identifiers are words
@@ -8,20 +8,14 @@ characters separate words, as Chinese has no spaces.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-Meaning = tuple[frozenset[str], str | None, str | None]  # the identifiers in a word, its path, its reference
-
-
 _CHARSET = "latin-1"
-_DOT, _NUMBER_SIGN = b".", b"#"
+_DOT = b"."
 _SHORTEST, _LONGEST = 4, 60  # characters of an identifier
 _LONGEST_PATH = 160
-_SHORTEST_URL, _LONGEST_URL = 12, 200
 _MOST_WORDS = 50_000  # size of the cache of meanings
-_LONGEST_ISSUE = 6  # digits; no tracker has a million issues
-_SHORT_COMMIT, _FULL_COMMIT = 7, 40
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ACCENTED = bytes(
     byte for byte in range(0xC0, 0x100) if byte not in b"\xd7\xf7"
@@ -44,8 +38,6 @@ def _only(kept: bytes) -> bytes:
 _WORDS = _only(_LETTERS + _ACCENTED + _DIGITS + b"_")
 _PATHS = _only(_LETTERS + _ACCENTED + _DIGITS + b"_./@~+-#")
 _BEHIND_PATH, _BEFORE_PATH = b".#-+@~/", "#-+@"  # punctuation around a name
-_URLS = _only(_LETTERS + _DIGITS + b"-._~:/?#@!$&(*+=%")
-_SCHEMES, _BEHIND_URL = ("://", "s://"), b".:*?!"
 
 
 def identifiers(text: str) -> set[str]:
@@ -54,21 +46,9 @@ def identifiers(text: str) -> set[str]:
     return _IDENTIFIERS.find(text.encode(_CHARSET, "replace").translate(_WORDS).split())
 
 
-def words_of(text: str) -> tuple[set[str], set[str], set[str]]:
-    """Return the identifiers in a text, its file paths, and its references: issues (`#12`), commits, URLs."""
-    text = _without_escapes(text)
-    words, paths = set[str](), set[str]()
-    references = set(_urls(text)) if "://" in text else set()
-    for url in sorted(references, key=len, reverse=True):  # one may be a prefix of another
-        text = text.replace(url, " ")
-    meanings = _MEANINGS.find(text.encode(_CHARSET, "replace").translate(_PATHS).split())
-    for names, path, reference in meanings:
-        words |= names
-        if path is not None:
-            paths.add(path)
-        elif reference is not None:
-            references.add(reference)
-    return words, paths, references
+def paths_in(text: str) -> set[str]:
+    """Return the words of a text that are paths of files."""
+    return _PATHS_FOUND.find(_without_escapes(text).encode(_CHARSET, "replace").translate(_PATHS).split())
 
 
 def _without_escapes(text: str) -> str:
@@ -148,59 +128,22 @@ def _identifier(word: bytes) -> str | None:
     return None if name.islower() or name.isupper() or name.istitle() else name
 
 
-def _meaning(word: bytes) -> Meaning | None:
-    """Return the identifiers in a word with path characters, and its path or reference; None if it has none of
-    these.
-    """
-    names = frozenset(filter(None, map(_identifier, word.translate(_WORDS).split())))
-    path = reference = None
-    name = word.rstrip(_BEHIND_PATH)
-    if _DOT in name:
-        path = _path(name.decode(_CHARSET)) if _ending(name) in _FILE_ENDINGS else None
-    elif _is_issue(name) or _is_commit(name):
-        reference = name.decode(_CHARSET)
-    return (names, path, reference) if names or path or reference else None
-
-
-_IDENTIFIERS, _MEANINGS = _Lexicon(_identifier), _Lexicon(_meaning)
-
-
-def _is_issue(word: bytes) -> bool:
-    """Return whether a word is `#12`, or `owner/name#12` of another repository."""
-    repository, mark, number = word.rpartition(_NUMBER_SIGN)
-    if not mark or not number.isdigit() or len(number) > _LONGEST_ISSUE:
-        return False
-    return not repository or repository.count(b"/") == 1
-
-
-def _is_commit(word: bytes) -> bool:
-    if not _SHORT_COMMIT <= len(word) <= _FULL_COMMIT or not word.islower() or word.isalpha() or not word.isalnum():
-        return False
-    try:
-        int(word, 16)
-    except ValueError:
-        return False
-    return True
-
-
 def _ending(word: bytes) -> bytes:
     return word.rpartition(_DOT)[2].lower()
 
 
-def _path(word: str) -> str | None:
+def _path(word: bytes) -> str | None:
     """Return the path in a word with the ending of a file, or None."""
-    path = (word if word[0] == "." else word.lstrip(_BEFORE_PATH)).removeprefix("./")
+    name = word.rstrip(_BEHIND_PATH)
+    if _DOT not in name or _ending(name) not in _FILE_ENDINGS:
+        return None
+    text = name.decode(_CHARSET)
+    path = (text if text[0] == "." else text.lstrip(_BEFORE_PATH)).removeprefix("./")
     stem = path.rsplit("/", 1)[-1].rpartition(".")[0]
     return path if stem and len(path) <= _LONGEST_PATH and "//" not in path else None
 
 
-def _urls(text: str) -> Iterator[str]:
-    for part in text.split("http")[1:]:
-        if part.startswith(_SCHEMES):
-            rest = part[:_LONGEST_URL].encode("utf-8", "replace").translate(_URLS).split(None, 1)[0]
-            url = "http" + rest.rstrip(_BEHIND_URL).decode()
-            if _SHORTEST_URL < len(url) <= _LONGEST_URL:
-                yield url
+_IDENTIFIERS, _PATHS_FOUND = _Lexicon(_identifier), _Lexicon(_path)
 
 
 _AROUND = "`'\"()[]{}<>,;:!?*"

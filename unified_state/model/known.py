@@ -13,9 +13,6 @@ from unified_state.model.step import Step
 Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt", "subagent"]
 
 Scored = tuple[str, float]
-# kinds of entries in a working set
-FILE, COMMAND, PROGRAM, REFERENCE, ERROR = "file", "command", "program", "reference", "error"
-NO_FILE = ""  # name of the entry for identifiers seen outside of files
 
 
 class WorkingFile(Record):
@@ -31,27 +28,10 @@ class WorkingFile(Record):
     gone: str = ""
 
 
-class RanCommand(Record):
-    """A shell command and its last outcome: whether it failed, its last line (None if unknown), the lines of its
-    failures.
-    """
-
-    command: str
-    score: float
-    failed: bool = False
-    last: str | None = None
-    failing: tuple[str, ...] = ()
-
-
 class WorkingSet(Record):
-    """The top of a session's working set. Each list is sorted by score."""
+    """The top of a session's working set, sorted by score."""
 
     files: tuple[WorkingFile, ...] = ()
-    words: tuple[Scored, ...] = ()  # identifiers seen outside of files
-    commands: tuple[RanCommand, ...] = ()
-    programs: tuple[Scored, ...] = ()  # by their first two words: `go test`, `git log`
-    references: tuple[Scored, ...] = ()
-    errors: tuple[Scored, ...] = ()
 
 
 KEPT, MISSING = "kept", "missing"

@@ -14,7 +14,7 @@ from unified_state.memory.secrets.masker import Masker
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
-from unified_state.model.known import RanCommand, WorkingSet
+from unified_state.model.known import WorkingSet
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
 ROOT = "/home/ada/shop"
@@ -71,30 +71,21 @@ def files(found: WorkingSet) -> dict[str, list[str]]:
 
 
 def contents(archive: Archive) -> list[Any]:
-    return archive.rows("SELECT session, kind, name, level, data FROM working_set ORDER BY session, kind, name")
+    return archive.rows("SELECT session, path, level, data FROM working_set ORDER BY session, path")
 
 
-def test_what_was_edited_and_said_is_kept_by_kind(keep: Keep) -> None:
+def test_what_was_edited_and_said_is_kept_by_file(keep: Keep) -> None:
     found = keep(
         prompt(1, "fix #12 in src/a.py", cwd=ROOT),
         *edited(2, "src/a.py", "parse_all", "parse_one"),
         *used(4, "Bash", "FAILED tests/test_a.py::test_b\n1 failed", is_error=True, command="pytest -q"),
-        answer(6, "see parse_all in 1a2b3c4", cwd=ROOT),
+        answer(6, "see parse_all in src/b.py", cwd=ROOT),
     )
-    assert files(found) == {"src/a.py": ["parse_all", "parse_one"]}
-    assert names(found.words) == ["parse_all", "test_b"]
-    assert names(found.references) == ["1a2b3c4", "#12"]
-    assert names(found.errors) == ["FAILED tests/test_a.py::test_b"]
-    (command,) = found.commands
-    assert command.replace(score=1.0) == RanCommand(
-        "pytest -q", 1.0, failed=True, last="1 failed", failing=("FAILED tests/test_a.py::test_b",)
-    )
+    assert files(found) == {"src/a.py": ["parse_all", "parse_one"], "src/b.py": []}
 
 
-def test_the_outcome_of_the_last_run_is_kept(keep: Keep) -> None:
-    keep(*used(1, "Bash", "1 failed", is_error=True, command="make"))
-    (command,) = keep(*used(3, "Bash", "all passed", command="make")).commands
-    assert (command.failed, command.last, command.failing) == (False, "all passed", ())
+def test_a_session_of_which_nothing_is_known_has_an_empty_one(archive: Archive) -> None:
+    assert read_working_set(archive, touch_session(archive, "s", NOW)) == WorkingSet()
 
 
 def test_a_result_finds_its_call_in_an_earlier_chunk(keep: Keep) -> None:
@@ -120,7 +111,6 @@ def test_of_a_subagent_only_what_it_did_counts(keep: Keep, transcript: Path) -> 
     write_transcript(transcript.with_suffix("") / "subagents" / "agent-a1.jsonl", *entries)
     found = keep(prompt(1, "go", cwd=ROOT))
     assert files(found) == {"src/a.py": ["edited_name"], "src/b.py": []}
-    assert found.words == ()
 
 
 def test_reading_a_transcript_anew_counts_nothing_twice(archive: Archive, keep: Keep, transcript: Path) -> None:
@@ -181,19 +171,19 @@ def test_a_fork_has_its_parent_s_working_set_and_goes_its_own_way(
 
 
 def test_a_fork_does_not_bring_a_forgotten_turn_back(archive: Archive, keep: Keep, transcript: Path) -> None:
-    keep(prompt(1, "fix gone_name", cwd=ROOT), *edited(2, "src/gone.py", "gone_name"), prompt(4, "and stay_name"))
+    keep(prompt(1, "fix gone_name", cwd=ROOT), *edited(2, "src/gone.py", "gone_name"), prompt(4, "and stay.py"))
     forget_ref(archive, "T1")
-    assert files(working_set(archive)) == {}
+    assert files(working_set(archive)) == {"stay.py": []}
     fork = keep(session=FORK, path=fork_of(transcript))
-    assert (files(fork), names(fork.words)) == ({}, ["stay_name"])
+    assert files(fork) == {"stay.py": []}
 
 
 @pytest.mark.parametrize("way", ["turn", "step", "text", "session"])
 def test_what_is_forgotten_leaves_nothing_in_any_working_set(
     archive: Archive, keep: Keep, transcript: Path, way: str
 ) -> None:
-    keep(prompt(1, "at first stay_name", cwd=ROOT))
-    keep(prompt(2, "then", cwd=ROOT), *used(3, "Bash", "gone_name: bad\nerror: gone_name", command="make gone_name"))
+    keep(prompt(1, "at first stay.py", cwd=ROOT))
+    keep(prompt(2, "then", cwd=ROOT), *edited(3, "gone_name.py", "gone_name"))
     keep(session=FORK, path=fork_of(transcript))
     assert b"gone_name" in everything(archive)
     match way:
@@ -210,13 +200,13 @@ def test_what_is_forgotten_leaves_nothing_in_any_working_set(
             forget_session(archive, FORK, NOW)
     assert b"gone_name" not in everything(archive)
     if way != "session":
-        assert names(working_set(archive).words) == names(working_set(archive, FORK).words) == ["stay_name"]
+        assert files(working_set(archive)) == files(working_set(archive, FORK)) == {"stay.py": []}
 
 
 def everything(archive: Archive) -> bytes:
     """What the working sets say, readable."""
     sessions = [row[0] for row in archive.rows("SELECT id FROM session")]
-    rows = archive.rows("SELECT name FROM working_set")
+    rows = archive.rows("SELECT path FROM working_set")
     return repr([rows, *(read_working_set(archive, session) for session in sessions)]).encode()
 
 
@@ -243,11 +233,6 @@ def test_a_secret_is_not_in_the_working_set(archive: Archive, keep: Keep) -> Non
     assert b"[MASKED " in everything(archive)
 
 
-def test_private_text_is_not_in_the_working_set(archive: Archive, keep: Keep) -> None:
-    keep(prompt(1, "<private>my_own_name</private> and my_other_name", cwd=ROOT))
-    assert names(working_set(archive).words) == ["my_other_name"]
-
-
 @pytest.mark.parametrize("text", ["half \ud83d my_name", "\x00my_name\x1b[31m", "修复my_name函数", "my_name\u202e\r\n"])
 def test_any_text_can_be_taken_in(keep: Keep, text: str) -> None:
     found = keep(
@@ -255,11 +240,9 @@ def test_any_text_can_be_taken_in(keep: Keep, text: str) -> None:
         *used(2, "Bash", text, is_error=True, command=text),
         *used(4, "Edit", text, file_path=f"{ROOT}/{text}", new_string=text),
     )
-    assert names(found.words) == ["my_name"]
     assert [names(file.words) for file in found.files] == [["my_name"]]
-    assert len(found.commands) == 1
 
 
 def test_a_path_without_end_is_no_row(archive: Archive, keep: Keep) -> None:
     keep(*used(1, "Edit", "ok", file_path="/" + "x" * 500_000, new_string="a_name"))
-    assert archive.row("SELECT coalesce(max(length(name)), 0) FROM working_set")[0] < 1000
+    assert archive.row("SELECT coalesce(max(length(path)), 0) FROM working_set")[0] < 1000

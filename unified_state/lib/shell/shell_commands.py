@@ -70,13 +70,6 @@ _SHOWING |= {"strings", "tail", "tree", "wc"}
 _WORDS_LOOKED_AT = 6
 
 
-def programs(command: str) -> Iterator[str]:
-    """Yield the programs of a command, each by its first two words: `go test`, `git log`."""
-    for words in _parts(command):
-        if len(words) > 1 and words[1][0].isalpha() and all(map(_is_plain_word, words)):
-            yield " ".join(words)
-
-
 def only_prints(command: str) -> bool:
     """Return whether a command only shows content, so that errors in its output are not its own."""
     return all(map(shows, _parts(command)))
@@ -93,10 +86,6 @@ def _parts(command: str) -> Iterator[list[str]]:
         words = [word for word in part[:_WORDS_LOOKED_AT] if "=" not in word and word not in _OPENINGS]
         if words and words[0] not in _NO_PROGRAMS:
             yield words[:2]
-
-
-def _is_plain_word(word: str) -> bool:
-    return word.isascii() and word.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum()
 
 
 _KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "while"}

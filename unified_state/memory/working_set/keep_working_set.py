@@ -8,7 +8,6 @@ and the new levels computed once for all of them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from unified_state.agents.transcripts.rules.about_work import is_about_work
 from unified_state.agents.transcripts.rules.call_effects import Call
@@ -26,10 +25,9 @@ from unified_state.memory.working_set.working_set_table import (
     read_entry,
     write_entry,
 )
-from unified_state.model.known import NO_FILE
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
 
-_MOST_WORDS, _MOST_LOOSE_WORDS = 250, 500  # identifiers that a row holds
+_MOST_WORDS = 250  # identifiers that a row holds
 _MOST_STEPS_AT_ONCE = 6_000  # weights double with each step until they are written; a float holds that many doublings
 
 
@@ -40,14 +38,14 @@ class _Sum:
         self.weight = 0.0
         self.heat = 0.0
         self.words: dict[str, float] = {}
-        self.details: dict[str, Any] = {}
+        self.gone: str | None = None
 
     def add(self, sighting: Sighting, growth: float) -> None:
         """Add one sighting. `growth` is the factor by which weights have grown at its time."""
         weight = sighting.weight * growth
         self.weight += weight
         self.heat += sighting.heat * growth
-        self.details.update(sighting.details)
+        self.gone = self.gone if sighting.gone is None else sighting.gone
         words = self.words
         for word in sighting.words:
             words[word] = words.get(word, 0.0) + weight
@@ -62,7 +60,7 @@ class WorkingSetKeeper:
         (self._root,) = archive.row("SELECT root FROM session WHERE id = ?", session)
         self._clock = self._base = read_clock(archive, session)
         self._growth = 1.0
-        self._sums: dict[tuple[str, str], _Sum] = {}
+        self._sums: dict[str, _Sum] = {}
 
     def note(self, step: Step, call: Call | None) -> None:
         """Add the sightings of one step with its tool call. For a subagent only tool calls count, not what it read or
@@ -73,17 +71,13 @@ class WorkingSetKeeper:
         if step.kind in {TEXT, TOOL_CALL, PROMPT}:
             self._tick()
         for sighting in sightings(step, call, self._root or ""):
-            key = (sighting.kind, sighting.name)
-            seen = self._sums.get(key)
-            if seen is None:
-                seen = self._sums[key] = _Sum()
-            seen.add(sighting, self._growth)
+            self._sums.setdefault(sighting.path, _Sum()).add(sighting, self._growth)
 
     def flush(self) -> None:
         """Write the changed rows."""
-        for (kind, name), seen in self._sums.items():
-            before = read_entry(self._archive, self._session, kind, name)
-            write_entry(self._archive, self._session, kind, _raised_entry(before, name, seen, self._base))
+        for path, seen in self._sums.items():
+            before = read_entry(self._archive, self._session, path)
+            write_entry(self._archive, self._session, _raised_entry(before, path, seen, self._base))
         self._sums.clear()
         self._base, self._growth = self._clock, 1.0
         move_clock(self._archive, self._session, self._clock)
@@ -95,18 +89,21 @@ class WorkingSetKeeper:
         self._growth = growth(self._clock - self._base)
 
 
-def _raised_entry(before: Entry | None, name: str, seen: _Sum, clock: int) -> Entry:
+def _raised_entry(before: Entry | None, path: str, seen: _Sum, clock: int) -> Entry:
     """Return a row with the sightings since the last write added."""
     words = before.words if before else {}
     for word, weight in seen.words.items():
         words[word] = raised(words.get(word), weight, clock)
-    most = _MOST_WORDS if name != NO_FILE else _MOST_LOOSE_WORDS
-    if len(words) > most * 1.25:
-        words = dict(sorted(words.items(), key=by_level, reverse=True)[:most])
-    details = {**before.details, **seen.details} if before else seen.details
-    if seen.heat:
-        details["hot"] = raised(details.get("hot"), seen.heat, clock)
-    return Entry(name, raised(before.level if before else None, seen.weight, clock), words, details)
+    if len(words) > _MOST_WORDS * 1.25:
+        words = dict(sorted(words.items(), key=by_level, reverse=True)[:_MOST_WORDS])
+    hot, gone = (before.hot, before.gone) if before else (None, "")
+    return Entry(
+        path,
+        raised(before.level if before else None, seen.weight, clock),
+        words,
+        raised(hot, seen.heat, clock) if seen.heat else hot,
+        gone if seen.gone is None else seen.gone,
+    )
 
 
 def empty_working_sets(archive: Archive, steps: Iterable[int]) -> set[int]:

@@ -1,4 +1,4 @@
-"""The working sets of the sessions: one row for each file, command, reference and error, ordered by its level.
+"""The working sets of the sessions: one row for each file, ordered by its level.
 
 A level is a logarithm that stays constant between sightings (see `lib.decay`), so an index finds the top rows without a
 scan of the others.
@@ -13,32 +13,25 @@ from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.archive import Archive
-from unified_state.model.known import (
-    COMMAND,
-    ERROR,
-    FILE,
-    NO_FILE,
-    PROGRAM,
-    REFERENCE,
-    RanCommand,
-    WorkingFile,
-    WorkingSet,
-)
+from unified_state.model.known import WorkingFile, WorkingSet
+
+_TOP_FILES, _LEAST_SCORE = 60, 0.02
 
 
 class Entry(Record):
-    """One row: its name and level, the levels of the identifiers in it, and further details."""
+    """One row: its path and level, the levels of the identifiers in it, that of its edits, and what became of it."""
 
-    name: str
+    path: str
     level: float
     words: dict[str, float]
-    details: dict[str, Any]
+    hot: float | None = None
+    gone: str = ""
 
 
 def files_named(archive: Archive, name: str) -> list[str]:
     """Return the paths of up to two files of that name, in any folder, that any session worked with."""
     rows = archive.rows(
-        "SELECT DISTINCT name FROM working_set WHERE kind = 'file' AND substr(name, -length(?1)) = ?1 LIMIT 2",
+        "SELECT DISTINCT path FROM working_set WHERE substr(path, -length(?1)) = ?1 LIMIT 2",
         f"/{name}",
     )
     return [row[0] for row in rows]
@@ -54,28 +47,23 @@ def move_clock(archive: Archive, session: int, clock: int) -> None:
     archive.run("UPDATE session SET clock = ? WHERE id = ?", clock, session)
 
 
-def read_entry(archive: Archive, session: int, kind: str, name: str) -> Entry | None:
+def read_entry(archive: Archive, session: int, path: str) -> Entry | None:
     """Return one row of a working set, or None."""
-    row = archive.row(
-        "SELECT name, level, data FROM working_set WHERE session = ? AND kind = ? AND name = ?", session, kind, name
-    )
+    row = archive.row("SELECT path, level, data FROM working_set WHERE session = ? AND path = ?", session, path)
     return None if row is None else _entry(row)
 
 
-def write_entry(archive: Archive, session: int, kind: str, entry: Entry) -> None:
+def write_entry(archive: Archive, session: int, entry: Entry) -> None:
     """Insert or replace a row."""
-    data = pack(dump_json([{word: round(level, 2) for word, level in entry.words.items()}, entry.details]))
-    values = (session, kind, entry.name, entry.level, data)
-    archive.execute("INSERT OR REPLACE INTO working_set VALUES (?, ?, ?, ?, ?)", values)
+    words = {word: round(level, 2) for word, level in entry.words.items()}
+    data = pack(dump_json([words, entry.hot, entry.gone]))
+    archive.execute("INSERT OR REPLACE INTO working_set VALUES (?, ?, ?, ?)", (session, entry.path, entry.level, data))
 
 
-def top_entries(archive: Archive, session: int, kind: str, limit: int) -> list[Entry]:
-    """Return the rows of a kind with the highest levels."""
+def top_entries(archive: Archive, session: int, limit: int = _TOP_FILES) -> list[Entry]:
+    """Return the rows with the highest levels."""
     rows = archive.rows(
-        "SELECT name, level, data FROM working_set WHERE session = ? AND kind = ? ORDER BY level DESC, name LIMIT ?",
-        session,
-        kind,
-        limit,
+        "SELECT path, level, data FROM working_set WHERE session = ? ORDER BY level DESC, path LIMIT ?", session, limit
     )
     return [_entry(row) for row in rows]
 
@@ -88,14 +76,10 @@ def clear_working_set(archive: Archive, session: int) -> None:
 
 def _entry(row: Any) -> Entry:
     try:
-        words, details = parse_json(unpack(row[2]))
-    except (ValueError, TypeError):  # the disk changed its bytes; the name and the level are still good
-        words, details = {}, {}
-    return Entry(row[0], row[1], words, details)
-
-
-_TOP_FILES, _TOP_COMMANDS, _TOP_PROGRAMS, _TOP_REFERENCES, _TOP_ERRORS = 60, 20, 20, 40, 6
-_LEAST_SCORE = 0.02
+        words, hot, gone = parse_json(unpack(row[2]))
+        return Entry(row[0], row[1], dict(words), hot, gone)
+    except (ValueError, TypeError):  # the disk changed its bytes; the path and the level are still good
+        return Entry(row[0], row[1], {})
 
 
 def by_level(level: tuple[str, float]) -> tuple[float, str]:
@@ -108,44 +92,15 @@ def by_level(level: tuple[str, float]) -> tuple[float, str]:
 def read_working_set(archive: Archive, session: int) -> WorkingSet:
     """Return the top of a session's working set, with the current scores."""
     clock = read_clock(archive, session)
-    loose = read_entry(archive, session, FILE, NO_FILE)
-    files = [entry for entry in top_entries(archive, session, FILE, _TOP_FILES) if entry.name != NO_FILE]
-    return WorkingSet(
-        files=tuple(_file(entry, clock) for entry in files),
-        words=_scored(loose.words, clock) if loose else (),
-        commands=tuple(_command(entry, clock) for entry in top_entries(archive, session, COMMAND, _TOP_COMMANDS)),
-        programs=_names(archive, session, PROGRAM, _TOP_PROGRAMS, clock),
-        references=_names(archive, session, REFERENCE, _TOP_REFERENCES, clock),
-        errors=_names(archive, session, ERROR, _TOP_ERRORS, clock),
-    )
-
-
-def _names(archive: Archive, session: int, kind: str, limit: int, clock: int) -> tuple[tuple[str, float], ...]:
-    return tuple((entry.name, score(entry.level, clock)) for entry in top_entries(archive, session, kind, limit))
+    return WorkingSet(files=tuple(_file(entry, clock) for entry in top_entries(archive, session)))
 
 
 def _file(entry: Entry, clock: int) -> WorkingFile:
-    hot = entry.details.get("hot")
+    scored = [(word, score(level, clock)) for word, level in sorted(entry.words.items(), key=by_level, reverse=True)]
     return WorkingFile(
-        path=entry.name,
+        path=entry.path,
         score=score(entry.level, clock),
-        hot=0.0 if hot is None else score(hot, clock),
-        words=_scored(entry.words, clock),
-        gone=entry.details.get("gone") or "",
-    )
-
-
-def _scored(words: dict[str, float], clock: int) -> tuple[tuple[str, float], ...]:
-    scored = ((word, score(level, clock)) for word, level in sorted(words.items(), key=by_level, reverse=True))
-    return tuple((word, value) for word, value in scored if value >= _LEAST_SCORE)
-
-
-def _command(entry: Entry, clock: int) -> RanCommand:
-    details = entry.details
-    return RanCommand(
-        command=entry.name,
-        score=score(entry.level, clock),
-        failed=details.get("failed") is True,
-        last=details.get("last"),
-        failing=tuple(details.get("failing") or ()),
+        hot=0.0 if entry.hot is None else score(entry.hot, clock),
+        words=tuple((word, value) for word, value in scored if value >= _LEAST_SCORE),
+        gone=entry.gone,
     )

@@ -129,13 +129,12 @@ CREATE TABLE rewind (             -- what a session said between these times was
 WORKING_SET = """
 CREATE TABLE working_set (        -- what each session worked with
     session INTEGER NOT NULL REFERENCES session,
-    kind TEXT NOT NULL,           -- file, command, program, reference, error
-    name TEXT NOT NULL,           -- of identifiers outside of files: empty
+    path TEXT NOT NULL,           -- of a file
     level REAL NOT NULL,          -- how much it weighs, as a logarithm
-    data NOT NULL,                -- levels of its identifiers and details as JSON, packed like a body
-    PRIMARY KEY (session, kind, name)
+    data NOT NULL,                -- levels of its identifiers and of its edits as JSON, packed like a body
+    PRIMARY KEY (session, path)
 ) WITHOUT ROWID;
-CREATE INDEX working_set_by_level ON working_set (session, kind, level);
+CREATE INDEX working_set_by_level ON working_set (session, level);
 CREATE TABLE access (             -- steps that were asked for: how much that weighs, as a logarithm
     step INTEGER PRIMARY KEY REFERENCES step,
     level REAL NOT NULL
