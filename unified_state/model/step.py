@@ -118,7 +118,7 @@ class Shortened(Record):
 
     `text` has pieces of the output, byte for byte and in order, with marks in place of the gaps. `shown` are the ranges
     of complete lines, from 1, with both ends included. `parts` are the lines of which only a part is shown. `lines` and
-    `characters` measure the whole output. `about` describes its format.
+    `characters` measure the whole output.
     """
 
     kind: str
@@ -127,7 +127,6 @@ class Shortened(Record):
     parts: tuple[int, ...]
     lines: int
     characters: int
-    about: str = ""
 
     @property
     def lines_shown(self) -> int:

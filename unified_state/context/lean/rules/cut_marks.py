@@ -40,13 +40,12 @@ def characters_mark(count: int) -> str:
 def with_handle(short: Shortened, ref: str) -> str:
     """Return the short form with its header.
 
-    The header states how much is shown and how to see the rest, and describes the whole if a description is known.
+    The header states how much is shown and how to see the rest.
     `ref` names the archived output, such as `S1234`.
     """
     shown = f"shown {short.lines_shown:,}" + (f" and parts of {len(short.parts):,}" if short.parts else "")
     ways = "" if short.lines == 1 else f" --lines {_worth_a_look(short)} |"
-    about = f"[{short.about}]\n" if short.about else ""
-    return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; show {ref}{ways} --grep REGEX]\n{about}{short.text}"
+    return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; show {ref}{ways} --grep REGEX]\n{short.text}"
 
 
 def _worth_a_look(short: Shortened) -> str:

@@ -1,4 +1,4 @@
-"""Search results, listings, diffs and generated files: outputs that name places in files."""
+"""Search results and diffs: outputs that name places in files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,15 @@ def _are_results(call: Call, view: View) -> bool:
 
 
 def _rank_results(view: View) -> Ranking:
-    """Rank the first match of each file, generated files last. Then rank lines with new names."""
+    """Rank the first match of each file. Then rank lines with new names."""
     places, headings = _places(view.pieces)
     matches = [number for number, found in enumerate(places) if found and found[1]]
     firsts: dict[str, int] = {}
     for number in matches:
         firsts.setdefault((places[number] or ("",))[0], number)
-    by_person = [number for file, number in firsts.items() if not is_generated(file)]
-    made = [number for file, number in firsts.items() if is_generated(file)]
-    others = [number for number, found in enumerate(places) if found and not is_generated(found[0])]
-    order = by_person + made + newest_first(view.pieces, others)
-    must = set(by_person[:_MOST_FILES])
+    others = [number for number, found in enumerate(places) if found]
+    order = [*firsts.values(), *newest_first(view.pieces, others)]
+    must = set(list(firsts.values())[:_MOST_FILES])
     named = {headings[file] for file, number in firsts.items() if number in must and file in headings}
     return Ranking(must | named, order, dict.fromkeys(matches, "matching"))
 
@@ -77,43 +75,6 @@ def place(line: str) -> tuple[str, bool] | None:
     return (file, True) if "/" in file and " " not in file and len(file) < len(head) else None
 
 
-_LISTING_PROGRAMS = frozenset(("ls", "find", "fd", "tree", "git ls-files", "du", "locate"))
-_LOOKED_AT_PATHS = 60
-_LEAST_PATHS = 0.8
-_LONGEST_NAME = 240
-
-
-def _is_listing(call: Call, view: View) -> bool:
-    """Return whether an output lists files, by its tool or command, or because most lines are one path."""
-    lines = view.pieces[:_LOOKED_AT_PATHS]
-    if call.tool in {"Glob", "LS"} or (call.runs(_LISTING_PROGRAMS) and call.only_prints):
-        return True
-    return sum(map(_is_path, lines)) >= _LEAST_PATHS * len(lines)
-
-
-def _rank_listing(view: View) -> Ranking:
-    """Rank the first names, then the first of each folder, then the others."""
-    folders: set[str] = set()
-    firsts: list[int] = []
-    for number, piece in enumerate(view.pieces):
-        folder = piece.strip().rpartition("/")[0]
-        if folder not in folders:
-            firsts.append(number)
-            folders.add(folder)
-    return Ranking(set(), list(dict.fromkeys([*range(min(3, len(view.pieces))), *firsts, *range(len(view.pieces))])))
-
-
-def _is_path(line: str) -> bool:
-    name = line.strip()
-    return (
-        bool(name)
-        and len(name) <= _LONGEST_NAME
-        and " " not in name
-        and ("/" in name or "." in name)
-        and ":" not in name
-    )
-
-
 _HEADS = ("diff --git ", "diff --cc ", "Index: ")
 _LOOKED_AT_FOR_HUNKS = 120
 _SMALL_HUNK = 1_500  # characters
@@ -135,35 +96,34 @@ def _rank_diff(view: View) -> Ranking:
     told: list[int] = []
     places: list[int] = []
     hunks: list[list[int]] = []
-    changes: dict[int, bool] = {}  # and whether a program generated the file
+    changes: set[int] = set()
     hunk: list[int] = []
-    is_told, is_made = True, False
+    is_told = True
     for number, piece in enumerate(view.pieces):
         if piece.startswith(_HEADS):
-            is_told, is_made = False, is_generated(piece.strip())
+            is_told = False
             hunk = []
             heads.add(number)
         elif piece.startswith("@@ "):
             is_told = False
             hunk = [number]
             places.append(number)
-            if not is_made:
-                hunks.append(hunk)
+            hunks.append(hunk)
         elif is_told or piece.startswith("commit "):
             is_told = True
             told.append(number)
         else:
             hunk.append(number)
             if piece[:1] in {"+", "-"} and not piece.startswith(("+++ ", "--- ")):
-                changes[number] = is_made
+                changes.add(number)
     ends = ends_first(len(view.pieces))
-    changed = sorted((number for number in ends if number in changes), key=changes.__getitem__)
+    changed = [number for number in ends if number in changes]
     return Ranking(
         heads, told + places + _small(hunks, changes, view) + changed + ends, dict.fromkeys(changes, "changed")
     )
 
 
-def _small(hunks: list[list[int]], changes: dict[int, bool], view: View) -> list[int]:
+def _small(hunks: list[list[int]], changes: set[int], view: View) -> list[int]:
     """Return the units of small hunks that change existing text: the changes and a few lines around each.
 
     Agents use those lines as often as the changes themselves. A large hunk is mostly new text.
@@ -178,36 +138,5 @@ def _small(hunks: list[list[int]], changes: dict[int, bool], view: View) -> list
     return [number for _, units in sorted(found) for number in units]
 
 
-_ENDINGS = (
-    ".lock", "package-lock.json", "pnpm-lock.yaml", "go.sum", ".min.js", ".min.css", ".map",
-    ".snap", ".pb.go", "_pb2.py",
-    ".g.dart", ".generated.ts", ".svg",
-)  # fmt: skip
-_FOLDERS = ("/dist/", "/node_modules/", "/vendor/", "/__snapshots__/", "/target/", "/.next/", "/build/generated/")
-_LEAST_CHARACTERS = 2_000
-_BLANK_SHARE = 0.02
-_SAMPLE = 4_000
-
-
-def _is_encoded(_call: Call, view: View) -> bool:
-    """Return whether an output has almost no blanks: encoded data, or a bundle."""
-    sample = view.text[:_SAMPLE]
-    if len(view.text) < _LEAST_CHARACTERS or not sample.isascii():
-        return False
-    return len(sample) - sum(map(len, sample.split())) < _BLANK_SHARE * len(sample) and '"' not in sample
-
-
-def _rank_encoded(view: View) -> Ranking:
-    """Rank the beginning, and a little of the end."""
-    return Ranking(set(), ends_first(len(view.pieces), head=3, tail=1))
-
-
-def is_generated(path: str) -> bool:
-    """Return whether a file's path shows that a program generated it."""
-    return path.endswith(_ENDINGS) or any(folder in path for folder in _FOLDERS)
-
-
 SEARCH_RESULTS = Kind("search results", (40, 12, 4), _are_results, _rank_results)
-LISTING = Kind("listing", (150, 80, 40), _is_listing, _rank_listing)
 DIFF = Kind("diff", (150, 45, 7), _is_diff, _rank_diff)
-GENERATED = Kind("generated", (20, 12, 6), _is_encoded, _rank_encoded)

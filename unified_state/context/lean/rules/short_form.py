@@ -21,14 +21,12 @@ class Ranking(Record):
     """The ranking of an output's units.
 
     `must` units are always shown. `order` units are shown as far as the budget allows, the most important first.
-    `labels` describe unimportant units, which a mark counts. `about` is a description of the whole output that is shown
-    with the short form.
+    `labels` describe unimportant units, which a mark counts.
     """
 
     must: set[int]
     order: list[int]
     labels: dict[int, str] = {}  # noqa: RUF012  # a record's default never changes
-    about: str = ""
 
 
 class Kind(Record):
@@ -128,7 +126,7 @@ def write(kind: str, view: View, shown: set[int], ranking: Ranking) -> Shortened
         else:
             writer.cut(start, stop, range(number, end))
         number = end
-    return writer.short_form(kind, ranking.about)
+    return writer.short_form(kind)
 
 
 class _Writer:
@@ -175,12 +173,12 @@ class _Writer:
         if stop > last:
             self._written.append(characters_mark(stop - last))
 
-    def short_form(self, kind: str, about: str) -> Shortened:
+    def short_form(self, kind: str) -> Shortened:
         """Return the short form and its shown lines."""
         text = self._text
         lines = self._line - text.endswith("\n")
         shown = [*self._shown, (self._next_whole, lines)] if self._next_whole <= lines else self._shown
-        return Shortened(kind, "".join(self._written), tuple(shown), tuple(self._parts), lines, len(text), about)
+        return Shortened(kind, "".join(self._written), tuple(shown), tuple(self._parts), lines, len(text))
 
     def _note_cut(self, start: int, stop: int, breaks: int) -> None:
         """Record the lines that a cut with this many line ends leaves whole, and the lines that it cuts in part."""

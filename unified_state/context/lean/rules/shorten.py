@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from unified_state.context.lean.rules.data_kinds import JSON, LOG, OTHER, REPORT
+from unified_state.context.lean.rules.data_kinds import JSON, OTHER, REPORT
 from unified_state.context.lean.rules.levels import budget, call_to_shorten
 from unified_state.context.lean.rules.output_view import View
-from unified_state.context.lean.rules.place_kinds import DIFF, GENERATED, LISTING, SEARCH_RESULTS
+from unified_state.context.lean.rules.place_kinds import DIFF, SEARCH_RESULTS
 from unified_state.context.lean.rules.run_kinds import BUILD, TEST_RUN
 from unified_state.context.lean.rules.short_form import pick, with_troubles, write
 from unified_state.context.lean.rules.tool_call import Call
 from unified_state.model.step import Shortened
 
 # Ordered by priority. The first kind that fits an output ranks its units.
-_KINDS = (REPORT, TEST_RUN, BUILD, DIFF, LOG, JSON, SEARCH_RESULTS, LISTING, GENERATED, OTHER)
+_KINDS = (REPORT, TEST_RUN, BUILD, DIFF, JSON, SEARCH_RESULTS, OTHER)
 _LARGEST_SHARE = 0.85  # of the output; a longer short form is not worthwhile
 
 
