@@ -24,7 +24,6 @@ MARKERS = {
     "plugin": "process",
     "real_client": "client",
     "search/blame/test_hostile_repositories.py": "process",
-    "search/test_in_parallel.py": "process",
     "structure/test_flaky.py": "process",
     "structure/test_hermetic.py": "process",
     "structure/test_journeys.py": "process",

@@ -27,13 +27,6 @@ _COMPLAINT_LIMIT = 1 << 12
 _PATIENCE = 1.0  # seconds for a killed program to end; one that hangs in the kernel (a dead network disk) may not
 
 
-def count_processors() -> int:
-    """Return the number of processors that this process may use; 1 where processes cannot be copied."""
-    if not hasattr(os, "fork"):
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class Excerpt:
     """A reader that stores the start of an output, up to a limit in bytes."""
 

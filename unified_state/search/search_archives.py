@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from heapq import nlargest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.query import query_words
@@ -30,7 +30,6 @@ from unified_state.memory.archive.steps import Placed
 from unified_state.memory.archive.word_forms import Forms, forms_of
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
-from unified_state.search.in_parallel import each
 from unified_state.search.search_archive import (
     APART,
     Asked,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from unified_state.search.query_meaning import Reader
 
 _OF_ONE, _OF_ALL = 60, 150  # candidates, for every limit
-_DIGITS = 4
 
 
 class Query(Record):
@@ -60,6 +58,18 @@ class Query(Record):
     session_id: str | None
     filters: Filters
     now: int
+
+
+class _Looked(Record):
+    """What one archive has: the number of steps, how many of them have each word, hits among its items, and the best
+    steps with how much each has of every word, in the order of `words`.
+    """
+
+    steps: int
+    having: dict[str, int]
+    words: list[str]
+    items: list[Hit]
+    candidates: dict[int, list[float]]
 
 
 class Answers(Record):
@@ -79,28 +89,30 @@ def query_of(text: str, limit: int, session_id: str | None, filters: Filters, no
 def search_archives(
     paths: list[str], query: Query, prepare: Callable[[Archive], list[str]], open_reader: Callable[[], Reader | None]
 ) -> Answers:
-    """Return the best hits of all archives. `prepare` is called for each open archive, and returns problems.
-
-    A reader of meanings is only opened when no more processes are started: its libraries have threads.
-    """
-
-    def look(path: str) -> dict[str, Any]:
-        return _look(path, query, prepare)
-
-    looked = dict(zip(paths, each(look, paths), strict=True))
-    problems = [problem for answer in looked.values() for problem in answer["problems"]]
-    searched = {path: answer for path, answer in looked.items() if answer["is_searched"]}
-    unknown = [answer["unknown"] for answer in looked.values() if answer["unknown"]]
-    if not searched or not query.words or query.limit < 1:
-        return Answers([], problems, NotFoundError(*unknown[-1]) if unknown and not searched else None)
-    steps = sum(answer["steps"] for answer in searched.values())
-    having = rarest({word: sum(answer["having"][word] for answer in searched.values()) for word in query.words})
+    """Return the best hits of all archives. `prepare` is called for each open archive, and returns problems."""
+    looked: dict[str, _Looked] = {}
+    problems: list[str] = []
+    unknown: NotFoundError | None = None
+    for path in paths:
+        try:
+            with Archive(path) as archive:
+                prepared = prepare(archive)
+                looked[path] = _look(archive, query)
+                problems += prepared
+        except NotFoundError as error:  # a session of another repository
+            unknown = error
+        except UnifiedStateError as error:
+            problems.append(f"skipped: {error.message}")
+    if not looked or not query.words or query.limit < 1:
+        return Answers([], problems, None if looked else unknown)
+    steps = sum(one.steps for one in looked.values())
+    having = rarest({word: sum(one.having[word] for one in looked.values()) for word in query.words})
     asked = _asked(query, having, steps, 0)
-    hits = [(path, _as_hit(hit)) for path, answer in searched.items() for hit in answer["items"]]
-    best = _best(searched, asked.weights)
+    best = _best(looked, asked.weights)
     reader = open_reader() if query.filters.kind not in ALIAS_LETTERS else None
     if reader is not None:
-        _add_nearest(best, list(searched), asked, reader)
+        _add_nearest(best, list(looked), asked, reader)
+    hits = [(path, hit) for path, one in looked.items() for hit in one.items]
     hits += _steps(asked, best, reader, query.limit, problems)
     return Answers(sorted(hits, key=lambda one: rank(one[1]))[: query.limit], problems, None)
 
@@ -112,48 +124,27 @@ def _asked(query: Query, having: dict[str, int], steps: int, session: int | None
     return Asked(query.text, weights, having, query.forms, steps, query.session_id, filters, query.now)
 
 
-def _look(path: str, query: Query, prepare: Callable[[Archive], list[str]]) -> dict[str, Any]:
-    """Return what one archive has: hits among its items, candidates among its steps."""
-    found: dict[str, Any] = {"is_searched": False, "unknown": None, "problems": []}
-    try:
-        with Archive(path) as archive:
-            problems = prepare(archive)
-            session = None if query.session_id is None else known_session(archive, query.session_id)
-            steps = count_steps(archive)
-            counts = count_having(archive, query.words, steps, query.forms)
-            having = rarest(counts)
-            asked = _asked(query, having, steps, session)
-            return {
-                "is_searched": True,
-                "unknown": None,
-                "problems": problems,
-                "steps": steps,
-                "having": counts,
-                "words": list(having),
-                "items": [hit.as_dict() for hit in item_hits(archive, asked)] if having else [],
-                "candidates": _candidates(archive, asked) if having else [],
-            }
-    except NotFoundError as error:  # a session of another repository
-        return {**found, "unknown": [error.message, error.hint]}
-    except UnifiedStateError as error:
-        return {**found, "problems": [f"skipped: {error.message}"]}
+def _look(archive: Archive, query: Query) -> _Looked:
+    """Return what one archive has. Raises NotFoundError if it does not have the session."""
+    session = None if query.session_id is None else known_session(archive, query.session_id)
+    steps = count_steps(archive)
+    counts = count_having(archive, query.words, steps, query.forms)
+    having = rarest(counts)
+    asked = _asked(query, having, steps, session)
+    numbers: list[int] = []
+    if having and asked.filters.kind not in ALIAS_LETTERS:
+        numbers = best_matches(archive, having, steps, asked.filters, _OF_ONE, asked.forms)
+    shares = word_shares(archive, numbers, having, asked.forms) if numbers else {}
+    items = item_hits(archive, asked) if having else []
+    return _Looked(steps, counts, list(having), items, {number: shares[number] for number in numbers})
 
 
-def _candidates(archive: Archive, asked: Asked) -> list[list[Any]]:
-    """Return the numbers of the best steps, each with how much it has of every word, in the order of the words."""
-    if asked.filters.kind in ALIAS_LETTERS:
-        return []
-    numbers = best_matches(archive, asked.having, asked.steps, asked.filters, _OF_ONE, asked.forms)
-    shares = word_shares(archive, numbers, asked.having, asked.forms) if numbers else {}
-    return [[number, [round(share, _DIGITS) for share in shares[number]]] for number in numbers]
-
-
-def _best(searched: dict[str, dict[str, Any]], weights: dict[str, float]) -> dict[str, set[int]]:
+def _best(looked: dict[str, _Looked], weights: dict[str, float]) -> dict[str, set[int]]:
     """Return the best candidates of all archives, by the paths of these."""
     found: list[tuple[float, str, int]] = []
-    for path, answer in searched.items():
-        of_words = [weights.get(word, 0.0) for word in answer["words"]]
-        for number, shares in answer["candidates"]:
+    for path, one in looked.items():
+        of_words = [weights.get(word, 0.0) for word in one.words]
+        for number, shares in one.candidates.items():
             found.append((sum(map(float.__mul__, of_words, shares)), path, number))
     best: dict[str, set[int]] = {}
     for _, path, number in nlargest(_OF_ALL, found, key=lambda one: one[0]):
@@ -208,7 +199,3 @@ def _steps(
         asked = asked.replace(meant=GivenCosines(cosines, trust))
     paths = list(best)
     return [(paths[number // APART], hit) for number, hit in step_hits(asked, placed, matches, accessed, limit)]
-
-
-def _as_hit(hit: dict[str, Any]) -> Hit:
-    return Hit(**{**hit, "uuids": tuple(hit["uuids"])})
