@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
-from unified_state.lib.processes import Program
+from unified_state.lib.processes import Program, Reader
 from unified_state.lib.record import Record
 from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
 from unified_state.memory.repository.git_library import GitPythonProcesses
@@ -52,18 +53,8 @@ def blame_file(
     reader = _Groups(count)
     limits = [] if lines is None else ["-L", f"{lines[0]},{min(lines[1], count)}"]
     limits += [] if at is None else [at]
-    try:
-        git = prepare_git(worktree, environment(), start=GitPythonProcesses)
-        asked = Program("git blame", git.arguments(*_QUESTION, *limits, "--", path), reader)
-        GitPythonProcesses([asked], git.environment).finish(time.monotonic() + SECONDS)
-    except (GitNotCalledError, OSError, ValueError) as error:
-        return nothing.replace(problem=str(error))
-    if asked.exit_code is None:
-        return nothing.replace(problem=f"git blame was stopped after {SECONDS:g} s")
-    if asked.exit_code != 0:
-        said = asked.complaint.content.decode("utf-8", "replace").strip()
-        return nothing.replace(problem=said.removeprefix("fatal: ") or "git blame failed")
-    return Blamed(reader.commits, frozenset({path, *reader.names}))
+    problem = _asked(worktree, (*_QUESTION, *limits, "--", path), reader, converts=True)
+    return nothing.replace(problem=problem) if problem else Blamed(reader.commits, frozenset({path, *reader.names}))
 
 
 def lines_of_commit(worktree: str, commit: str, most: int) -> dict[str, list[tuple[int, int]]] | str:
@@ -74,29 +65,28 @@ def lines_of_commit(worktree: str, commit: str, most: int) -> dict[str, list[tup
         "--no-ext-diff", "--unified=0", "--format=", "--find-renames", "--no-color", "--src-prefix=a/",
         "--dst-prefix=b/", "--submodule=short", "--first-parent", "-m", "--end-of-options", commit, "--",
     )  # fmt: skip
-    try:
-        git = prepare_git(worktree, environment(), converts=False)
-        asked = Program("git show", git.arguments(*question), reader)
-        GitPythonProcesses([asked], git.environment).finish(time.monotonic() + SECONDS)
-    except (GitNotCalledError, OSError, ValueError) as error:
-        return str(error)
-    if asked.exit_code != 0:
-        said = asked.complaint.content.decode("utf-8", "replace").strip().split("\n")[0]
-        return said.removeprefix("fatal: ") or "git show failed"
-    return _added(reader.content)
+    return _asked(worktree, question, reader).split("\n")[0] or _added(reader.content)
 
 
 def file_at(worktree: str, commit: str, path: str, most: int) -> bytes | None:
     """Return the content of a file at a commit; None if it is not there or has more than `most` bytes."""
     reader = _Everything(most + 1)
+    problem = _asked(worktree, ("--no-replace-objects", "cat-file", "blob", f"{commit}:{path}"), reader)
+    return None if problem or len(reader.content) > most else reader.content
+
+
+def _asked(worktree: str, question: Sequence[str], reader: Reader, *, converts: bool = False) -> str:
+    """Ask git, and return why there is no answer, or "". `converts` says that it reads files of the worktree."""
     try:
-        git = prepare_git(worktree, environment(), converts=False)
-        question = ("--no-replace-objects", "cat-file", "blob", f"{commit}:{path}")
-        asked = Program("git cat-file", git.arguments(*question), reader)
+        git = prepare_git(worktree, environment(), converts=converts, start=GitPythonProcesses)
+        asked = Program("git", git.arguments(*question), reader)
         GitPythonProcesses([asked], git.environment).finish(time.monotonic() + SECONDS)
-    except (GitNotCalledError, OSError, ValueError):
-        return None
-    return reader.content if asked.exit_code == 0 and len(reader.content) <= most else None
+    except (GitNotCalledError, OSError, ValueError) as error:
+        return str(error) or "git cannot be called"
+    if asked.exit_code is None:
+        return f"git blame was stopped after {SECONDS:g} s"
+    said = asked.complaint.content.decode("utf-8", "replace").strip().removeprefix("fatal: ")
+    return "" if asked.exit_code == 0 else said or "git failed"
 
 
 def _added(diff: bytes) -> dict[str, list[tuple[int, int]]]:
