@@ -1,8 +1,9 @@
-"""Runs commands and hooks in forked processes: as separate as whole ones, without starting an interpreter each time.
+"""Runs commands and hooks without starting an interpreter each time: inside this process, or in forked ones.
 
-A server process imports the product once and forks a child for each run. The child has the environment, the folder and
-the streams of its caller, and it can be killed, hang, or be one of eight. What it does not have is a fresh interpreter:
-a test of start-up, of a locale or of the interpreter's own options starts a real one.
+Inside, a run has its environment, folder and streams for as long as it takes. Only one can be under way, so other
+threads fork. A server process imports the product once and forks a child for each run. The child has the environment,
+the folder and the streams of its caller, and it can be killed, hang, or be one of eight. What neither has is a fresh
+interpreter: a test of start-up, of a locale or of the interpreter's own options starts a real one.
 
 The server is no descendant of the tests, so that its children at a terminal are the user's: where an agent runs the
 tests, none of the agent's processes is above them.
@@ -10,7 +11,9 @@ tests, none of the agent's processes is above them.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -20,10 +23,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import traceback
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from unittest.mock import patch
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "unified_state.interfaces.cli.main")  # what is run as a command, with its arguments
@@ -80,6 +87,72 @@ def run_forked(
             return subprocess.CompletedProcess(command, status_of(asked), *texts)
 
 
+def run_briefly(
+    command: Sequence[str], stdin: bytes, cwd: Path | None, environment: Mapping[str, str], seconds: float
+) -> subprocess.CompletedProcess[bytes]:
+    """Run such a command line inside this process, or forked where other threads may do the same."""
+    if threading.current_thread() is threading.main_thread():
+        return run_inside(command, stdin, cwd, environment)
+    return run_forked(command, stdin, cwd, environment, seconds)
+
+
+class _ExitError(BaseException):
+    """A run inside this process would have ended it."""
+
+
+def run_inside(
+    command: Sequence[str], stdin: bytes, cwd: Path | None, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    """Run such a command line in this process, which then is as it was before."""
+    with contextlib.ExitStack() as after, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given, *told = (after.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        given.write(stdin)
+        given.seek(0)
+        _restore_process(after)
+        for number, file in enumerate((given, *told)):
+            os.dup2(file.fileno(), number)
+        if cwd is not None:
+            os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(environment)
+        streams, own = _open_streams(), os.getpid()
+        code = _ended(list(map(str, command)))
+        if os.getpid() != own:  # a hook went on behind its caller's back, and failed
+            os._exit(code)
+        for stream in streams:
+            with contextlib.suppress(ValueError, OSError):
+                stream.close()
+        for file in told:
+            file.seek(0)
+        return subprocess.CompletedProcess(command, code, told[0].read(), told[1].read())
+
+
+def _restore_process(after: contextlib.ExitStack) -> None:
+    """Note what a run may change in this process, and put it back behind it."""
+    own, end = os.getpid(), os._exit
+
+    def leave(code: int) -> None:
+        if os.getpid() != own:
+            end(code)
+        raise _ExitError(code)
+
+    for number in (0, 1, 2):
+        kept = os.dup(number)
+        after.callback(os.close, kept)
+        after.callback(os.dup2, kept, number)
+    after.callback(os.chdir, os.getcwd())
+    after.enter_context(patch.dict(os.environ))
+    after.enter_context(patch.object(os, "_exit", leave))
+    after.enter_context(patch.multiple(sys, argv=sys.argv, path=[*sys.path]))
+    for name in ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"):
+        after.enter_context(patch.object(sys, name, getattr(sys, name)))
+    after.callback(gc.set_threshold, *gc.get_threshold())
+    after.callback(signal.setitimer, signal.ITIMER_REAL, *signal.setitimer(signal.ITIMER_REAL, 0))
+    after.callback(signal.signal, signal.SIGALRM, signal.getsignal(signal.SIGALRM))
+    after.callback(signal.setitimer, signal.ITIMER_REAL, 0)
+
+
 def run_ours(
     command: Sequence[str],
     cwd: Path | None,
@@ -87,10 +160,10 @@ def run_ours(
     stdin: str = "",
     seconds: float = 120,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command line in a fork where that is the same as a process of its own, else in one. Return its texts."""
+    """Run a command line inside where that is the same as a process of its own, else in one. Return its texts."""
     variables = dict(os.environ) if environment is None else environment
     if is_forkable(command, variables):
-        done = run_forked(command, stdin.encode(), cwd, variables, seconds)
+        done = run_briefly(command, stdin.encode(), cwd, variables, seconds)
         return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
     return subprocess.run(
         command, cwd=cwd, env=variables, input=stdin, capture_output=True, text=True, check=False, timeout=seconds
@@ -304,21 +377,34 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
     os.environ.update(request["environment"])
     if home := os.environ.get("HOME"):
         os.environ["HOME"] = home
+    opened = _open_streams()
+    code = _ended(request["command"])
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as an interpreter does
+    atexit._run_exitfuncs()
+    for stream in opened:
+        with contextlib.suppress(ValueError, OSError):
+            stream.flush()
+    if code == -signal.SIGINT:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    os._exit(code)
+
+
+def _open_streams() -> list[IO[Any]]:
+    """Open the three standard streams on their descriptors."""
+    streams: list[IO[Any]] = []
     for name, mode, number in (("stdin", "r", 0), ("stdout", "w", 1), ("stderr", "w", 2)):
-        usual = getattr(sys, name)
         buffering = 1 if number == 2 or os.isatty(number) else -1
-        stream = open(number, mode, buffering, usual.encoding, usual.errors, closefd=False)  # noqa: SIM115
+        errors = "backslashreplace" if number == 2 else "surrogateescape"
+        stream = open(number, mode, buffering, "utf-8", errors, closefd=False)  # noqa: SIM115
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    os._exit(_ended(request["command"]))
+        streams.append(stream)
+    return streams
 
 
 def _ended(command: list[str]) -> int:
     """Run a command line in this process and return its exit code, as the interpreter would."""
-    import atexit
-    import threading
-    import traceback
-
     code: object = 0
     try:
         if tuple(command[: len(COMMAND)]) == COMMAND:
@@ -329,25 +415,17 @@ def _ended(command: list[str]) -> int:
         else:
             sys.argv = ["-c", *command[5:]]
             exec(compile(command[4], "<string>", "exec"), {"__name__": "__main__"})
-    except SystemExit as ended:
-        code = ended.code
+    except (SystemExit, _ExitError) as ended:
+        code = ended.args[0] if ended.args else 0
     except KeyboardInterrupt:
         code = -signal.SIGINT
         traceback.print_exc()
     except BaseException:  # noqa: BLE001  # what an interpreter does with any error
         traceback.print_exc()
         code = 1
-    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as an interpreter does
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(ValueError, OSError):
-            stream.flush()
     if isinstance(code, str):
         os.write(2, f"{code}\n".encode())
         return 1
-    if code == -signal.SIGINT:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
     return int(code) if isinstance(code, int) else 0
 
 
@@ -361,8 +439,6 @@ def _go_on_alone() -> None:
 def main() -> None:
     """Import the product, and serve at an address until a pipe is closed."""
     address, alive = sys.argv[1], int(sys.argv[2])
-    import gc
-
     for name in _PRELOADED.split():
         importlib.import_module(name)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

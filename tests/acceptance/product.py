@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 
-from tests.fork_server import COMMAND, is_forkable, run_forked
+from tests.fork_server import COMMAND, is_forkable, run_briefly, run_forked
 from tests.terminal import run_at_terminal
 from unified_state.agents.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir
@@ -41,10 +41,10 @@ class Done(NamedTuple):
 class Project:
     """One worktree and what the product keeps for it. `prefix` is put before every command, to run it elsewhere.
 
-    Commands of ours run in forked processes; without `forks`, in interpreters of their own.
+    Commands of ours run inside this process; with `forks`, in forked ones.
     """
 
-    forks = True
+    forks = False
 
     def __init__(self, folder: Path, home: Path, prefix: Sequence[str] = ()) -> None:
         self.folder, self.home, self.prefix = folder, home, tuple(prefix)
@@ -107,12 +107,12 @@ class Project:
         return json.dumps({**given, **fields}).encode()
 
     def execute(self, command: Sequence[str], stdin: str | bytes, environment: Mapping[str, str]) -> Done:
-        """Run any command in the worktree: one of ours in a forked process, unless a prefix has it run elsewhere."""
+        """Run any command in the worktree: one of ours inside this process, unless a prefix has it run elsewhere."""
         given = stdin.encode() if isinstance(stdin, str) else stdin
         cwd = self.folder if self.folder.is_dir() else None
         variables = {**users_environment(), "HOME": str(self.home), **environment}
-        if self.forks and not self.prefix and is_forkable(command, variables):
-            done = run_forked(command, given, cwd, variables, PATIENCE)
+        if not self.prefix and is_forkable(command, variables):
+            done = (run_forked if self.forks else run_briefly)(command, given, cwd, variables, PATIENCE)
         else:
             done = subprocess.run(
                 [*self.prefix, *command],
