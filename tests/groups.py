@@ -49,7 +49,6 @@ STRESS = {
         "acceptance/test_damaged_archive.py",
         "acceptance/test_damaged_state_file.py",
         "acceptance/test_hostile_disk.py",
-        "acceptance/test_json_hostile_disk.py",
     ),
     "size": (
         "acceptance/test_forgetting_at_scale.py",
