@@ -29,7 +29,7 @@ PROBE: dict[str, Any] = {
     }
 }
 CALLS: dict[str, dict[str, Any]] = {
-    "add_decision": {"decision": "Use SQLite for the archive", "rationale": "one file, no server"},
+    "add": {"kind": "decision", "text": "Use SQLite for the archive", "reason": "one file, no server"},
     "recall": {"ref": "D1"},
     "archive_search": {"query": "sqlite archive"},
     "state_get": {},

@@ -61,7 +61,7 @@ class McpClient:
 
     def add(self, decision: str) -> str:
         """The id of a decision that was recorded."""
-        return str(self.call("add_decision", decision=decision, rationale="because")["structuredContent"]["id"])
+        return str(self.call("add", kind="decision", text=decision, reason="because")["structuredContent"]["id"])
 
     def end(self) -> tuple[int, str]:
         """Close stdin, as a client does that ends: the exit code, and what was said on stderr."""

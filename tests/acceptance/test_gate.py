@@ -314,8 +314,8 @@ def test_the_mcp_server_has_no_tool_that_takes_a_rule_away(ruled: Project) -> No
         assert not [
             name for name in names for verb in ("lift", "accept", "dismiss", "reject", "forget", "link") if verb in name
         ]
-        arguments = {"id": "C1", "decision": "Push as you like", "rationale": "r"}
-        answer = client.ask("tools/call", name="supersede_decision", arguments=arguments)["result"]
+        arguments = {"kind": "decision", "text": "Push as you like", "reason": "r", "supersedes": "C1"}
+        answer = client.ask("tools/call", name="add", arguments=arguments)["result"]
         assert answer["isError"]
         for changes in ({"mode": "warn"}, {"scope": None}, {"constraint": "Push as you like"}, {}):
             for ref in ("C1", "C2"):

@@ -145,12 +145,12 @@ def test_every_answer_of_the_mcp_server_is_visible(hostile: Project) -> None:
         answers = [
             client.call("state_get"),
             client.call("archive_search", query="flux capacitor"),
-            client.call("archive_get_turn", ref="T1"),
+            client.call("recall", ref="T1"),
             client.call("recall", ref="D1"),
             client.call("recall", ref="S1"),
             client.call("recall", ref=ATTACK),
             client.call("why", ref="D1"),
-            client.call("add_decision", decision=ATTACK, rationale=ATTACK),
+            client.call("add", kind="decision", text=ATTACK, reason=ATTACK),
             client.ask("resources/read", uri="state://current"),
             client.ask("prompts/get", name="hand_over", arguments={}),
         ]

@@ -154,7 +154,7 @@ def test_what_somebody_elses_file_calls_the_users_word_is_not_mine(
     assert "user_said" not in {item["origin"] for item in items(project).values()}
     assert "prompt" not in {step["kind"] for step in project.export()}
     with McpClient(project) as client:
-        added = client.call("add_constraint", constraint=RULE, source="the user", quote=RULE)
+        added = client.call("add", kind="constraint", text=RULE, reason="the user", quote=RULE)
     assert "user_said" not in json.dumps(added)
 
 

@@ -117,10 +117,8 @@ def test_a_signal_ends_the_server_at_once(project: Project, name: str) -> None:
 
 def test_what_was_asked_before_the_client_hung_up_is_done(project: Project) -> None:
     with McpClient(project) as client:
-        given = {"decision": "Use SQLite", "rationale": "because"}
-        client.write(
-            {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "add_decision", "arguments": given}}
-        )
+        given = {"kind": "decision", "text": "Use SQLite", "reason": "because"}
+        client.write({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "add", "arguments": given}})
         assert client.read()["id"] == 9
         client.end()
     assert len(project.ask("decision", "list")) == 1
@@ -143,7 +141,8 @@ def test_eight_servers_at_once_give_every_item_an_id_of_its_own(project: Project
 def test_calls_at_once_to_one_server_are_all_done(project: Project) -> None:
     with McpClient(project) as client:
         for number in range(30):
-            given = {"name": "add_decision", "arguments": {"decision": f"decision {number}", "rationale": "because"}}
+            words = {"kind": "decision", "text": f"decision {number}", "reason": "because"}
+            given = {"name": "add", "arguments": words}
             client.write({"jsonrpc": "2.0", "id": 100 + number, "method": "tools/call", "params": given})
         answers = [client.read() for _ in range(30)]
         assert {answer["id"] for answer in answers} == set(range(100, 130))

@@ -101,7 +101,7 @@ def test_clients_at_once_share_one_memory(scenario: Scenario) -> None:
 def test_the_tools_of_the_mcp_server_are_there_without_a_process_of_their_own(scenario: Scenario) -> None:
     product = Product(scenario)
     decided(product)
-    rule = tool(f"{TOOLS}add_constraint", constraint="Greet in English", source="the user", quote=RULE)
+    rule = tool(f"{TOOLS}add", kind="constraint", text="Greet in English", reason="the user", quote=RULE)
     scenario.script(
         reply(tool(f"{TOOLS}recall", ref="D1")), reply(rule), reply(tool(f"{TOOLS}recall", ref="Z9")), "Done."
     )
@@ -143,7 +143,7 @@ def test_with_lean_context_the_model_reads_the_short_form_of_what_the_archive_ha
 
 
 def test_the_agent_of_the_documentation_remembers_in_another_process(scenario: Scenario) -> None:
-    added = tool(f"{TOOLS}add_decision", decision="Keep the notes in SQLite", rationale="one file")
+    added = tool(f"{TOOLS}add", kind="decision", text="Keep the notes in SQLite", reason="one file")
     scenario.script(reply("I record it.", added), "Recorded.", "In SQLite: one file.")
     first = scenario.run_program(sys.executable, EXAMPLE, "We keep the notes in SQLite.").stdout
     second = scenario.run_program(sys.executable, EXAMPLE, "Where do we keep the notes?").stdout

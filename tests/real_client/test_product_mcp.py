@@ -28,7 +28,7 @@ def with_server(scenario: Scenario) -> Product:
 @pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 def test_an_item_added_by_mcp_is_restored_after_a_compaction(scenario: Scenario) -> None:
     product = with_server(scenario)
-    added = SERVER.call("add_decision", decision="Use SQLite for the archive", rationale="one file, no server")
+    added = SERVER.call("add", kind="decision", text="Use SQLite for the archive", reason="one file, no server")
     with SERVER.conversation(scenario) as client:
         scenario.script(reply(added), "noted")
         for prompt in ("decide where to keep it", "/compact", "go on"):
@@ -45,7 +45,7 @@ def test_after_a_clear_the_same_server_records_for_the_new_session(scenario: Sce
     product = with_server(scenario)
     with SERVER.conversation(scenario) as client:
         client.ask("/clear")
-        scenario.script(reply(SERVER.call("add_decision", decision="Use SQLite", rationale="one file")), "noted")
+        scenario.script(reply(SERVER.call("add", kind="decision", text="Use SQLite", reason="one file")), "noted")
         client.ask("second")
     assert json.loads(product.run("show", "D1", "--json"))["session_id"] == client.session_id
 

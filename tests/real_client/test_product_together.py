@@ -34,7 +34,7 @@ def test_what_the_plugins_server_records_is_restored_by_the_plugins_hooks_and_to
 ) -> None:
     with SERVER.conversation(scenario, "Bash") as client, Conversation(scenario) as other:
         other.ask("meanwhile")
-        scenario.script(reply(SERVER.call("add_decision", decision=DECISION, rationale="one file")), "noted")
+        scenario.script(reply(SERVER.call("add", kind="decision", text=DECISION, reason="one file")), "noted")
         for prompt in ("decide where to keep it", "/compact", "go on"):
             client.ask(prompt)
         (brief,) = [text for text in restores(scenario.api.of("main")[-1]) if "[DECISIONS]" in text]
@@ -76,9 +76,9 @@ def test_a_rule_of_the_users_that_came_by_the_server_binds_and_neither_denies_no
 ) -> None:
     product.run(*FORBIDDEN, "--mode", "deny")
     rule = "Never force-push to any branch"
-    added = SERVER.call("add_constraint", constraint=rule, source="the user", blocking=True, quote=rule)
+    added = SERVER.call("add", kind="constraint", text=rule, reason="the user", blocking=True, quote=rule)
     with SERVER.conversation(scenario, "Bash") as client:
-        scenario.script(reply(added), reply(SERVER.call("resolve_question", id="C1", resolution="lifted")), "noted")
+        scenario.script(reply(added), reply(SERVER.call("close_item", id="C1", resolution="lifted")), "noted")
         client.ask(f"{rule}.")
         scenario.script(reply(bash("git push --force")), "done")
         client.ask("push")

@@ -15,7 +15,7 @@ from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
 from unified_state.interfaces.mcp.server_project import Project
 
 # Described once above the tools, since most of them take these.
-_SHARED = {"quote", "offset", "reversible"}
+_SHARED = {"quote", "offset"}
 
 
 def tools() -> str:

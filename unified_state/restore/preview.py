@@ -161,8 +161,8 @@ Its parts: the aim; what is done, and how that was checked; what holds (constrai
 what is open; what was tried and failed; the next steps, the first of them so that it can be begun at once.
 
 Name the refs of what is recorded (D7, C3), files with their paths, commands as they are run. Say what you do not know.
-Write no secrets. What was decided here and is not recorded yet, record first: with the tools add_decision,
-add_constraint and add_question."""
+Write no secrets. What was decided here and is not recorded yet, record first, with the
+tool add."""
 
 
 def hand_over(workspace: Workspace, focus: str, now: int) -> str:

@@ -36,7 +36,7 @@ def test_a_command_that_does_something_else_too_is_not(command: str) -> None:
     assert not is_own_call(call_of("Bash", {"command": command}))
 
 
-@pytest.mark.parametrize("tool", ["mcp__unified-state__recall", "mcp__plugin_unified-state_memory__add_decision"])
+@pytest.mark.parametrize("tool", ["mcp__unified-state__recall", "mcp__plugin_unified-state_memory__add"])
 def test_a_tool_of_ours_is_our_own(tool: str) -> None:
     assert is_own_call(call_of(tool, {"ref": "D1"}))
     assert not is_own_call(call_of("mcp__github__get_issue", {"body": "unified-state"}))

@@ -1,20 +1,17 @@
-"""Asking the server as the SDK's own client does, in one process; answers are checked against their schemas."""
+"""Asking the server as the SDK's own client does, in one process."""
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import anyio
-from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp_types import CallToolResult, TextContent, Tool
 
-from unified_state.interfaces.mcp.answer_schemas import schema_of
 from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project
-from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools
 from unified_state.lib.json_text import parse_json
 
 
@@ -29,30 +26,13 @@ def tools(folder: Path) -> dict[str, Tool]:
 
 
 def answer(folder: Path, name: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers, which must not be an error, and fits the whole schema and the short one that is listed."""
+    """What a tool answers, which must not be an error."""
     result = call(folder, name, **arguments)
     assert not result.is_error, text_of(result)
     found = result.structured_content
     assert isinstance(found, dict)
     assert parse_json(text_of(result)) == found
-    listed = _listed()[name].output_schema
-    for schema in (listed, whole_schema(name)):
-        assert schema
-        assert list(Draft202012Validator(schema).iter_errors(found)) == []
     return found
-
-
-@cache
-def _listed() -> dict[str, Tool]:
-    """The tools of any project, which are the same."""
-    return tools(Path.cwd())
-
-
-@cache
-def whole_schema(name: str) -> dict[str, Any]:
-    """The whole schema of a tool's answer, of which the server lists the first level."""
-    method = vars(ReadingTools).get(name) or vars(RecordingTools)[name]
-    return schema_of(method.shape)
 
 
 def refused(folder: Path, name: str, **arguments: Any) -> str:

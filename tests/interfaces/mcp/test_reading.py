@@ -85,7 +85,7 @@ def test_an_item_a_step_and_a_turn_are_those_of_recall(
     keep(prompt(1, "hello"), answered(2, called("t1", "Bash", command="ls")), result(3, "t1", "a.py"))
     for ref in ("D1", "T1", "S1", "S3"):
         assert without_page(answer(here, "recall", ref=ref)) == printed(capsys, "show", ref)
-    assert answer(here, "archive_get_turn", ref="T1") == answer(here, "recall", ref="T1")
+    assert answer(here, "recall", ref="T1", turn=True) == answer(here, "recall", ref="T1")
 
 
 def test_a_search_has_the_hits_of_the_command(here: Path, keep: Keep, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,9 +121,9 @@ def test_why_is_that_of_the_command(here: Path, capsys: pytest.CaptureFixture[st
 
 def test_a_turn_begins_at_the_step_that_was_asked_for(repository: Path, keep: Keep) -> None:
     keep(prompt(1, "hello"), *(answered(number, f"answer {number}") for number in range(2, 40)))
-    found = answer(repository, "archive_get_turn", ref="s30")
+    found = answer(repository, "recall", ref="s30", turn=True)
     assert (found["steps"][0]["ref"], found["page"]["offset"], found["page"]["total"]) == ("S30", 29, 39)
-    assert answer(repository, "archive_get_turn", ref="S30", offset=0)["steps"][0]["ref"] == "S1"
+    assert answer(repository, "recall", ref="S30", turn=True, offset=0)["steps"][0]["ref"] == "S1"
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -141,7 +141,7 @@ def test_every_page_of_a_big_archive_is_within_the_clients_limits(repository: Pa
     for name, arguments in (
         ("state_get", {}),
         ("archive_search", {"query": "fox 8f3a9c01e7 x \u9f98", "limit": 50}),
-        ("archive_get_turn", {"ref": "T1"}),
+        ("recall", {"ref": "T1"}),
         ("recall", {"ref": "S3"}),
         ("recall", {"ref": "E1"}),
         ("why", {"ref": "C1"}),
@@ -200,8 +200,8 @@ def test_half_an_emoji_in_the_archive_can_be_recalled(repository: Path, keep: Ke
         ("recall", {"ref": "S1", "offset": -1}, "recall was called wrongly: offset: input should be greater"),
         ("recall", {}, "recall was called wrongly: ref: field required; its arguments are ref, offset"),
         ("recall", {"ref": "S1", "words": "1-5"}, "it takes no 'words'"),
-        ("archive_get_turn", {"ref": "D1"}, "D1 is no turn and no step"),
-        ("archive_get_turn", {"ref": "S77"}, "there is no step S77"),
+        ("recall", {"ref": "D1", "turn": True}, "D1 is no turn and no step"),
+        ("recall", {"ref": "S77", "turn": True}, "there is no step S77"),
         ("archive_search", {"query": "x", "kind": "novel"}, "'novel' is no kind"),
         ("archive_search", {"query": "x", "session": "nobody"}, "there is no session 'nobody'"),
         ("archive_search", {"query": "x", "limit": 51}, "less than or equal to 50"),
@@ -216,7 +216,7 @@ def test_a_call_that_goes_wrong_is_told_in_one_line(
     assert said in refused(repository, name, **arguments)
 
 
-@pytest.mark.parametrize("name", ["state_get", "archive_search", "archive_get_turn", "recall", "why"])
+@pytest.mark.parametrize("name", ["state_get", "archive_search", "recall", "why"])
 def test_where_nothing_is_recorded_nothing_is_made(repository: Path, name: str, home: Path) -> None:
     arguments = {"archive_search": {"query": "x"}, "state_get": {}}.get(name, {"ref": "T1"})
     assert "nothing is recorded yet" in refused(repository, name, **arguments)

@@ -20,7 +20,7 @@ RULE = "Never push to the main branch"
 
 def test_a_decision_is_recorded_as_the_models(repository: Path, keep: Keep) -> None:
     keep(prompt(1, "hello"))
-    added = answer(repository, "add_decision", decision="Use SQLite", rationale="one file", reversible=False)
+    added = answer(repository, "add", kind="decision", text="Use SQLite", reason="one file", reversible=False)
     assert {name: added[name] for name in ("id", "decision", "rationale", "reversible", "origin", "notes")} == {
         "id": "D1",
         "decision": "Use SQLite",
@@ -33,25 +33,29 @@ def test_a_decision_is_recorded_as_the_models(repository: Path, keep: Keep) -> N
 
 
 def test_a_decision_takes_the_place_of_another(repository: Path) -> None:
-    answer(repository, "add_decision", decision="Use SQLite", rationale="one file")
-    assert answer(repository, "supersede_decision", id="D1", decision="Use Postgres", rationale="a team")["id"] == "D2"
+    answer(repository, "add", kind="decision", text="Use SQLite", reason="one file")
+    assert (
+        answer(repository, "add", kind="decision", text="Use Postgres", reason="a team", supersedes="D1")["id"] == "D2"
+    )
     assert answer(repository, "recall", ref="D1")["superseded_by"] == "D2"
 
 
 def test_a_question_is_asked_and_answered(repository: Path) -> None:
-    assert answer(repository, "add_question", question="Which port?", context="8080 is taken")["priority"] == "medium"
-    resolved = answer(repository, "resolve_question", id="Q1", resolution="8081")
+    assert (
+        answer(repository, "add", kind="question", text="Which port?", reason="8080 is taken")["priority"] == "medium"
+    )
+    resolved = answer(repository, "close_item", id="Q1", resolution="8081")
     assert (resolved["resolved"], resolved["resolution"]) == (True, "8081")
 
 
 def test_evidence_is_kept_whole_and_shown_short(repository: Path) -> None:
-    added = answer(repository, "add_evidence", type="output", content="x" * 2_000, source="make")
+    added = answer(repository, "add", kind="evidence", type="output", text="x" * 2_000, reason="make")
     assert len(added["content"]) == 500
     assert answer(repository, "recall", ref="E1")["body"]["content"] == "x" * 2_000
 
 
 def test_a_failed_attempt_is_recorded_with_its_outcome(repository: Path) -> None:
-    added = answer(repository, "add_attempt", attempt="Pin numpy 2 in setup.py", outcome="setup.py breaks on 3.11")
+    added = answer(repository, "add", kind="attempt", text="Pin numpy 2 in setup.py", reason="setup.py breaks on 3.11")
     assert {name: added[name] for name in ("id", "attempt", "outcome", "files", "origin")} == {
         "id": "A1",
         "attempt": "Pin numpy 2 in setup.py",
@@ -74,14 +78,14 @@ def test_of_the_work_item_what_is_not_given_stays(repository: Path) -> None:
 
 def test_what_the_user_said_is_theirs_and_binds(repository: Path, keep: Keep) -> None:
     keep(prompt(1, f"Go on. {RULE}!"))
-    added = answer(repository, "add_constraint", constraint=RULE, source="the user", blocking=True, quote=RULE)
+    added = answer(repository, "add", kind="constraint", text=RULE, reason="the user", blocking=True, quote=RULE)
     assert added["origin"] == "user_said"
     assert answer(repository, "why", ref="C1")["quote"] == RULE
 
 
 def test_what_the_user_did_not_say_is_the_models_and_does_not_bind(repository: Path, keep: Keep) -> None:
     keep(prompt(1, "Go on."))
-    added = answer(repository, "add_constraint", constraint=RULE, source="the user", blocking=True, quote=RULE)
+    added = answer(repository, "add", kind="constraint", text=RULE, reason="the user", blocking=True, quote=RULE)
     assert added["origin"] == "inferred"
     assert "recorded as inferred" in added["notes"][0]
     workspace = open_workspace(str(repository), None, report=print)
@@ -89,8 +93,8 @@ def test_what_the_user_did_not_say_is_the_models_and_does_not_bind(repository: P
 
 
 def test_what_repeats_an_item_says_so(repository: Path) -> None:
-    answer(repository, "add_decision", decision="Use SQLite for the archive", rationale="one file")
-    again = answer(repository, "add_decision", decision="We use SQLite for the archive", rationale="one file")
+    answer(repository, "add", kind="decision", text="Use SQLite for the archive", reason="one file")
+    again = answer(repository, "add", kind="decision", text="We use SQLite for the archive", reason="one file")
     assert again["notes"] == ["D2 repeats D1; both are kept"]
 
 
@@ -103,16 +107,17 @@ def test_no_tool_takes_an_origin_or_a_mode(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("add_decision", {"decision": "x"}, "rationale: field required"),
-        ("add_decision", {"decision": " ", "rationale": "y"}, "decision is empty"),
-        ("add_decision", {"decision": "x", "rationale": "y", "qoute": "z"}, "it takes no 'qoute'"),
-        ("add_decision", {"decision": "x", "rationale": "y", "origin": "user_said"}, "it takes no 'origin'"),
-        ("add_decision", {"decision": "x" * 1_000_001, "rationale": "y"}, "decision has 1,000,001 characters"),
-        ("add_decision", {"decision": {"a": 1}, "rationale": "y"}, "input should be a valid string"),
-        ("add_question", {"question": "x", "context": "y", "priority": "urgent"}, "input should be 'high'"),
-        ("add_evidence", {"type": "novel", "content": "y", "source": "z"}, "type: input should be"),
-        ("supersede_decision", {"id": "D9", "decision": "x", "rationale": "y"}, "there is no item D9"),
-        ("resolve_question", {"id": "nonsense", "resolution": "x"}, "nonsense"),
+        ("add", {"kind": "decision", "text": "x"}, "reason: field required"),
+        ("add", {"kind": "decision", "text": " ", "reason": "y"}, "decision is empty"),
+        ("add", {"kind": "decision", "text": "x", "reason": "y", "qoute": "z"}, "it takes no 'qoute'"),
+        ("add", {"kind": "decision", "text": "x", "reason": "y", "origin": "user_said"}, "it takes no 'origin'"),
+        ("add", {"kind": "decision", "text": "x" * 1_000_001, "reason": "y"}, "decision has 1,000,001 characters"),
+        ("add", {"kind": "decision", "text": {"a": 1}, "reason": "y"}, "input should be a valid string"),
+        ("add", {"kind": "question", "text": "x", "reason": "y", "priority": "urgent"}, "input should be 'high'"),
+        ("add", {"kind": "evidence", "type": "novel", "text": "y", "reason": "z"}, "type: input should be"),
+        ("add", {"kind": "decision", "text": "x", "reason": "y", "supersedes": "D9"}, "there is no item D9"),
+        ("add", {"kind": "novel", "text": "x", "reason": "y"}, "kind: input should be"),
+        ("close_item", {"id": "nonsense", "resolution": "x"}, "nonsense"),
         ("set_work_item", {}, "there is nothing to set"),
         ("set_work_item", {"progress": 50}, "progress: input should be less than or equal to 1"),
     ],
@@ -126,7 +131,7 @@ def test_a_call_that_goes_wrong_records_nothing(
 
 
 def test_an_item_of_a_model_is_edited_and_dropped(repository: Path) -> None:
-    answer(repository, "add_decision", decision="Use SQLite", rationale="one file")
+    answer(repository, "add", kind="decision", text="Use SQLite", reason="one file")
     edited = answer(repository, "edit_item", id="D1", changes={"rationale": "no server"})
     assert edited == {"id": "D2", "status": "active", "notes": []}
     assert answer(repository, "edit_item", id="D2", changes={}) == {"id": "D2", "status": "dismissed", "notes": []}
@@ -134,7 +139,7 @@ def test_an_item_of_a_model_is_edited_and_dropped(repository: Path) -> None:
 
 
 def test_a_change_of_a_rule_is_only_proposed(repository: Path) -> None:
-    answer(repository, "add_constraint", constraint="Never push", source="the user")
+    answer(repository, "add", kind="constraint", text="Never push", reason="the user")
     proposed = answer(repository, "edit_item", id="C1", changes={"constraint": "Push"})
     assert (proposed["id"], proposed["status"]) == ("C2", "proposed")
     assert "inbox accept D1" in refused(repository, "edit_item", id="C1", changes={})
@@ -153,7 +158,7 @@ def test_a_change_of_a_rule_is_only_proposed(repository: Path) -> None:
     ],
 )
 def test_a_wrong_change_is_refused(repository: Path, changes: dict[str, object], told: str) -> None:
-    answer(repository, "add_decision", decision="Use SQLite", rationale="one file")
+    answer(repository, "add", kind="decision", text="Use SQLite", reason="one file")
     assert told in refused(repository, "edit_item", id="D1", changes=changes)
 
 
@@ -172,5 +177,5 @@ WRONG_MODES: list[object] = [{}, [], 5, "x"]
     ids=str,
 )
 def test_a_wrong_scope_or_mode_is_refused(repository: Path, changes: dict[str, object]) -> None:
-    answer(repository, "add_constraint", constraint="Never push", source="the user")
+    answer(repository, "add", kind="constraint", text="Never push", reason="the user")
     assert not refused(repository, "edit_item", id="C1", changes=changes).startswith("a bug")

@@ -19,7 +19,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 from pydantic import ValidationError
 
-from unified_state.interfaces.mcp.answer_schemas import brief_answer, brief_arguments, schema_of
 from unified_state.interfaces.mcp.server_project import Project, answering, giving, refusal
 from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools, Texts
 from unified_state.lib.package import __version__
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 NAME = "unified-state"
 INSTRUCTIONS = (
     "The working memory of this project. It survives compaction; the conversation does not.\n"
-    "Record what later work depends on as soon as it is settled: decisions with their reasons (add_decision), rules "
-    "that the user gives (add_constraint), what is still open (add_question), errors and outputs that took effort "
-    "(add_evidence), what failed (add_attempt), what you work on (set_work_item). "
+    "Record what later work depends on as soon as it is settled (add): decisions with their reasons, rules that the "
+    "user gives, questions that are still open, evidence such as errors and outputs that took effort, attempts that "
+    "failed; and what you work on (set_work_item). "
     "Where the user said it, pass their own sentence as `quote`.\n"
     "Before you ask the user for something, or do something again, look whether it is known: archive_search finds "
     "anything that was ever said or done here, recall shows it whole, why tells where an item comes from."
@@ -97,15 +96,38 @@ class Server(MCPServer[None]):
 
 
 def _tools(project: Project) -> Iterator[Tool]:
-    """Yield the marked methods as tools. Answers are checked against their schemas in tests, not at run time."""
+    """Yield the marked methods as tools."""
     for owner in (ReadingTools(project), RecordingTools(project)):
-        for method in (getattr(owner, name) for name, value in vars(type(owner)).items() if hasattr(value, "shape")):
+        for method in (getattr(owner, name) for name, value in vars(type(owner)).items() if hasattr(value, "hints")):
             tool = Tool.from_function(
                 answering(method), description=_about(method), annotations=method.hints, structured_output=False
             )
-            tool.parameters = brief_arguments(tool.parameters)
-            tool.fn_metadata.output_schema = brief_answer(schema_of(method.shape))
+            tool.parameters = _brief(tool.parameters)
             yield tool
+
+
+_TOLD = ("type", "enum", "description", "minimum", "maximum", "default")  # of an argument
+
+
+def _brief(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments in short, because the list of tools costs every conversation tokens. No
+    other argument is allowed.
+    """
+    properties = {name: _argument(shape) for name, shape in schema["properties"].items()}
+    required = {"required": schema["required"]} if schema.get("required") else {}
+    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+
+
+def _argument(shape: dict[str, Any]) -> dict[str, Any]:
+    """Return the shape of one argument. An optional one is left out instead of given as null; the server takes that,
+    too.
+    """
+    chosen: dict[str, Any] = next((choice for choice in shape.get("anyOf", ()) if choice["type"] != "null"), {})
+    whole = {**chosen, **shape}
+    told = {name: whole[name] for name in _TOLD if name in whole}
+    if told.get("default", "") is None:
+        del told["default"]
+    return told
 
 
 def _about(function: Callable[..., Any]) -> str:

@@ -48,7 +48,7 @@ class Project:
         workspace = self._open(lambda _line: None, create=False)
         if workspace.is_empty:
             message = f"nothing is recorded yet for {workspace.place.repository.worktree}"
-            raise NotFoundError(message, "`unified-state install` archives every turn; add_decision records a decision")
+            raise NotFoundError(message, "`unified-state install` archives every turn; `add` records a decision")
         return workspace
 
     def recording(self, tell: Callable[[str], None]) -> Workspace:

@@ -14,7 +14,6 @@ from pydantic import Field
 
 from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
-from unified_state.interfaces.mcp import answer_schemas as shapes
 from unified_state.interfaces.mcp.server_project import Project, json_text, visible_value
 from unified_state.interfaces.mcp.tool_pages import blame_page, changes_page, paged, state_page, text_page, turn_page
 from unified_state.lib.excerpts import page_of_entries
@@ -24,22 +23,9 @@ from unified_state.memory.ledger.explain_item import explain
 from unified_state.memory.ledger.item_table import ACTIVE
 from unified_state.memory.manager import UnifiedStateManager
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.memory.writer.correct_state import resolve_question
+from unified_state.memory.writer.correct_state import close_item
 from unified_state.memory.writer.record_state import add_item
-from unified_state.model.item import (
-    ALIAS_LETTERS,
-    ATTEMPT,
-    CONSTRAINT,
-    DECISION,
-    EVIDENCE,
-    QUESTION,
-    Attempt,
-    Constraint,
-    Decision,
-    Evidence,
-    OpenQuestion,
-)
-from unified_state.model.session_state import WorkItem
+from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 from unified_state.model.step import KINDS
 from unified_state.restore.note_survival import survivals
 from unified_state.restore.preview import hand_over
@@ -58,11 +44,11 @@ SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_
 Offset = Annotated[int, Field(ge=0, description="next_offset of the page before")]
 
 
-def tool(shape: Any, hints: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a method as a tool, with the schema of its answer and hints on its effects for the client."""
+def tool(hints: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a method as a tool, with hints on its effects for the client."""
 
     def mark(method: Callable[..., Any]) -> Callable[..., Any]:
-        method.__dict__.update(shape=shape, hints=hints)
+        method.__dict__["hints"] = hints
         return method
 
     return mark
@@ -74,7 +60,7 @@ class ReadingTools:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    @tool(shapes.StatePage, READS)
+    @tool(READS)
     def state_get(
         self,
         offset: Offset = 0,
@@ -87,7 +73,7 @@ class ReadingTools:
         """
         return state_page(self._project, offset, at)
 
-    @tool(shapes.Changed, READS)
+    @tool(READS)
     def state_diff(
         self,
         first: Annotated[str, Field(description="a point: K2, T41, 2026-03-14, 3d, HEAD~3, a commit")],
@@ -97,7 +83,7 @@ class ReadingTools:
         """Return what was decided, answered, lifted, superseded or closed between two points."""
         return changes_page(self._project.reading(), first, last, offset)
 
-    @tool(shapes.Hits, READS)
+    @tool(READS)
     def archive_search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
         query: Annotated[str, Field(description="words, as you remember them, or a question")],
@@ -111,8 +97,8 @@ class ReadingTools:
         team: Annotated[bool, Field(description="also other members' steps and decisions, from the server")] = False,
     ) -> dict[str, Any]:
         """Search the whole history of this project, including turns that compactions removed: prompts, answers, tool
-        calls, their outputs, and recorded items. Each hit has a ref: `recall` returns the hit whole,
-        `archive_get_turn` returns its turn. Search before you ask the user something that they may have told you.
+        calls, their outputs, and recorded items. Each hit has a ref, with which `recall` returns the hit or its turn.
+        Search before you ask the user something that they may have told you.
         """
         end = offset + limit
         wanted = Wanted(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
@@ -127,44 +113,35 @@ class ReadingTools:
             answer["team"] = _of_team(workspace, wanted.replace(limit=limit))
         return {**answer, "notes": notes} if notes else answer
 
-    @tool(shapes.Turn, READS)
-    def archive_get_turn(
-        self,
-        ref: Annotated[str, Field(description="a turn, T41, or a step, S1234, where the page then begins")],
-        offset: Annotated[int | None, Field(ge=0, description="the step of the turn where the page begins")] = None,
-    ) -> dict[str, Any]:
-        """Return a whole turn in order: the prompt, the answer, each tool call with its output. Long texts are cut, and
-        `cut` says by how much; `recall` with the ref of the step returns the whole text.
-        """
-        workspace = self._project.reading()
-        turn = recall_and_note(workspace, turn_ref(workspace, ref), current_time())
-        return turn_page(turn, ref, offset)
-
-    @tool(shapes.Recalled, READS)
+    @tool(READS)
     def recall(
         self,
         ref: Annotated[
             str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:S5")
         ],
-        offset: Offset = 0,
+        offset: Annotated[int | None, Field(ge=0, description="next_offset of the page before")] = None,
         lines: Annotated[str | None, Field(description="only these lines of a step: 200:260, 200:, :60")] = None,
         grep: Annotated[str | None, Field(description="only the lines of a step that match this regex")] = None,
+        turn: Annotated[bool, Field(description="the whole turn of a step, from that step on")] = False,
     ) -> dict[str, Any]:
         """Return the item, step, turn or compaction that a ref names, verbatim and whole. An item comes with its links,
-        a compaction with its summary and the restored text. Long texts come in pages: call again with `next_offset`.
+        a compaction with its summary and the restored text. Long texts come in pages: call again with `next_offset`. In
+        a turn they are cut, and `cut` says by how much; the ref of the step returns the whole text.
         For a shortened output, `[S1234: 3,000 lines, shown 40; …]`, select the lines with `lines` or `grep`.
         """
         part = Part(lines, grep) if lines or grep else None
 
         def page(found: dict[str, Any]) -> dict[str, Any]:
-            return turn_page(found, ref, offset) if found["kind"] == "turn" else text_page(found, offset)
+            return turn_page(found, ref, offset) if found["kind"] == "turn" else text_page(found, offset or 0)
 
         if is_team_ref(ref):
             found = recall_of_team(_server(self._project.reading()), ref)
             return page(found if part is None else part_of(found, part))
-        return recall_and_note(self._project.reading(), ref, current_time(), part, page)
+        workspace = self._project.reading()
+        named = turn_ref(workspace, ref) if turn else ref
+        return recall_and_note(workspace, named, current_time(), part, page)
 
-    @tool(shapes.Blamed, READS)
+    @tool(READS)
     def explain_lines(
         self,
         file: Annotated[str, Field(description="a file of this project")],
@@ -176,7 +153,7 @@ class ReadingTools:
         """
         return blame_page(self._project.reading(), file, lines, offset)
 
-    @tool(shapes.Explained, READS)
+    @tool(READS)
     def why(
         self,
         ref: Annotated[str, Field(description="an item: D7 C3 Q1 E12 A2")],
@@ -215,7 +192,22 @@ Quote = Annotated[
         "is not the user's"
     ),
 ]
-Reversible = Annotated[bool, Field(description="false if it cannot be changed later; the state then keeps it longest")]
+
+
+Text = Annotated[
+    str,
+    Field(
+        description="in one sentence that is clear on its own: the decision, the rule, the question, what was tried "
+        "and failed; of evidence the error, command or output, verbatim"
+    ),
+]
+Reason = Annotated[
+    str,
+    Field(
+        description="of a decision: why, and the alternatives; of a question: why it matters; of an attempt: how it "
+        "failed; of a constraint or evidence: its source, such as the user, a file, a command"
+    ),
+]
 
 
 class RecordingTools:
@@ -224,91 +216,47 @@ class RecordingTools:
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    @tool(shapes.recorded(Decision), ADDS)
-    def add_decision(
+    @tool(ADDS)
+    def add(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
-        decision: Annotated[str, Field(description="the decision, in one sentence that is clear on its own")],
-        rationale: Annotated[str, Field(description="the reason, and the alternatives")],
-        reversible: Reversible = True,
+        kind: Literal["decision", "constraint", "question", "evidence", "attempt"],
+        text: Text,
+        reason: Reason,
         quote: Quote = None,
+        supersedes: Annotated[str | None, Field(description="the id of the decision that this one replaces")] = None,
+        reversible: Annotated[bool, Field(description="of a decision: false if it cannot be changed later")] = True,
+        blocking: Annotated[bool, Field(description="of a constraint: true if it may never be broken")] = False,
+        priority: Annotated[Literal["high", "medium", "low"], Field(description="of a question")] = "medium",
+        type: Annotated[  # noqa: A002  # the name on disk
+            Literal["error", "command", "output", "observation"], Field(description="of evidence")
+        ] = "observation",
     ) -> dict[str, Any]:
-        """Record a decision that later work depends on, as soon as it is made. It survives compactions, and later
-        sessions get it too. If it replaces an earlier decision, use `supersede_decision`.
+        """Record what later work depends on, as soon as it is settled: a decision, a constraint (a limit on the work),
+        an open question, evidence that is needed later and was hard to get, or an attempt that failed. It survives
+        compactions, and later sessions get it too. Give `quote` for a rule of the user: only the user's own words bind.
         """
-        return self._add(DECISION, {"decision": decision, "rationale": rationale, "reversible": reversible}, quote)
-
-    @tool(shapes.recorded(Decision), ADDS)
-    def supersede_decision(
-        self,
-        id: Ref,  # noqa: A002  # the name in the answers
-        decision: Annotated[str, Field(description="the new decision")],
-        rationale: Annotated[str, Field(description="the reason for the change")],
-        reversible: Reversible = True,
-        quote: Quote = None,
-    ) -> dict[str, Any]:
-        """Record a decision that replaces an earlier one, which is kept as superseded."""
-        body = {"decision": decision, "rationale": rationale, "reversible": reversible}
-        return self._add(DECISION, body, quote, supersedes=id)
-
-    @tool(shapes.recorded(Constraint), ADDS)
-    def add_constraint(
-        self,
-        constraint: Annotated[str, Field(description="the rule, in one sentence")],
-        source: Annotated[str, Field(description="its source: the user, a file, a system")],
-        blocking: Annotated[bool, Field(description="true if work has to stop rather than break the rule")] = False,
-        quote: Quote = None,
-    ) -> dict[str, Any]:
-        """Record a limit on the work: a rule of the user, an interface that must not change. Give `quote` for a rule of
-        the user, because only the user's own words bind.
-        """
-        return self._add(CONSTRAINT, {"constraint": constraint, "source": source, "blocking": blocking}, quote)
-
-    @tool(shapes.recorded(OpenQuestion), ADDS)
-    def add_question(
-        self,
-        question: Annotated[str, Field(description="the question to answer or decide")],
-        context: Annotated[str, Field(description="why it matters, and the known facts")],
-        priority: Literal["high", "medium", "low"] = "medium",
-        quote: Quote = None,
-    ) -> dict[str, Any]:
-        """Record an open question that this session may not answer; `resolve_question` closes it."""
-        return self._add(QUESTION, {"question": question, "context": context, "priority": priority}, quote)
-
-    @tool(shapes.recorded(OpenQuestion), SETS)
-    def resolve_question(
-        self,
-        id: Ref,  # noqa: A002  # the name in the answers
-        resolution: Annotated[str, Field(description="the answer or decision")],
-    ) -> dict[str, Any]:
-        """Close an open question with its answer."""
+        about = ITEM_KINDS[kind]
+        given = {"reversible": reversible, "blocking": blocking, "priority": priority, "type": type}
+        own = {name: value for name, value in given.items() if name in about.others}
+        body = {about.main: text, about.second[0]: reason, **own}
         notes: list[str] = []
-        entry = resolve_question(self._project.recording(notes.append), id, resolution)
+        workspace = self._project.recording(notes.append)
+        source = quoted_source(workspace, kind, body, quote)
+        entry = add_item(workspace, kind, body, supersedes=supersedes, source=source)
         return {**disk_value(entry), "notes": notes}
 
-    @tool(shapes.recorded(Evidence), ADDS)
-    def add_evidence(
+    @tool(SETS)
+    def close_item(
         self,
-        type: Literal["error", "command", "output", "observation"],  # noqa: A002  # the name on disk
-        content: Annotated[str, Field(description="the error, command or output, verbatim")],
-        source: Annotated[str, Field(description="the command or file that it came from")],
-        quote: Quote = None,
+        id: Ref,  # noqa: A002  # the name in the answers
+        resolution: Annotated[str, Field(description="the answer, how it was settled, or what worked after all")],
     ) -> dict[str, Any]:
-        """Record text that is needed later and was hard to get, verbatim: an error, a working command, an output. The
-        archive keeps all of it.
-        """
-        return self._add(EVIDENCE, {"type": type, "content": content, "source": source}, quote)
+        """Close an open question with its answer, or evidence or an attempt that is settled."""
+        notes: list[str] = []
+        entry = close_item(self._project.recording(notes.append), id, resolution)
+        return {**disk_value(entry), "notes": notes}
 
-    @tool(shapes.recorded(Attempt), ADDS)
-    def add_attempt(
-        self,
-        attempt: Annotated[str, Field(description="what was tried, in one sentence")],
-        outcome: Annotated[str, Field(description="how it failed")],
-        quote: Quote = None,
-    ) -> dict[str, Any]:
-        """Record what was tried and failed, so that it is not tried again."""
-        return self._add(ATTEMPT, {"attempt": attempt, "outcome": outcome}, quote)
-
-    @tool(shapes.recorded(WorkItem), SETS)
+    @tool(SETS)
     def set_work_item(
         self,
         id: Annotated[str | None, Field(description="ticket, issue, task")] = None,  # noqa: A002  # the name on disk
@@ -324,7 +272,7 @@ class RecordingTools:
         manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
         return {**disk_value(manager.set_work_item(id, title, phase, progress)), "notes": notes}
 
-    @tool(shapes.Edited, SETS)
+    @tool(SETS)
     def edit_item(
         self,
         id: Ref,  # noqa: A002  # the name in the answers
@@ -335,15 +283,6 @@ class RecordingTools:
         manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
         entry = manager.edit(id, **changes) if changes else manager.drop(id)
         return {"id": entry.id, "status": entry.status or ACTIVE, "notes": notes}
-
-    def _add(
-        self, kind: str, body: dict[str, Any], quote: str | None, *, supersedes: str | None = None
-    ) -> dict[str, Any]:
-        notes: list[str] = []
-        workspace = self._project.recording(notes.append)
-        source = quoted_source(workspace, kind, body, quote)
-        entry = add_item(workspace, kind, body, supersedes=supersedes, source=source)
-        return {**disk_value(entry), "notes": notes}
 
 
 class Texts:
