@@ -35,50 +35,26 @@ def installed_program(place: Path, wheel: Path) -> None:
 def test_one_line_without_a_clone_works_from_a_built_wheel(tmp_path: Path) -> None:
     """The packages that it needs come from this environment, so that the test loads nothing."""
     place, project, home = tmp_path / "place", tmp_path / "project", tmp_path / "home"
-    for folder in (project, home):
-        folder.mkdir(exist_ok=True)
-    installed_program(place, built_wheel(tmp_path))
-    program = place / "bin" / "unified-state"
-    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    for words in (["install"], ["doctor"], ["demo"], ["uninstall"]):
-        done = subprocess.run(
-            [program, *words], cwd=project, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done
-        assert str(ROOT) not in done.stdout
-    assert (place / "bin" / "unified-state-hook").exists()
-
-
-def test_install_makes_the_program_start_without_site_and_every_command_works(tmp_path: Path) -> None:
-    """The installer replaces the short file by its own script, and a hook that script in turn."""
-    place, project, home, wheel = tmp_path / "place", tmp_path / "project", tmp_path / "home", built_wheel(tmp_path)
     environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
     project.mkdir()
-    installed_program(place, wheel)
+    installed_program(place, built_wheel(tmp_path))
     program = place / "bin" / "unified-state"
 
     def run(*words: str) -> str:
         done = subprocess.run([program, *words], cwd=project, env=environment, capture_output=True, text=True)  # noqa: PLW1510
         assert done.returncode == 0, done
+        assert str(ROOT) not in done.stdout
         return done.stdout
 
-    installers = program.read_bytes()
-    before = {words: run(*words) for words in ((), ("--help",), ("help", "--all"), ("search", "--help"), ("version",))}
     run("install")
-    short = program.read_bytes()
-    assert short.startswith(f"#!{place / 'bin' / 'python'} -SP\n".encode())
-    assert {words: run(*words) for words in before if words} == {words: told for words, told in before.items() if words}
+    assert (place / "bin" / "unified-state-hook").exists()
+    run("doctor")
+    run("demo")
     assert run("decision", "add", "Use SQLite", "--rationale", "one file") == "D1\n"
     assert "Use SQLite" in run("show", "D1")
-    assert "Use SQLite" in run("decision", "list")
-    assert ": valid" in run("validate")  # needs packages that lie where `site` finds them
-    assert "health     good" in run("status")
+    assert ": valid" in run("validate")
     assert "**SQLite**" in run("search", "SQLite")
-    subprocess.run([*pip_for(place), "install", "--no-index", "--no-deps", "--force-reinstall", wheel], check=True)
-    assert program.read_bytes() == installers
-    given = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": str(project)})
-    subprocess.run([f"{program}-hook", "Stop"], input=given, env=environment, cwd=project, text=True, check=True)
-    assert program.read_bytes() == short
+    run("uninstall")
     subprocess.run([*pip_for(place), "uninstall", "-y", "unified-state"], check=True)
     assert not program.exists()
 

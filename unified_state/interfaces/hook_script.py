@@ -10,13 +10,11 @@ import os
 import sys
 
 from unified_state.agents.install.hook_launcher import write_launcher
-from unified_state.agents.install.program_launcher import write_program
 from unified_state.interfaces import launched
 
 
 def main() -> None:
     """Run the hook that the process's arguments name, as the launcher does."""
-    write_program()
     launcher = write_launcher()
     if launcher:
         os.execv(launcher, [launcher, *sys.argv[1:]])  # noqa: S606  # our own file, and no shell

@@ -24,7 +24,6 @@ from unified_state.agents.install.hook_table import (
     tool_hook_group,
     tool_matcher,
 )
-from unified_state.agents.install.program_launcher import write_program
 from unified_state.agents.install.settings_edit import (
     CREATED,
     WITHOUT_SKILL,
@@ -138,7 +137,6 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
 def install(place: Target, data_dir: str, choices: Choices) -> Installed:
     """Add our hooks, the slash command and the skill, and replace those of an earlier version."""
     program = write_launcher()
-    write_program()
 
     def write_settings() -> tuple[Plan, bool]:
         plan = plan_install(place, data_dir, choices, program)

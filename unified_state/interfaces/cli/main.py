@@ -3,9 +3,6 @@
 Agents run it often, so it imports only what a subcommand needs and builds only its parser. Exit codes: 0 for success, 1
 for a found problem or an expected error (one line: problem, place, remedy), 2 for a usage error, 3 for a bug, 130 for
 ^C.
-
-A process that was started with `-S` loads `site` late. It finds the environment's packages, for 2 ms, and commands that
-import none do without.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.cli.command_table import PROGRAM
@@ -24,12 +21,7 @@ from unified_state.lib.package import USE_ANOTHER, lacks_sqlite
 from unified_state.lib.shell.search_path import absolute_folders
 from unified_state.settings import environment, set_variable
 
-if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-
-
 _ALLOCATIONS = 100_000  # between garbage collections; most commands end before one pays off
-_QUICK = {"--help", "-h", "decision", "recall", "search", "show", "status"}  # these import no other package
 BUG, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 
 
@@ -37,25 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit the process with its exit code."""
     gc.set_threshold(_ALLOCATIONS)
     set_variable("PATH", absolute_folders(environment()))  # no library searches for a program anywhere else
-    given = sys.argv[1:] if arguments is None else arguments
-    if sys.flags.no_site:
-        _run_without_site(given)
-    sys.exit(run(given))
-
-
-def _run_without_site(arguments: Sequence[str]) -> NoReturn:
-    """Run a command line in a process that was started with `-S`, as the program that `install` writes does."""
-    if not _QUICK.intersection(arguments[:1]):
-        load_site()
-        sys.exit(run(arguments))
-    load_site_when_needed()
-    code = run(arguments)
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        sys.exit(code)  # the interpreter reports it
-    os._exit(code)  # skips the interpreter's teardown of 2 ms; everything is closed
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -90,31 +64,6 @@ def run(arguments: Sequence[str]) -> int:
 
         sys.stderr.write(f"{PROGRAM}: {report_bug(error, arguments)}\n")
         return BUG
-
-
-def load_site() -> None:
-    """Do what the interpreter does at its start without `-S`."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _LateSite)]
-    import site
-
-    site.main()
-
-
-def load_site_when_needed() -> None:
-    """Load `site` when a module is imported that no finder knows."""
-    sys.meta_path.append(_LateSite())
-
-
-class _LateSite:
-    """The last finder of modules: it loads `site`, and asks the others again."""
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        """Return how to load a module, or None if it is in no package of the environment."""
-        if path is not None:
-            return None  # a part of a package that was found
-        load_site()
-        found = (finder.find_spec(name, path, target) for finder in sys.meta_path)  # type: ignore[arg-type]
-        return next(filter(None, found), None)
 
 
 if __name__ == "__main__":

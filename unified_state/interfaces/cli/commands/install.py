@@ -10,6 +10,7 @@ from argparse import BooleanOptionalAction, Namespace
 from unified_state.agents.install.agents_file import add_pointer, remove_pointer
 from unified_state.agents.install.claude_settings import is_enabled
 from unified_state.agents.install.commit_trailer import add_trailer, remove_trailer
+from unified_state.agents.install.durable_program import check_is_durable
 from unified_state.agents.install.hook_launcher import planned_launcher
 from unified_state.agents.install.install_claude_code import (
     COMMAND_FILE,
@@ -26,7 +27,6 @@ from unified_state.agents.install.install_claude_code import (
     uninstall,
 )
 from unified_state.agents.install.install_host import host_file, install_host, uninstall_host
-from unified_state.agents.install.program_launcher import check_is_durable
 from unified_state.agents.install.skill_file import SKILL, has_skill
 from unified_state.agents.transcripts.rules.hosts import HOSTS
 from unified_state.constraints.constraint_table import read_table, settings_path
