@@ -14,7 +14,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interface
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox vectors-bench scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured lean pruning blame turns evaluation evaluation-dry evaluation-page generate screenshots clean
+.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured lean pruning blame turns evaluation evaluation-dry evaluation-page generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -137,11 +137,6 @@ sessions-found: $(VENV)/installed
 # What capture finds in a folder of transcripts, against a count of its own: make captured DATA=FOLDER
 captured: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.captured $(DATA)
-
-# What a search by meaning costs by the size of an archive, on texts of folders of transcripts and code:
-# make vectors-bench DATA="~/.claude/projects ~/src"
-vectors-bench: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.vectors $(DATA) $(OPTIONS)
 
 # What shorter tool outputs save in a folder of transcripts, and what of them was used later: make lean DATA=FOLDER
 lean: $(VENV)/installed

@@ -13,7 +13,6 @@ from typing import Any
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.derived_file import remove_stale
 from unified_state.memory.archive.index.step_index import take_from_index
 from unified_state.memory.archive.small_steps import note_rewrite, rewrite_index
 from unified_state.memory.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index
@@ -132,12 +131,10 @@ def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
 
 
 def tidy(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
-    """Delete all remains of deleted text: remove files derived from deleted vectors, rewrite the index. `report` gets
-    numbers of pages of the index.
+    """Delete all remains of deleted text: rewrite the index. `report` gets numbers of its pages.
 
     SQLite itself overwrites what it deletes in the archive. Only its free pages stay in the file.
     """
-    remove_stale(archive)
     rewrite_index(archive, report)
 
 

@@ -7,7 +7,6 @@ length, and belongs to a step with text: it is deleted with that text (`text_col
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from zlib import crc32
 
 from unified_state.errors import UsageError
 from unified_state.lib.record import Record
@@ -17,23 +16,6 @@ from unified_state.model.step import EMBEDDED_CHARACTERS
 
 _LARGEST = (1 << 63) - 1
 _REMOVED_AT_ONCE = 2_000  # vectors per statement: a hook waits for at most one statement
-
-
-class Last(Record):
-    """The last vector that was read: its number, and a checksum that detects another vector with that number, as in an
-    archive restored from a backup.
-    """
-
-    number: int
-    mark: int
-
-
-class VectorModel(Record):
-    """A model in the archive. Its stamp changes whenever one of its vectors is deleted or changed."""
-
-    number: int
-    dimensions: int
-    stamp: str
 
 
 class VectorCount(Record):
@@ -68,13 +50,13 @@ def find_model(archive: Archive, name: str, version: str) -> int | None:
     return archive.value(f"SELECT id FROM vector_model WHERE name = ? AND version = ? AND {has_vectors}", name, version)
 
 
-def read_model(archive: Archive, model: int) -> VectorModel:
-    """Return a model by its number. Raises UsageError."""
-    row = archive.row("SELECT id, dimensions, stamp FROM vector_model WHERE id = ?", model)
-    if row is None:
+def read_dimensions(archive: Archive, model: int) -> int:
+    """Return the dimensions of a model's vectors. Raises UsageError."""
+    dimensions: int | None = archive.value("SELECT dimensions FROM vector_model WHERE id = ?", model)
+    if dimensions is None:
         message = f"the archive {archive.path} knows no model {model}"
         raise UsageError(message, "`model_number` adds a model")
-    return VectorModel(*row)
+    return dimensions
 
 
 def add_vectors(archive: Archive, model: int, vectors: Iterable[tuple[int, bytes]]) -> int:
@@ -123,22 +105,10 @@ def read_vectors(archive: Archive, model: int, steps: Sequence[int]) -> dict[int
     return dict(archive.rows(f"SELECT step, embedding FROM vector WHERE {chosen}", model))
 
 
-def vectors_at(archive: Archive, model: int, numbers: Sequence[int]) -> list[tuple[int, int, bytes]]:
-    """Return the existing vectors with these numbers, in the form of `vectors_after`."""
-    chosen = f"id IN ({', '.join(map(str, numbers))}) AND model = ?"
-    return archive.rows(f"SELECT id, step, embedding FROM vector WHERE {chosen}", model)
-
-
 def vectors_after(archive: Archive, model: int, last: int, limit: int) -> list[tuple[int, int, bytes]]:
     """Return the vectors added after a number, in order: the vector's own number, its step, and the vector."""
     query = "SELECT id, step, embedding FROM vector WHERE id > ? AND model = ? ORDER BY id LIMIT ?"
     return archive.rows(query, last, model, limit)
-
-
-def last_vector(archive: Archive, model: int, number: int) -> Last:
-    """Return the `Last` of the vector with a number."""
-    found = vectors_at(archive, model, [number])
-    return Last(number, crc32(b"".join(b"%d %b" % (step, embedding) for _, step, embedding in found)))
 
 
 def count_vectors(archive: Archive, model: int) -> int:

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 from unified_state.lib.query import query_words
 from unified_state.memory.archive.archive import Archive, explained
-from unified_state.memory.archive.derived_file import remove_stale
 from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps
 from unified_state.memory.archive.sessions import session_number
 from unified_state.memory.archive.steps import uuid_key
@@ -65,8 +64,6 @@ class SqliteStore:
                 added = sum(self._keep(kind, list(run)) for kind, run in groupby(given, type))
         except DatabaseError as error:
             raise explained(error, self._archive.path) from error
-        if any(isinstance(record, Tombstone) for record in given):
-            remove_stale(self._archive)
         return added
 
     def _keep(self, kind: type[HistoryRecord], records: list[Any]) -> int:

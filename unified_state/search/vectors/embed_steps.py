@@ -22,7 +22,6 @@ from unified_state.memory.archive.vector_table import (
 )
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.search.vectors.models import Model, open_model
-from unified_state.search.vectors.nearest_vectors import refresh
 from unified_state.search.vectors.remove_vectors import vector_lock
 
 Report = Callable[[int], None]
@@ -68,7 +67,6 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
         report(len(batch))
     if left:
         drop_vectors(archive, model.name, but=number)
-    refresh(archive, number)
     return Embedded(
         model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)
     )

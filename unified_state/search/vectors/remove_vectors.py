@@ -32,7 +32,7 @@ def vector_lock(workspace: Workspace) -> FileLock:
 
 
 def remove_vectors(workspace: Workspace) -> RemovedVectors:
-    """Remove the vectors of the model in all its versions, and the files derived from them.
+    """Remove the vectors of the model in all its versions.
 
     Raises StorageError if a run is making vectors.
     """
