@@ -62,7 +62,6 @@ def test_what_all_programs_kept_is_imported_once_binds_nobody_and_no_file_of_the
         ("roo", "no such table device", "2026-11-21T09:01"),
         ("cline-4", "class HybridClock", "2026-11-21T09:03"),
         ("copilot-cli", "4711 tombstones", "2026-11-21T11:00"),
-        ("vscode-chat", "newest edit device seen", "2026-11-21T09:23"),
     ],
 )
 def test_it_is_found_with_its_time(project: Project, tmp_path: Path, name: str, words: str, at: str) -> None:

@@ -25,7 +25,7 @@ from unified_state.model.history_records import HistoryRecord, StoredItem, Store
 from unified_state.upkeep.exchange import claude_flow, claude_mem
 from unified_state.upkeep.exchange.state_snapshot import read_snapshot
 
-from .foreign import FLOW, FLOW_JSON, MEM, OLD_MEM, PROJECT, STATES, database, database_of
+from .foreign import FLOW, FLOW_JSON, MEM, PROJECT, STATES, database, database_of
 
 
 def steps(records: Iterable[HistoryRecord]) -> list[StoredStep]:
@@ -82,21 +82,6 @@ def test_claude_mem_gives_what_it_holds_of_one_project(tmp_path: Path) -> None:
 def test_claude_mem_names_its_projects_where_the_one_asked_for_is_not_among_them(tmp_path: Path) -> None:
     with pytest.raises(ForeignFileError, match="another, project; name one with --project"):
         list(claude_mem.read_database(str(database(tmp_path, MEM)), "elsewhere"))
-
-
-def test_an_old_database_of_claude_mem_is_read_by_its_old_names(tmp_path: Path) -> None:
-    (step,) = steps(claude_mem.read_database(str(database_of(tmp_path, OLD_MEM)), PROJECT))
-    assert (step.session_id, step.text) == ("claude-mem:c-1", "The parser is in src/parse.ts")
-
-
-def test_the_first_prompt_of_a_session_from_before_there_was_a_table_of_prompts_is_a_step(tmp_path: Path) -> None:
-    path = database(tmp_path, MEM)
-    with closing(sqlite3.connect(path)) as writer:
-        writer.execute("DELETE FROM user_prompts WHERE content_session_id LIKE '5a1e%'")
-        writer.commit()
-    records = list(claude_mem.read_database(str(path), PROJECT))
-    assert [step.text for step in steps(records) if step.kind == "notice"] == ["Add a login page with JWT"]
-    assert "login page with JWT" not in str([one for one in records if isinstance(one, StoredSession)])
 
 
 def test_what_claude_mem_merged_into_a_project_is_read_with_it(tmp_path: Path) -> None:

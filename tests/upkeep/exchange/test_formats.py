@@ -37,7 +37,6 @@ FORMATS = {
     "roo": "Cline or Roo session",
     "cline-4": "Cline or Roo session",
     "copilot-cli": "Copilot CLI session",
-    "vscode-chat": "VS Code chat",
 }
 EVERY = amount(67, 7)  # bytes
 WRONG: tuple[Any, ...] = (None, True, -1, 10**400, 1.5, "\ud800\0", "", [], [[]], [None], {}, {"a": {}}, {"value": []})
@@ -292,16 +291,6 @@ def test_a_session_of_another_project_is_left_out_of_a_folder(tmp_path: Path, re
     assert steps(records(named, repository))
 
 
-def test_a_chat_of_another_window_of_vs_code_is_left_out_of_a_folder(tmp_path: Path, repository: Path) -> None:
-    chats, here = made(tmp_path / "storage" / "1f", "vscode-chat", repository), tmp_path / "my notes"
-    workspace = chats.parent / "workspace.json"
-    for folder, expected in (("file:///home/ada/recipes", 2), (f"file://{tmp_path}/my%20notes", 0), ("file://[x", 0)):
-        workspace.write_text(json.dumps({"folder": folder}), encoding="utf-8")
-        tally = Tally()
-        assert bool(steps(of_folder(tmp_path / "storage", here, tally))) == (expected == 0)
-        assert tally.elsewhere == expected
-
-
 def test_a_newer_version_of_clines_sessions_is_refused(tmp_path: Path, repository: Path) -> None:
     (path,) = made(tmp_path, "cline-4", repository).rglob("*.messages.json")
     path.write_text(path.read_text(encoding="utf-8").replace('"version":1', '"version":2'), encoding="utf-8")
@@ -323,22 +312,6 @@ def test_copilots_events_are_steps_and_a_call_is_shown_once(tmp_path: Path, repo
     ]
 
 
-def test_the_log_of_a_chat_in_vs_code_is_replayed(tmp_path: Path, repository: Path) -> None:
-    tally = Tally()
-    found = [
-        step for step in of_folder(made(tmp_path, "vscode-chat", repository), repository, tally) if "9a1f" in str(step)
-    ]
-    assert [(kind, tool, text) for kind, tool, text in shown(found) if kind != CALL] == [
-        (NOTICE, None, "When are tombstones pruned?"),
-        (THINKING, None, "Look at the settings."),
-        (TEXT, None, "As sync.py says, after ninety days."),
-        (TEXT, None, "All tests pass."),
-    ]
-    (call,) = [step for step in steps(found) if step.kind == CALL]
-    assert json.loads(call.text)["input"]["commandLine"]["original"] == "pytest -q"
-    assert tally.skipped == 0
-
-
 @pytest.mark.parametrize("name", ["beads", "mempalace", "copilot-cli"])
 def test_a_damaged_line_is_skipped_and_counted_with_its_place(tmp_path: Path, repository: Path, name: str) -> None:
     (path,) = made(tmp_path, name, repository).rglob("*.jsonl")
@@ -350,22 +323,6 @@ def test_a_damaged_line_is_skipped_and_counted_with_its_place(tmp_path: Path, re
         step.text for step in before
     ]
     assert (tally.skipped, tally.first) == (4, f"{path}, line 2")
-
-
-def test_a_line_that_does_not_fit_is_skipped_in_the_log_of_a_chat(tmp_path: Path, repository: Path) -> None:
-    (path,) = made(tmp_path, "vscode-chat", repository).rglob("*.jsonl")
-    wrong: tuple[dict[str, Any], ...] = (
-        {"k": ["requests", 99, "x"], "v": 1},
-        {"k": ["requests", "0"]},
-        {"k": []},
-        {"k": ["requests", -1], "v": {}},
-    )
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps({"kind": 1, **change}) + "\n" for change in wrong)
-    tally = Tally()
-    (source,) = find_sources(str(path))
-    assert len(steps(records(source, repository, tally))) == 5
-    assert tally.skipped == 4
 
 
 def test_a_line_that_is_too_long_for_any_program_is_skipped(tmp_path: Path, repository: Path) -> None:
@@ -434,7 +391,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(value[key])
 
 
-@pytest.mark.parametrize("name", ["beads", "mempalace", "cline", "roo", "cline-4", "copilot-cli", "vscode-chat"])
+@pytest.mark.parametrize("name", ["beads", "mempalace", "cline", "roo", "cline-4", "copilot-cli"])
 def test_a_value_of_a_wrong_type_anywhere_breaks_nothing(tmp_path: Path, repository: Path, name: str) -> None:
     folder = made(tmp_path, name, repository)
     for path in (path for path in files_in(folder) if path.suffix in {".json", ".jsonl"}):

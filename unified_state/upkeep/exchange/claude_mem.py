@@ -2,7 +2,7 @@
 
 The import reads the sessions of one project. Their prompts, tool calls, observations and summaries become steps in
 separate sessions. A model wrote all of it, or the opposite cannot be proved, so it does not count as the user's word.
-Columns before and after its migration 17 are known. Tables of versions before 4 (`memories`, `overviews`) are not read.
+Databases before its migration 17 have other columns, and are not read.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ Row = dict[str, Any]
 
 PROGRAM = "claude-mem"
 TABLE = "sdk_sessions"
+_CONTENT, _MEMORY = "content_session_id", "memory_session_id"
 _MOST_NAMED = 10  # projects named in a message
 _SESSION = frozenset(
     {"id", "content_session_id", "started_at_epoch", "completed_at_epoch", "worker_port", "user_prompt"}
@@ -63,22 +64,19 @@ def read_database(path: str, project: str) -> Iterator[HistoryRecord]:
         reader = _Reader(database, project)
         reader.check(path)
         yield from reader.sessions()
-        streams = [reader.openings(), *(reader.steps(*stream) for stream in _STREAMS)]
+        streams = [reader.steps(*stream) for stream in _STREAMS]
         yield from (step for step in merge(*streams, key=attrgetter("at")) if step.text.strip())
 
 
 class _Reader:
     def __init__(self, database: ForeignDatabase, project: str) -> None:
         self._database, self._project = database, project
-        is_old = "content_session_id" not in database.columns(TABLE)
-        self._content = "claude_session_id" if is_old else "content_session_id"
-        self._memory = "sdk_session_id" if is_old else "memory_session_id"
         self._sessions: dict[str, str] = {}
 
     def check(self, path: str) -> None:
         """Raise ForeignFileError unless the tables can be read and contain the project."""
-        self._database.require(TABLE, (self._content, self._memory, "project", "started_at_epoch"), PROGRAM)
-        self._database.require("observations", (self._memory, "project", "type", "created_at_epoch"), PROGRAM)
+        self._database.require(TABLE, (_CONTENT, _MEMORY, "project", "started_at_epoch"), PROGRAM)
+        self._database.require("observations", (_MEMORY, "project", "type", "created_at_epoch"), PROGRAM)
         found = [
             clean_text(row["project"])
             for table in (TABLE, "observations")
@@ -92,9 +90,10 @@ class _Reader:
 
     def sessions(self) -> Iterator[StoredSession]:
         """Yield the sessions of the project, and those with observations of it."""
-        for row in self._rows(
-            f"SELECT * FROM {TABLE} WHERE project = ?1 OR {self._memory} IN "
-            f"(SELECT {self._memory} FROM observations WHERE project = ?1) ORDER BY started_at_epoch, id"
+        for row in self._database.rows(
+            f"SELECT * FROM {TABLE} WHERE project = ?1 OR {_MEMORY} IN "
+            f"(SELECT {_MEMORY} FROM observations WHERE project = ?1) ORDER BY started_at_epoch, id",
+            self._project,
         ):
             started, ended = time_of(row.get("started_at_epoch")), time_of(row.get("completed_at_epoch"))
             session = f"{PROGRAM}:{clean_text(row.get('content_session_id')) or 'unknown'}"
@@ -107,18 +106,6 @@ class _Reader:
                 unknown=original(row, _SESSION),
             )
 
-    def openings(self) -> Iterator[StoredStep]:
-        """Yield the first prompts of sessions that are older than the table of prompts."""
-        if "user_prompt" not in self._database.columns(TABLE):
-            return
-        has_table = self._content in self._database.columns("user_prompts")
-        unless = f"AND {self._content} NOT IN (SELECT {self._content} FROM user_prompts)" if has_table else ""
-        for row in self._rows(
-            f"SELECT id, {self._content}, {self._memory}, user_prompt, started_at_epoch AS created_at_epoch "
-            f"FROM {TABLE} WHERE project = ?1 {unless} ORDER BY started_at_epoch, id"
-        ):
-            yield self._step("opening", NOTICE, row, clean_text(row.get("user_prompt")), frozenset(row))
-
     def steps(
         self, name: str, table: str, kind: str, text_of: Callable[[Row], str], shown: frozenset[str]
     ) -> Iterator[StoredStep]:
@@ -128,8 +115,9 @@ class _Reader:
             return
         where = "project = ?1" + " OR merged_into_project = ?1" * ("merged_into_project" in columns)
         if "project" not in columns:
-            where = f"{self._content} IN (SELECT {self._content} FROM {TABLE} WHERE project = ?1)"
-        for row in self._rows(f"SELECT * FROM {table} WHERE {where} ORDER BY created_at_epoch, id"):
+            where = f"{_CONTENT} IN (SELECT {_CONTENT} FROM {TABLE} WHERE project = ?1)"
+        sql = f"SELECT * FROM {table} WHERE {where} ORDER BY created_at_epoch, id"
+        for row in self._database.rows(sql, self._project):
             step = self._step(name, kind, row, text_of(row), shown)
             if kind != TOOL_CALL:
                 yield step
@@ -138,12 +126,6 @@ class _Reader:
             yield step.replace(tool=clean_text(row.get("tool_name")), tool_use_id=call_id)
             result = clean_text(row.get("tool_response"))
             yield step.replace(kind=TOOL_RESULT, block=1, tool_use_id=call_id, text=result, unknown={})
-
-    def _rows(self, sql: str) -> Iterator[Row]:
-        """Yield the rows of a query about the project, with the current column names."""
-        today = {self._content: "content_session_id", self._memory: "memory_session_id"}
-        for row in self._database.rows(sql, self._project):
-            yield {today.get(name, name): value for name, value in row.items()}
 
     def _step(self, what: str, kind: str, row: Row, text: str, shown: frozenset[str]) -> StoredStep:
         """Return a row as a step.

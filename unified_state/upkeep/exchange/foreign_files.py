@@ -1,4 +1,4 @@
-"""Read files of other programs piece by piece, with checks: SQLite databases and JSON lists.
+"""Read files of other programs with checks: SQLite databases and JSON lists.
 
 Every problem of such a file is a ForeignFileError, and the file is never written. A database is read from a copy,
 because SQLite could write to files next to the original, and its program may still be writing. The journal is copied
@@ -11,15 +11,14 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from io import TextIOWrapper
-from json import JSONDecodeError, JSONDecoder
 from sqlite3 import Connection, DatabaseError, connect
 from tempfile import TemporaryDirectory
-from typing import Any, TextIO
+from typing import Any
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text
-from unified_state.lib.read_files import open_regular
+from unified_state.lib.json_text import parse_json
+from unified_state.lib.read_files import open_regular, read_regular
 
 MAGIC = b"SQLite format 3\0"
 _ENDINGS = ("", "-wal", "-journal")  # SQLite builds the WAL index (-shm) itself
@@ -29,8 +28,7 @@ _COLUMNS = """
 SELECT info.name FROM sqlite_master AS schema, pragma_table_info(schema.name) AS info
 WHERE schema.type = 'table' AND schema.sql NOT LIKE 'CREATE VIRTUAL%' AND schema.name = ?
 """  # real tables only: a view could run anything
-_AT_ONCE = 1 << 20  # characters of a JSON list
-_LONGEST_ENTRY = 1 << 28  # characters; a longer one is damaged, or an attack on the memory
+_LONGEST_LIST = 1 << 28  # bytes of a JSON list, which is read whole
 
 
 def unreadable(path: str, error: OSError) -> ForeignFileError:
@@ -122,80 +120,13 @@ def _marks(path: str) -> dict[str, tuple[int, int]]:
 
 
 def json_objects(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a file with one JSON list. Raises ForeignFileError if it is broken."""
+    """Yield the objects in a file with one JSON list. Raises ForeignFileError if it is broken or too large."""
     try:
-        with TextIOWrapper(open_regular(path), "utf-8-sig", "replace") as file:
-            yield from (value for value in list_values(file) if isinstance(value, dict))
+        values = parse_json(read_regular(path, _LONGEST_LIST).decode("utf-8-sig", "replace"))
     except OSError as error:
         raise unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise damaged(path, error) from error
-
-
-def list_values(file: TextIO) -> Iterator[Any]:
-    """Yield the values of a JSON list one by one. Memory contains only the largest.
-
-    Raises ValueError or RecursionError if the text is not such a list.
-    """
-    text = _Window(file)
-    text.take("[")
-    if text.next_sign() != "]":
-        yield text.take_value()
-        while text.next_sign() == ",":
-            text.take(",")
-            yield text.take_value()
-    text.take("]")
-    if text.next_sign():
-        message = "it goes on after its end"
-        raise ValueError(message)
-
-
-class _Window:
-    """The part of a file that is currently read."""
-
-    def __init__(self, file: TextIO) -> None:
-        self._file, self._text, self._at = file, "", 0
-        self._decode = JSONDecoder(strict=False, parse_constant=lambda _constant: None).raw_decode
-
-    def next_sign(self) -> str:
-        """Return the next character that is not a space, or "" at the end."""
-        while True:
-            while self._at < len(self._text) and self._text[self._at] in " \t\r\n":
-                self._at += 1
-            if self._at < len(self._text):
-                return self._text[self._at]
-            if not self._read_on(_AT_ONCE):
-                return ""
-
-    def take(self, sign: str) -> None:
-        """Skip the next character, which must be `sign`."""
-        if self.next_sign() != sign:
-            message = f"it has {self.next_sign() or 'its end'!r} where {sign!r} belongs"
-            raise ValueError(message)
-        self._at += 1
-
-    def take_value(self) -> Any:
-        """Read the next value."""
-        self.next_sign()
-        while True:
-            try:
-                value, end = self._decode(self._text, self._at)
-            except JSONDecodeError as error:
-                if not self._read_on(len(self._text)):
-                    raise ValueError(error.msg) from None  # without its position, which is relative to the window
-                continue
-            may_go_on = len(self._text) - end < len("e+1")  # a number that the end of the window splits
-            if not (may_go_on and self._read_on(_AT_ONCE)):
-                self._at = end
-                return value
-
-    def _read_on(self, characters: int) -> bool:
-        """Read more and drop the consumed part. Return False at the end of the file."""
-        more = self._file.read(max(_AT_ONCE, characters))
-        if not more:
-            return False
-        self._text, self._at = self._text[self._at :] + more, 0
-        if len(self._text) > _LONGEST_ENTRY:
-            message = "it holds a value that is too long"
-            raise ValueError(message)
-        return True
+    if not isinstance(values, list):
+        raise damaged(path, "it is no list")
+    return (value for value in values if isinstance(value, dict))

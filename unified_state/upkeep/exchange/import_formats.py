@@ -27,7 +27,6 @@ from unified_state.upkeep.exchange.formats import (
     copilot_cli,
     mempalace,
     specstory,
-    vscode_chat,
 )
 
 HISTORY, TRANSCRIPT = "unified-state history", "transcript"
@@ -47,7 +46,7 @@ _FORMATS = {
     module.NAME: module
     for module in (
         *(specstory, aider, codex_memory, mempalace, basic_memory, claude_memory),
-        *(beads, copilot_cli, vscode_chat, cline),
+        *(beads, copilot_cli, cline),
     )
 }
 # Files of known programs that nothing can be imported from, by their names.
