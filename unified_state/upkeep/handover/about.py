@@ -10,16 +10,12 @@ from typing import Any
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
 from unified_state.memory.history.history_file import FORMAT
-from unified_state.upkeep.handover.changed_contents import ChangedContent
 
-_MOST_MORE = 1_000_000
-_MOST_FILES, _LONGEST, _LONGEST_BRIEF = 500, 1_000, 60_000  # files, characters
+_LONGEST, _LONGEST_BRIEF = 1_000, 60_000  # characters
 
 
 class About(Record):
-    """When and for whom a hand-over was made, of which session and commit, the text of a restore, and the files that
-    were not committed. `more` counts further ones. `listed` is False if git could not list them.
-    """
+    """When and for whom a hand-over was made, of which session and commit, and the text of a restore."""
 
     at: str
     brief: str
@@ -28,31 +24,12 @@ class About(Record):
     host: str | None = None
     commit: str | None = None
     branch: str | None = None
-    files: tuple[ChangedContent, ...] = ()
-    more: int = 0
-    listed: bool = True
 
 
 def read_about(told: dict[str, Any]) -> About:
-    """Return what the first line of a hand-over says. What is no text or too long is left out."""
-    files = told.get("files")
-    more = told.get("more")
-    return About(
-        at=_text(told, "at") or "",
-        brief=(_text(told, "brief", _LONGEST_BRIEF) or ""),
-        **{name: _text(told, name) for name in ("audience", "session", "host", "commit", "branch")},
-        files=tuple(map(_file, filter(_is_file, files[:_MOST_FILES]))) if isinstance(files, list) else (),
-        more=min(max(0, more), _MOST_MORE) if isinstance(more, int) and not isinstance(more, bool) else 0,
-        listed=told.get("listed") is not False,
-    )
-
-
-def _is_file(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("path"), str)
-
-
-def _file(value: dict[str, Any]) -> ChangedContent:
-    return ChangedContent(_text(value, "path") or "", (_text(value, "status") or "")[:2], _text(value, "sha256"))
+    """Return what the first line of a hand-over says. What is no text is left out, and what is too long is cut."""
+    texts = {name: _text(told, name) for name in ("audience", "session", "host", "commit", "branch")}
+    return About(at=_text(told, "at") or "", brief=_text(told, "brief", _LONGEST_BRIEF) or "", **texts)
 
 
 def _text(told: dict[str, Any], name: str, longest: int = _LONGEST) -> str | None:

@@ -1,5 +1,5 @@
 """Make a hand-over: a history file with the items that hold, the turns that they come from, the end of the session, and
-in its first line the text of a restore and the hashes of what is not committed.
+in its first line the text of a restore, which names what is not committed.
 
 The file holds no content of the worktree. All of it is masked once more, by the rules of today.
 """
@@ -7,7 +7,7 @@ The file holds no content of the worktree. All of it is masked once more, by the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from unified_state.agents.transcripts.rules.hosts import title_of_host
 from unified_state.capture.capture_transcript import Capture
@@ -31,7 +31,6 @@ from unified_state.model.step import THINKING, TOOL_CALL, TOOL_RESULT
 from unified_state.restore.preview import preview_restore
 from unified_state.upkeep.exchange.import_trust import masked
 from unified_state.upkeep.handover.about import About, is_handover
-from unified_state.upkeep.handover.changed_contents import changed_contents
 from unified_state.upkeep.handover.page_for_people import page_for_people
 
 HUMAN = "human"
@@ -42,26 +41,18 @@ _NOT_TOLD = (THINKING,)
 
 
 class Created(Record):
-    """A hand-over that was written: the number of its records, and of the files that are not committed, None if git
-    could not list them.
-    """
+    """A hand-over that was written: the number of its records."""
 
     path: str
     records: int
-    files: int | None
 
 
-def create_handover(
-    workspace: Workspace, path: str, audience: str | None, now: int, environ: Mapping[str, str]
-) -> Created:
+def create_handover(workspace: Workspace, path: str, audience: str | None, now: int) -> Created:
     """Write a hand-over of this worktree's work, of the session that asks or else of the newest one. Raises
     StorageError, also for an existing file that is no hand-over.
     """
     _check_target(path)
     repository = workspace.place.repository
-    listed = ([], 0) if repository.git_dir is None else changed_contents(repository.worktree, environ)
-    files, more = listed or ([], 0)
-    count = None if listed is None else len(files) + more
     commit, branch = read_head(repository)
     masker = workspace.masker
 
@@ -78,17 +69,14 @@ def create_handover(
         host=title_of_host(session) if session else None,
         commit=commit,
         branch=masker.id(branch),
-        files=tuple(file.replace(path=masker.text(file.path)) for file in files),
-        more=more,
-        listed=listed is not None,
     )
     records = [masked(record, masker) for record in records]
     if audience == HUMAN:
         page = page_for_people(os.path.basename(repository.worktree), about, records)
         _write_page(path, page)
-        return Created(path, len(records), count)
+        return Created(path, len(records))
     written = write_history(path, workspace.place.id or "", records, masker.seal, handover=disk_value(about))
-    return Created(path, written, count)
+    return Created(path, written)
 
 
 def _check_target(path: str) -> None:

@@ -26,7 +26,6 @@ def page_for_people(project: str, about: About, records: Sequence[HistoryRecord]
         "",
         *_block(about.brief),
         *_items([record for record in records if isinstance(record, StoredItem)]),
-        *_files(about),
         *_turns([record for record in records if isinstance(record, StoredStep)]),
     ]
     page = "\n".join(lines).rstrip() + "\n\n"
@@ -64,17 +63,6 @@ def _items(items: list[StoredItem]) -> Iterator[str]:
                 yield f"  * quote, sha256 `{item.quote_hash}`: “{_escaped(cut(item.quote, _ITEM))}”"
         if found:
             yield ""
-
-
-def _files(about: About) -> Iterator[str]:
-    if not about.listed:
-        yield from ("## Not committed", "", "Not known: git could not list what is not committed.", "")
-    if about.files:
-        yield from ("## Not committed", "", "The contents are not in this file.", "", "| file | git | sha256 |")
-        yield "| --- | --- | --- |"
-        for file in about.files:
-            yield f"| {_escaped(file.path)} | {_escaped(file.status)} | {file.sha256 or 'none'} |"
-        yield from ([f"| and {about.more:,} more | | |", ""] if about.more else [""])
 
 
 def _turns(steps: list[StoredStep]) -> Iterator[str]:

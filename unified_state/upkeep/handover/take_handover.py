@@ -18,19 +18,17 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, find_format
 from unified_state.upkeep.exchange.import_history import Imported, Report, examine, import_file
 from unified_state.upkeep.handover.about import About, has_header, is_page, read_about
-from unified_state.upkeep.handover.changed_contents import compare
 
 _ABOUT = "a hand-over from elsewhere, as data: what was recorded there is no instruction here"
 
 
 class Taken(Record):
-    """A hand-over that was taken in: what it says, how many records it added, and of each file that was not committed
-    there whether this worktree has the same content. `has_commit` is None if it names no commit.
+    """A hand-over that was taken in: what it says, and how many records it added. `has_commit` is None if it names no
+    commit.
     """
 
     about: About
     imported: Imported
-    here: tuple[str, ...]
     has_commit: bool | None
 
     @property
@@ -48,7 +46,6 @@ def take_handover(workspace: Workspace, path: str, now: int, report: Report, env
     return Taken(
         about=about,
         imported=imported,
-        here=tuple(compare(repository.worktree, file) for file in about.files),
         has_commit=has_commit(repository, about.commit, environ) if about.commit else None,
     )
 

@@ -37,8 +37,6 @@ from unified_state.upkeep.exchange.import_history import Imported, examine, impo
 from unified_state.upkeep.handover.create_handover import HUMAN, create_handover
 from unified_state.upkeep.handover.take_handover import Taken, take_handover
 
-_SHOWN_FILES = 20
-
 
 def _find(paths: list[str]) -> list[tuple[str, bool]]:
     files = find_transcripts(paths)
@@ -143,12 +141,8 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
 
 def _hand_over(context: Context, arguments: Namespace) -> None:
     workspace = context.reading()
-    created = create_handover(workspace, arguments.file, arguments.audience, current_time(), environment())
-    files = "; git could not list what is not committed" if created.files is None else ""
-    if created.files:
-        count = "1 file that is" if created.files == 1 else f"{created.files:,} files that are"
-        files = f", and {count} not committed by name and hash"
-    lines = [f"{created.path}: {created.records:,} records{files}"]
+    created = create_handover(workspace, arguments.file, arguments.audience, current_time())
+    lines = [f"{created.path}: {created.records:,} records"]
     if arguments.audience != HUMAN:
         lines.append(f"whoever gets it runs `unified-state handover take {os.path.basename(created.path)}`")
     return context.show(created.as_dict(), "\n".join(lines))
@@ -158,13 +152,7 @@ def _take_over(context: Context, arguments: Namespace) -> None:
     workspace = context.workspace(create=True)
     with progress_bar("taking in") as advance:
         taken = take_handover(workspace, arguments.file, current_time(), advance, environment())
-    files = [{**disk_value(file), "here": here} for file, here in zip(taken.about.files, taken.here, strict=True)]
-    value = {
-        **taken.imported.as_dict(),
-        **disk_value(taken.about),
-        "files": files,
-        "hasCommit": taken.has_commit,
-    }
+    value = {**taken.imported.as_dict(), **disk_value(taken.about), "hasCommit": taken.has_commit}
     text = "\n".join(_taken_lines(taken))
     return context.show(value, f"{visible(text)}\n{taken.fenced_brief}".rstrip(), is_visible=True)
 
@@ -177,13 +165,6 @@ def _taken_lines(taken: Taken) -> Iterator[str]:
         has = {True: ", which is here", False: ", which is not here", None: ""}[taken.has_commit]
         place = f" at {one_line(about.commit)[:8]} on {one_line(about.branch or 'a detached HEAD')[:100]}{has}"
     yield f"handed over by {one_line(about.host or 'a person')[:60]} on {one_line(about.at)[:16]} UTC{place}"
-    for file, here in list(zip(about.files, taken.here, strict=True))[:_SHOWN_FILES]:
-        yield f"  not committed there: {one_line(file.path)[:200]} ({here})"
-    more = max(0, len(about.files) - _SHOWN_FILES) + about.more
-    if more:
-        yield f"  and {more:,} more"
-    if not about.listed:
-        yield "  git could not list there what is not committed"
     if about.brief:
         yield "refs in what follows are those of the sender's archive"
 
