@@ -82,6 +82,15 @@ def test_a_blocking_constraint_is_not_pushed_out_by_trivial_ones(
     assert len(project.ask("constraint", "list")) == 41
 
 
+def test_what_a_session_noted_is_in_reach_when_it_has_ended(project: Project) -> None:
+    UnifiedStateManager(project.folder, "first").save_state(highlights=["seen"], actions=["finish it"])
+    assert project.hook("SessionEnd", session_id="first").code == 0
+    UnifiedStateManager(project.folder, "second").save_state(highlights=["new"])
+    assert project.state()["summaries"]["contextHighlights"] == ["new"]
+    told = project.ask("load")["summaries"]
+    assert (told["contextHighlights"], told["pendingActions"]) == (["seen", "new"], ["finish it"])
+
+
 def test_the_token_budget_holds_whatever_is_added(project: Project, manager: UnifiedStateManager) -> None:
     for number in range(10):
         manager.add_decision(f"{number} {'a long decision ' * 250}", "r")

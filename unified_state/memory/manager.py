@@ -15,7 +15,7 @@ from unified_state.memory.past_reader import PastReader
 from unified_state.memory.workspace.workspace import Workspace, open_workspace
 from unified_state.memory.writer.correct_state import resolve_question
 from unified_state.memory.writer.record_state import add_item
-from unified_state.memory.writer.save_state import change_work_item, refresh, save
+from unified_state.memory.writer.save_state import change_work_item, load, save
 from unified_state.model.item import (
     ATTEMPT,
     CONSTRAINT,
@@ -60,10 +60,12 @@ class StateReader:
     _workspace: Workspace
 
     def load_state(self) -> State | None:
-        """Return the current state, or None if nothing was ever recorded. Updates the state file."""
+        """Return the current state, also what has no room in the state file, which is updated. None if nothing was
+        ever recorded.
+        """
         if self._workspace.is_empty and not os.path.exists(self._workspace.place.state_path):
             return None
-        return refresh(self._workspace)
+        return load(self._workspace)
 
     def state_age(self) -> float | None:
         """Return the minutes since the state was last saved; None if it never was, or at a time still to come."""

@@ -60,7 +60,10 @@ class Workflow(Record):
 
 
 class Summaries(Record):
-    """Short notes: highlights of the context, the newest decisions in a line each, pending actions."""
+    """Short notes: highlights of the context, the newest decisions in a line each, pending actions.
+
+    `load` also prints the notes of earlier sessions.
+    """
 
     context_highlights: tuple[str, ...] = ()
     key_decisions: tuple[str, ...] = ()
@@ -69,11 +72,14 @@ class Summaries(Record):
 
 
 class TokenMetrics(Record):
-    """The size of the structured sections in tokens, and the time when entries last left the file for the archive."""
+    """The size of the file in tokens, the time when entries last left it for the archive, and the command that prints
+    all of the state.
+    """
 
     estimated_tokens: int = 0
     budget_status: Literal["healthy", "warning", "over_budget"] = "healthy"
     last_truncation: str | None = None
+    whole: str = "unified-state load --json"
     unknown: dict[str, Any] = {}
 
 

@@ -7,6 +7,9 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import SUPERSEDED, find_item, insert_item, items_in_file, update_item
 from unified_state.memory.state_file.page_out import page_out
 from unified_state.memory.workspace.workspace import Workspace
+from unified_state.model.session_state import State
+
+REST = State(version="3.2.0", timestamp="2026-01-01T00:00:00.000Z", trigger="manual")
 
 
 def test_what_another_process_changes_while_tokens_are_counted_stays_changed(
@@ -21,17 +24,18 @@ def test_what_another_process_changes_while_tokens_are_counted_stays_changed(
             update_item(other, found.replace(status=SUPERSEDED, changed_at="2026-01-01T00:00:00.000Z"))
         return [400 for _ in texts]
 
-    kept = page_out(archive, items_in_file(archive), workspace.settings, count, NOW)
+    kept = page_out(archive, REST, items_in_file(archive), workspace.settings, count, NOW).decisions
     assert len(kept) < 8
     changed = find_item(archive, "D1")
     assert (changed.status, changed.changed_at) == (SUPERSEDED, "2026-01-01T00:00:00.000Z")
-    assert [one.alias for one in items_in_file(archive)] == ["D1", *(one.alias for one in kept)]
+    assert [one.alias for one in items_in_file(archive)] == ["D1", *(one.id for one in kept)]
 
 
 def test_the_oldest_items_leave_first_in_whatever_order_they_were_recorded(
     archive: Archive, workspace: Workspace
 ) -> None:
     for one in recorded_in_another_order():
-        insert_item(archive, one)
-    kept = page_out(archive, items_in_file(archive), workspace.settings, lambda texts: [700 for _ in texts], NOW)
-    assert [one.alias for one in kept] == ["D1"]
+        insert_item(archive, one.replace(estimate=700))
+    items = items_in_file(archive)
+    kept = page_out(archive, REST, items, workspace.settings, lambda texts: [80 for _ in texts], NOW).decisions
+    assert [one.id for one in kept] == ["D1"]

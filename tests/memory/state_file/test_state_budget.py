@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.builders import item
 from unified_state.memory.state_file.page_out import NEWEST_ERRORS, leaving
-from unified_state.memory.writer.record_state import budget_status
+from unified_state.memory.state_file.state_file import budget_status
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 
 MUST_STAY = [

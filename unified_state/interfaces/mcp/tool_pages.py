@@ -17,23 +17,26 @@ from unified_state.model.session_state import STATE_VERSION, State
 from unified_state.search.blame.blame_lines import blame, parse_lines
 from unified_state.search.past.state_at import changes_between, state_at
 
-# The sections of the state in the order of their pages: rules first, verbatim text last.
+# The sections of the state in the order of their pages: rules first, verbatim text last, and then notes.
 _ITEMS = sorted(STATE_SECTIONS, key=lambda section: (section != "constraints", section == "evidenceLedger"))
 
 
 def state_page(project: Project, offset: int, at: str | None = None) -> dict[str, Any]:
-    """Return a page of the state's items, now or at a point. The first page also has the other fields."""
+    """Return a page of the state's items and notes, now or at a point. The first page also has the other fields."""
     workspace = project.reading()
     found = UnifiedStateManager(workspace=workspace).load_state() if at is None else _past(workspace, at)
     state: dict[str, Any] = visible_value(disk_value(found))
     state.update({section: state.get(section, []) for section in _ITEMS})
+    notes = {name: state["summaries"].pop(name) for name in ("pendingActions", "contextHighlights")}
     items = [(section, entry) for section in _ITEMS for entry in state.pop(section)]
+    items += [(name, {"text": text}) for name, texts in notes.items() for text in texts]
     head = {name: state.pop(name) for name in ("version", "timestamp", "trigger")}
     rest, left_out = fields_that_fit({} if offset else state, PAGE_TOKENS // 3)
     shown, page = page_of_entries([entry for _, entry in items], offset, PAGE_TOKENS * 2 // 3)
-    sections: dict[str, list[Any]] = {section: [] for section in _ITEMS}
+    sections: dict[str, list[Any]] = {section: [] for section in (*_ITEMS, *notes)}
     for (section, _), entry in zip(items[offset:], shown, strict=False):
-        sections[section].append(entry)
+        sections[section].append(entry["text"] if section in notes else entry)
+    rest["summaries"] = {**rest.get("summaries", {}), **{name: sections.pop(name) for name in notes}}
     return {**head, **rest, **sections, **({"leftOut": left_out} if left_out else {}), **paged(page)}
 
 

@@ -67,9 +67,9 @@ class ReadingTools:
         at: Annotated[str | None, Field(description="as it was at K2, T41, 2026-03-14, 3d, HEAD~3, a commit")] = None,
     ) -> dict[str, Any]:
         """Return the current state: active constraints, decisions with their reasons, open questions, failed attempts,
-        errors, the work item, and git. After a compaction most of it was restored already. Each
-        item has an id such as D7, for `recall` and `why`. One with the origin `user_said` holds the
-        user's own words and binds; a model wrote an `inferred` one.
+        errors, the work item, notes and git, also what has no room in the state file. After a compaction most of it was
+        restored already. Each item has an id such as D7, for `recall` and `why`. One with the origin `user_said` holds
+        the user's own words and binds; a model wrote an `inferred` one.
         """
         return state_page(self._project, offset, at)
 

@@ -5,7 +5,7 @@ A to-do entry is a note with a key and a state. Only the current list is stored;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from unified_state.lib.json_text import dump_json, parse_json
@@ -114,6 +114,17 @@ def forget_todos(archive: Archive, session: int, texts: set[str]) -> None:
     """Delete the entries with one of these texts from a session's list."""
     for text in texts:
         archive.run("DELETE FROM note WHERE session = ? AND kind = ? AND text = ?", session, TODO, text)
+
+
+def earlier_notes(archive: Archive, worktree: str, kind: str, running: Collection[int]) -> tuple[str, ...]:
+    """Return the open notes that were recorded in sessions of a worktree that are not running, in order."""
+    rows = archive.rows(
+        "SELECT session, text FROM note WHERE kind = ? AND done_at IS NULL AND compaction IS NULL "
+        "AND session IN (SELECT id FROM session WHERE worktree = ?) ORDER BY id",
+        kind,
+        worktree,
+    )
+    return tuple(text for session, text in rows if session not in running)
 
 
 def pending_actions(archive: Archive, session: int | None, limit: int) -> tuple[str, ...]:

@@ -175,6 +175,18 @@ def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerIte
     return selected_items(archive, where, value)
 
 
+def items_to_load(archive: Archive) -> list[LedgerItem]:
+    """Return the items of the state file, and the active and proposed ones that have left it, the oldest first.
+
+    Captured evidence is omitted, as above.
+    """
+    where = (
+        "WHERE (paged_out_at IS NULL AND status != ?) OR (status IN (?, ?) "
+        "AND (rule IS NULL OR kind IN ('decision', 'constraint', 'question'))) ORDER BY id"
+    )
+    return selected_items(archive, where, DISMISSED, ACTIVE, PROPOSED)
+
+
 _MOST_RESTORED = 500
 
 

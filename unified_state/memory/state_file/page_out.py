@@ -1,6 +1,7 @@
-"""Paging out: when the state file exceeds its budget, items leave it. They stay in the ledger, where `recall` finds
-them.
+"""Paging out: what exceeds the budget of the state file leaves it. All of it stays in the archive, and the command that
+`tokenMetrics.whole` names prints it.
 
+All of the file counts. Notes, sessions and git's lists have what the items leave free, and half of the target at least.
 Blocking constraints, irreversible decisions, high-priority open questions and the newest errors always stay. Superseded
 decisions and resolved questions leave first. Among the others the more important and the newer items stay longer.
 
@@ -9,14 +10,23 @@ An exact token count is slow (tiktoken has to load), so each count is stored wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from unified_state.lib.record import disk_value
 from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.item_table import note_place
-from unified_state.memory.ledger.rules.short_item import entry_text, oldest_first
-from unified_state.memory.state_file.state_file import SCALE, token_scale
+from unified_state.memory.ledger.rules.short_item import entry_text, key_decisions, oldest_first, sections_of
+from unified_state.memory.state_file.state_file import (
+    CHARACTERS_PER_TOKEN,
+    SCALE,
+    budget_status,
+    encode_state,
+    token_scale,
+)
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
+from unified_state.model.session_state import State
 from unified_state.settings import Settings
 
 Counter = Callable[[Sequence[str]], list[int]]
@@ -24,22 +34,75 @@ Counter = Callable[[Sequence[str]], list[int]]
 _SCALED_AT = "token_scale_at"
 NEWEST_ERRORS = 3
 _LEAVES_FIRST, _WAITS, _MINOR, _USUAL, _MUST_STAY = range(5)
+_INDENT, _FRAME = 2, 12  # tokens around an entry of a list, and around the lists of items
 
 
 def page_out(
-    archive: Archive, items: list[LedgerItem], settings: Settings, count_tokens: Counter, now: int
-) -> list[LedgerItem]:
-    """Return the items that stay in the file, and mark the others in the ledger as paged out."""
+    archive: Archive, rest: State, items: list[LedgerItem], settings: Settings, counter: Counter | None, now: int
+) -> State:
+    """Return the state of the file: `rest`, which has no items, and those of the items that stay. The others are marked
+    in the ledger as paged out.
+
+    Without a counter (in hooks) sizes are estimated, and no item leaves.
+    """
     scale = token_scale(archive)
-    items = _counted(archive, items, count_tokens)
-    sizes = {item.uuid: round((item.estimate or 0) * scale) for item in items}
-    target = max(settings.budget_target, settings.budget_min)
-    gone = leaving(oldest_first(items, now), sizes, sum(sizes.values()), target, settings.budget_max)
+    if counter is not None:
+        items = _counted(archive, items, counter)
+    count = counter or _estimated
+    estimates = (item.estimate or _estimated([entry_text(item)])[0] for item in items)
+    sizes = {item.uuid: round((size + _INDENT) * scale) for item, size in zip(items, estimates, strict=True)}
+    target, most = max(settings.budget_target, settings.budget_min), settings.budget_max
+    room = max(target // 2, most - sum(sizes.values()))
+
+    def size_of(state: State) -> int:
+        return round((count([encode_state(disk_value(state)).decode()])[0] + _FRAME) * scale)
+
+    rest, size = _shortened(rest, room, size_of)
+    total = size + sum(sizes.values())
+    gone = [] if counter is None else leaving(oldest_first(items, now), sizes, total, target, most)
     with archive.transaction():
         for item in gone:
             note_place(archive, item.replace(paged_out_at=to_text(now)))
     left = {item.uuid for item in gone}
-    return [item for item in items if item.uuid not in left]
+    items = [item for item in items if item.uuid not in left]
+    total -= sum(sizes[item.uuid] for item in gone)
+    metrics = rest.token_metrics.replace(estimated_tokens=total, budget_status=budget_status(total, target, most))
+    summaries = rest.summaries
+    if gone:
+        metrics = metrics.replace(last_truncation=to_text(now))
+        summaries = summaries.replace(key_decisions=key_decisions(items) if summaries.key_decisions else ())
+    return rest.replace(**sections_of(items), summaries=summaries, token_metrics=metrics)
+
+
+def _estimated(texts: Sequence[str]) -> list[int]:
+    return [round(len(text) / CHARACTERS_PER_TOKEN) for text in texts]
+
+
+def _shortened(state: State, most: int, size: Callable[[State], int]) -> tuple[State, int]:
+    """Return the longest form of a state without items that has at most so many tokens, with its size."""
+    forms = list(_shorter(state))
+    if (whole := size(state)) <= most:
+        return state, whole
+    at = bisect_left(forms, -most, hi=len(forms) - 1, key=lambda form: -size(form))
+    return forms[at], size(forms[at])
+
+
+def _shorter(state: State) -> Iterator[State]:
+    """Yield a state without items, and then with less and less: first what it says twice or git says, notes last."""
+    yield state
+    newest, *others = state.sessions or [""]
+    for name in (newest, *reversed(others)):  # the notes of the newest are in the summaries, too
+        state = state.replace(sessions={one: state.sessions[one] for one in state.sessions if one != name})
+        yield state
+    git = state.git.replace(modified_files=(), filtered_files=())
+    for shorter in (git, git.replace(status="", recent_commits=())):
+        state = state.replace(git=shorter, summaries=state.summaries.replace(key_decisions=()))
+        yield state
+    highlights, actions = state.summaries.context_highlights, state.summaries.pending_actions
+    while highlights or actions:
+        highlights, actions = highlights[1:], actions if highlights else actions[:-1]
+        summaries = state.summaries.replace(context_highlights=highlights, pending_actions=actions)
+        yield state.replace(summaries=summaries)
 
 
 def _counted(archive: Archive, items: list[LedgerItem], count_tokens: Counter) -> list[LedgerItem]:

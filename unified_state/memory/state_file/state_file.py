@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, remove_leftovers, write_atomically, write_note
@@ -38,6 +38,7 @@ _DEEPEST = 100  # levels of nesting; far below Python's limit
 _DIGITS = 64  # of a SHA-256
 _SHARED = 0o077  # what other users may do
 _INFINITY = float("inf")
+CHARACTERS_PER_TOKEN = 3.2  # of JSON in o200k; where nothing is counted
 SCALE = "token_scale"  # name of the value in the archive: tokens of the client's model per o200k token
 DIGEST_ENDING = ".sha256"
 
@@ -96,7 +97,7 @@ class StateFile:
                 trouble = f"is not used: {why.strerror}" if isinstance(why, NotOursError) else "was damaged"
                 content = StateContent(json=None, is_ours=False, set_aside=self._set_aside(), trouble=trouble)
             state = change(content)
-            self._write(_encode(disk_value(state)))
+            self._write(encode_state(disk_value(state)))
             remove_leftovers(self.path)
             return state
 
@@ -114,9 +115,9 @@ class StateFile:
             for entry in (entry for entry in entries if isinstance(entry, dict)):
                 entry["id"] = names.get((str(entry.get("id")), str(entry.get("timestamp"))), entry.get("id"))
             if content.is_ours:
-                self._write(_encode(fields))
+                self._write(encode_state(fields))
             else:
-                write_atomically(self.path, _encode(fields), PRIVATE)
+                write_atomically(self.path, encode_state(fields), PRIVATE)
 
     def trust(self, digest_path: str) -> None:
         """Treat the file as ours if it has the digest stored at another path, where it was written last."""
@@ -200,7 +201,7 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _encode(fields: dict[str, Any]) -> bytes:
+def encode_state(fields: dict[str, Any]) -> bytes:
     """Return the file's bytes: an object with one section per line, and one entry of a section per line."""
     sections = [f"  {dump_json(name)}: {_section(value)}" for name, value in fields.items()]
     return well_formed("{\n" + ",\n".join(sections) + "\n}\n").encode()
@@ -329,6 +330,11 @@ def migrate_state(state: Json, path: str) -> Json:
 def token_scale(archive: Archive) -> float:
     """Return the calibrated factor from o200k tokens to those of the client's model; 1 before the first measurement."""
     return float(archive.meta(SCALE) or 1)
+
+
+def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:
+    """Return `healthy` up to the target, `warning` up to the maximum, `over_budget` above."""
+    return "healthy" if tokens <= target else "warning" if tokens <= most else "over_budget"
 
 
 def _quoted(version: object) -> str:

@@ -9,29 +9,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unified_state.errors import DamagedFileError, NotAtGateError, StorageError, UnifiedStateError
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import disk_value
+from unified_state.lib.text import cut
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens, upper_bound
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.session_work import (
     WorkingSession,
+    earlier_notes,
     earlier_work_item,
     open_notes,
     pending_actions,
     working_sessions,
 )
 from unified_state.memory.archive.sessions import is_running
-from unified_state.memory.ledger.item_table import items_in_file
-from unified_state.memory.ledger.rules.short_item import entry_text, key_decisions, sections_of, short_form
+from unified_state.memory.ledger.item_table import items_in_file, items_to_load
+from unified_state.memory.ledger.rules.short_item import key_decisions, sections_of, short_form
 from unified_state.memory.repository.place import EXCLUDED, NAME, Place, wants_rules_file
 from unified_state.memory.state_file.state_file import (
+    CHARACTERS_PER_TOKEN,
     StateContent,
     StateFile,
+    budget_status,
     drop_texts,
+    encode_state,
     has_entries,
     keep_unknown,
     last_save,
@@ -59,8 +64,9 @@ T = TypeVar("T")
 Leaves = Callable[[str], bool]
 Counter = Callable[[Sequence[str]], list[int]]
 
-_HIGHLIGHTS, _PENDING = 5, 20
-_CHARACTERS_PER_TOKEN = 3.2  # of compact JSON in o200k; for items without a count
+_HIGHLIGHTS, _PENDING, _ALL = 5, 20, -1
+_NOTE, _FIELD = 600, 200  # characters of a note in the file, and of a text of the work item
+_TEXTS = ("id", "title", "phase")
 
 
 def record(workspace: Workspace, action: Callable[[Archive, int], T]) -> T:
@@ -185,7 +191,7 @@ def refresh_state(
         if usable and not (content.is_ours and has_entries(archive, usable)):
             _adopt(archive, content.replace(json=usable), now)
         present = _merged(usable if content.is_ours else {}, fields or {})
-        state = _state(archive, workspace, now, present, count_tokens)
+        state = keep_unknown(_within_budget(archive, workspace, now, present, count_tokens), present)
         as_before = state.replace(updated_at=_text(present.get("updatedAt")))
         return as_before if disk_value(as_before) == content.json else state
 
@@ -254,63 +260,77 @@ def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) 
     return usable
 
 
-def _state(
+def _within_budget(
     archive: Archive, workspace: Workspace, now: int, present: dict[str, Any], count_tokens: Counter | None
 ) -> State:
-    items = items_in_file(archive)
-    texts = {item.uuid: entry_text(item) for item in items if item.estimate is None}
-    scale, most = token_scale(archive), workspace.settings.budget_max
-    shown = items
-    if count_tokens is not None and _at_most(items, texts) * scale > most:
+    """Return the state that the file holds. Its tokens are not counted while a proved bound says that they fit."""
+    items, settings = items_in_file(archive), workspace.settings
+    rest = keep_unknown(_state(archive, workspace, now, present), present)
+    rest = rest.replace(summaries=rest.summaries.replace(key_decisions=key_decisions(items)))
+    state = rest.replace(**sections_of(items))
+    text, scale = encode_state(disk_value(state)).decode(), token_scale(archive)
+    size: float = len(text) / CHARACTERS_PER_TOKEN
+    if count_tokens is not None and upper_bound(text) * scale > settings.budget_max:
+        (size,) = count_tokens([text])
+    tokens = round(size * scale)
+    if tokens > settings.budget_max:
         from unified_state.memory.state_file.page_out import page_out
 
-        shown = page_out(archive, items, workspace.settings, count_tokens, now)
+        return page_out(archive, rest, items, settings, count_tokens, now)
+    status = budget_status(tokens, settings.budget_target, settings.budget_max)
+    return state.replace(token_metrics=rest.token_metrics.replace(estimated_tokens=tokens, budget_status=status))
+
+
+def whole_state(archive: Archive, workspace: Workspace, now: int, shown: State) -> State:
+    """Return the state without a budget. `shown` is the one in the file."""
+    present, items = disk_value(shown), items_to_load(archive)
+    state = _state(archive, workspace, now, present, is_whole=True)
+    state = state.replace(
+        **sections_of(items),
+        updated_at=shown.updated_at,
+        summaries=state.summaries.replace(key_decisions=key_decisions(items)),
+        token_metrics=shown.token_metrics,
+    )
+    return keep_unknown(state, present)
+
+
+def _state(
+    archive: Archive, workspace: Workspace, now: int, present: dict[str, Any], *, is_whole: bool = False
+) -> State:
+    """Return the state without items: the whole, or what the file may hold of it."""
     at, trigger, git = _saved(archive, workspace.place, present, now)
     since = now - workspace.settings.session_hours * 3_600_000
     worktree = workspace.place.repository.worktree
-    sessions = working_sessions(archive, worktree, since, now)
-    alive = [session for session in sessions if is_running(session.pid)]
+    alive = [one for one in working_sessions(archive, worktree, since, now) if is_running(one.pid)]
     newest = alive[0] if alive else None
-    number = newest.number if newest else None
-    state = State(
+    highlights, actions = _notes(archive, newest.number if newest else None, is_whole)
+    if is_whole:
+        numbers = [one.number for one in alive]
+        highlights = (*earlier_notes(archive, worktree, "highlight", numbers), *highlights)
+        actions += earlier_notes(archive, worktree, "action", numbers)
+    earlier = read_section(WorkItem, earlier_work_item(archive, worktree))
+    return State(
         version=STATE_VERSION,
         timestamp=at,
         trigger=trigger,
         repository=workspace.place.id,
         updated_at=to_text(now),
         git=git,
-        work_item=_work_item(newest) or read_section(WorkItem, earlier_work_item(archive, worktree)),
+        work_item=_work_item(newest, is_whole) or _short_work(earlier, is_whole),
         workflow=_workflow(newest, present),
-        **sections_of(shown),
-        summaries=Summaries(
-            context_highlights=open_notes(archive, number, "highlight", _HIGHLIGHTS),
-            key_decisions=key_decisions(shown),
-            pending_actions=pending_actions(archive, number, _PENDING),
-        ),
-        token_metrics=_metrics(
-            workspace, round(_tokens(shown, texts) * scale), present, now if len(shown) < len(items) else None
-        ),
-        sessions={session.session_id: _session_record(archive, session) for session in alive},
+        summaries=Summaries(context_highlights=highlights, pending_actions=actions),
+        token_metrics=TokenMetrics(last_truncation=_last_truncation(present)),
+        sessions={one.session_id: _session_record(archive, one, is_whole) for one in alive},
     )
-    return keep_unknown(state, present)
 
 
-def _at_most(items: list[LedgerItem], texts: dict[str, str]) -> int:
-    """Return an upper bound of the tokens of items. It is proved, so tokens need not be counted up to it."""
-    return sum(upper_bound(texts[item.uuid]) if item.estimate is None else item.estimate for item in items)
-
-
-def _tokens(items: list[LedgerItem], texts: dict[str, str]) -> float:
-    """Return the tokens of items: counted, else estimated. `page_out` counts items that `texts` has, too."""
-    sizes = (
-        len(texts[item.uuid]) / _CHARACTERS_PER_TOKEN if item.estimate is None else item.estimate for item in items
-    )
-    return sum(sizes)
-
-
-def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:
-    """Return `healthy` up to the target, `warning` up to the maximum, `over_budget` above."""
-    return "healthy" if tokens <= target else "warning" if tokens <= most else "over_budget"
+def _notes(archive: Archive, session: int | None, is_whole: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the highlights and the pending actions of a session and of no session: all, or the newest, cut."""
+    if is_whole:
+        return open_notes(archive, session, "highlight", _ALL), pending_actions(archive, session, _ALL)
+    highlights = open_notes(archive, session, "highlight", _HIGHLIGHTS)
+    actions = pending_actions(archive, session, _PENDING)
+    return tuple(cut(note, _NOTE) for note in highlights), tuple(cut(note, _NOTE) for note in actions)
 
 
 def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
@@ -322,30 +342,32 @@ def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) ->
     return at, trigger, GitState.from_disk(parse_json(git))
 
 
-def _metrics(workspace: Workspace, tokens: int, present: dict[str, Any], truncated_at: int | None) -> TokenMetrics:
+def _last_truncation(present: dict[str, Any]) -> str | None:
     before = present.get("tokenMetrics")
-    last = before.get("lastTruncation") if isinstance(before, dict) else None
-    return TokenMetrics(
-        estimated_tokens=tokens,
-        budget_status=budget_status(tokens, workspace.settings.budget_target, workspace.settings.budget_max),
-        last_truncation=_text(last) if truncated_at is None else to_text(truncated_at),
-    )
+    return _text(before.get("lastTruncation")) if isinstance(before, dict) else None
 
 
-def _session_record(archive: Archive, session: WorkingSession) -> SessionRecord:
+def _session_record(archive: Archive, session: WorkingSession, is_whole: bool) -> SessionRecord:
+    highlights, actions = _notes(archive, session.number, is_whole)
     return SessionRecord(
         updated_at=to_text(session.seen_at),
-        work_item=_work_item(session),
-        highlights=open_notes(archive, session.number, "highlight", _HIGHLIGHTS),
-        pending_actions=pending_actions(archive, session.number, _PENDING),
+        work_item=_work_item(session, is_whole),
+        highlights=highlights,
+        pending_actions=actions,
         branch=session.work.get("branch"),
         commit=session.work.get("commit"),
     )
 
 
-def _work_item(session: WorkingSession | None) -> WorkItem | None:
+def _work_item(session: WorkingSession | None, is_whole: bool = False) -> WorkItem | None:
     fields = None if session is None else session.work.get("workItem")
-    return None if fields is None else read_section(WorkItem, fields)
+    return None if fields is None else _short_work(read_section(WorkItem, fields), is_whole)
+
+
+def _short_work(item: WorkItem, is_whole: bool) -> WorkItem:
+    if is_whole:
+        return item
+    return item.replace(**{name: cut(text, _FIELD) for name in _TEXTS if (text := getattr(item, name))})
 
 
 def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workflow:

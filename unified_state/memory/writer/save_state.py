@@ -15,7 +15,7 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.session_work import add_notes, change_work, close_notes, read_work
 from unified_state.memory.state_file.state_file import written_state_files
 from unified_state.memory.workspace.workspace import Workspace, open_workspace
-from unified_state.memory.writer.record_state import Counter, check_version, record, refresh_state
+from unified_state.memory.writer.record_state import Counter, check_version, record, refresh_state, whole_state
 from unified_state.model.session_state import GitState, State
 from unified_state.settings import environment
 
@@ -87,6 +87,16 @@ def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -
     removed.
     """
     return workspace.use(lambda archive: refresh_state(archive, workspace, current_time(), leaves, count_tokens))
+
+
+def load(workspace: Workspace) -> State:
+    """Update the state file from the ledger, and return the whole state, of which the file holds what fits."""
+
+    def use(archive: Archive) -> State:
+        now = current_time()
+        return whole_state(archive, workspace, now, refresh_state(archive, workspace, now, None, count_tokens))
+
+    return workspace.use(use)
 
 
 def existing_state_files(workspace: Workspace) -> list[str]:
