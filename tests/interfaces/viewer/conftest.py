@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.builders import SESSION
 from tests.chromium import OPTIONS, find_chromium
+from tests.passwd import set_home
 
-from .viewing import Viewer, fill
+from .viewing import Viewer, fill, viewing
 
 Open = Callable[..., Page]
 expect.set_options(timeout=30_000)  # milliseconds
@@ -19,8 +23,23 @@ expect.set_options(timeout=30_000)  # milliseconds
 @pytest.fixture
 def told(repository: Path, tmp_path: Path) -> Path:
     """A repository with a recorded session."""
-    fill(repository, tmp_path / "t" / "5a1e0000-0000-4000-8000-00000000cafe.jsonl")
+    fill(repository, tmp_path / "t" / f"{SESSION}.jsonl")
     return repository
+
+
+@pytest.fixture(scope="module")
+def seen(committed: Path, homes: Iterator[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewer]:
+    """A viewer of such a repository, which tests only look at."""
+    home, folder = next(homes), tmp_path_factory.mktemp("seen")
+    home.mkdir(mode=0o700)
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HOME", str(home))
+            set_home(home)
+            told = shutil.copytree(committed, folder / "repository")
+            fill(told, folder / "t" / f"{SESSION}.jsonl")
+            viewer = stack.enter_context(viewing(told))
+        yield viewer
 
 
 @pytest.fixture(scope="module")

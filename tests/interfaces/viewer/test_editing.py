@@ -18,7 +18,7 @@ def items(folder: Path, kind: str) -> dict[str, Any]:
     return {one["id"]: one for one in json.loads(run(folder, kind, "list", "--all", "--json"))}
 
 
-def test_an_item_is_edited_dropped_and_the_change_undone(told: Path, opened: Open) -> None:
+def test_an_item_is_edited_dropped_and_the_change_undone_and_a_question_answered(told: Path, opened: Open) -> None:
     with viewing(told) as viewer:
         page = opened(viewer)
         page.goto(f"{viewer.base}/D2")
@@ -31,18 +31,13 @@ def test_an_item_is_edited_dropped_and_the_change_undone(told: Path, opened: Ope
         page.goto(f"{viewer.base}/state")
         page.get_by_role("button", name="Undo the newest change").click()
         page.locator("h1", has_text="active").wait_for()
-    told_now = items(told, "decision")
-    assert told_now["D3"]["decision"] == "The clock is the database's"
-    assert told_now["D2"]["status"] == "superseded"
-
-
-def test_a_question_is_answered(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
         page.goto(f"{viewer.base}/Q1")
         page.get_by_label("Answer").fill("Forty")
         page.get_by_role("button", name="Close").click()
         page.locator("h1", has_text="resolved").wait_for()
+    told_now = items(told, "decision")
+    assert told_now["D3"]["decision"] == "The clock is the database's"
+    assert told_now["D2"]["status"] == "superseded"
     assert items(told, "question")["Q1"]["resolution"] == "Forty"
 
 

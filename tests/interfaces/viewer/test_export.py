@@ -72,17 +72,3 @@ def test_an_export_has_no_secret(repository: Path, tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "t" / f"{SESSION}.jsonl", prompt(1, f"my token is {secret}"), answer(2, "ok"))
     run(repository, "import", str(path))
     assert secret not in exported(repository)
-
-
-def test_what_cannot_be_exported_is_one_clear_line(told: Path) -> None:
-    from tests.interfaces.cli.screen import run as run_command
-
-    for what, message in (
-        ("K9", "there is no compaction K9"),
-        ("D1", "no session, compaction or turn"),
-        ("zz", "no ref"),
-    ):
-        done = run_command("view", "--export", "page.html", what, cwd=told)
-        assert done.returncode != 0
-        assert message in done.stderr
-        assert not (told / "page.html").exists()

@@ -7,17 +7,8 @@ import time
 from pathlib import Path
 from urllib.parse import urlencode
 
-import pytest
-
 from .conftest import Open
-from .viewing import Viewer, fetch, fill, run, viewing
-
-
-@pytest.fixture
-def told(repository: Path, tmp_path: Path) -> Path:
-    """A repository with a recorded session."""
-    fill(repository, tmp_path / "t" / "5a1e0000-0000-4000-8000-00000000cafe.jsonl")
-    return repository
+from .viewing import Viewer, fetch, run, viewing
 
 
 def cookie(viewer: Viewer) -> dict[str, str]:
@@ -25,13 +16,12 @@ def cookie(viewer: Viewer) -> dict[str, str]:
     return {"Cookie": f"unified_state_{viewer.port}={viewer.token}"}
 
 
-def test_without_the_token_there_is_nothing(told: Path) -> None:
-    with viewing(told) as viewer:
-        for path in ("/", "/K1", "/state", "/static/viewer.js", "/live/1", "/nothing", "/?token=wrong", "/?token="):
-            status, _, body = fetch(f"{viewer.base}{path}", {})
-            assert (status, "token bucket" in body) == (403, False), path
-        assert fetch(f"{viewer.base}/", {"Cookie": f"unified_state_{viewer.port}=wrong"})[0] == 403
-        assert viewer.get("/")[0] == 200
+def test_without_the_token_there_is_nothing(seen: Viewer) -> None:
+    for path in ("/", "/K1", "/state", "/static/viewer.js", "/live/1", "/nothing", "/?token=wrong", "/?token="):
+        status, _, body = fetch(f"{seen.base}{path}", {})
+        assert (status, "token bucket" in body) == (403, False), path
+    assert fetch(f"{seen.base}/", {"Cookie": f"unified_state_{seen.port}=wrong"})[0] == 403
+    assert seen.get("/")[0] == 200
 
 
 def test_the_token_becomes_a_cookie_and_leaves_the_address(told: Path) -> None:
@@ -46,27 +36,26 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address(told: Path) -> None:
         assert not headers.get("location", "/").startswith("//")
 
 
-def test_no_referrer_has_the_token_and_one_in_a_referrer_opens_nothing(told: Path, opened: Open) -> None:
-    with viewing(told, "K1") as viewer:
-        status, _, body = fetch(f"{viewer.base}/K1", {"Referer": viewer.address})
-        assert (status, "token bucket" in body) == (403, False)
-        page = opened(viewer)
-        sent: list[str] = []
-        page.on("request", lambda request: sent.append(request.all_headers().get("referer", "")))
-        page.goto(viewer.address)
-        page.locator(".fates tbody tr").first.click()
-        page.get_by_role("link", name="State").click()
-        page.wait_for_url("**/state")
-        assert any(sent)
-        assert not any(viewer.token in referrer for referrer in sent)
-        assert viewer.token not in page.evaluate("performance.getEntries().map((one) => one.name).join()")
+def test_no_referrer_has_the_token_and_one_in_a_referrer_opens_nothing(seen: Viewer, opened: Open) -> None:
+    address = f"{seen.base}/K1?token={seen.token}"
+    status, _, body = fetch(f"{seen.base}/K1", {"Referer": address})
+    assert (status, "token bucket" in body) == (403, False)
+    page = opened(seen)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.all_headers().get("referer", "")))
+    page.goto(address)
+    page.locator(".fates tbody tr").first.click()
+    page.get_by_role("link", name="State").click()
+    page.wait_for_url("**/state")
+    assert any(sent)
+    assert not any(seen.token in referrer for referrer in sent)
+    assert seen.token not in page.evaluate("performance.getEntries().map((one) => one.name).join()")
 
 
-def test_another_name_of_this_machine_is_refused(told: Path) -> None:
-    with viewing(told) as viewer:
-        for host in ("evil.example", f"evil.example:{viewer.port}", "127.0.0.1", "127.0.0.1:1", ""):
-            assert fetch(f"{viewer.base}/", {**cookie(viewer), "Host": host})[0] == 421, host
-        assert viewer.get("/", Host=f"localhost:{viewer.port}")[0] == 200
+def test_another_name_of_this_machine_is_refused(seen: Viewer) -> None:
+    for host in ("evil.example", f"evil.example:{seen.port}", "127.0.0.1", "127.0.0.1:1", ""):
+        assert fetch(f"{seen.base}/", {**cookie(seen), "Host": host})[0] == 421, host
+    assert seen.get("/", Host=f"localhost:{seen.port}")[0] == 200
 
 
 def test_a_page_of_another_origin_changes_nothing(told: Path) -> None:
@@ -86,36 +75,34 @@ def form_token(viewer: Viewer) -> str:
     return viewer.get("/D1")[2].partition('name="form" value="')[2].partition('"')[0]
 
 
-def test_every_page_forbids_foreign_scripts_frames_and_caches(told: Path) -> None:
-    with viewing(told) as viewer:
-        for path in ("/", "/K1", "/session/1", "/static/viewer.css", "/K9", "/%00"):
-            headers = viewer.get(path)[1]
-            policy = headers["content-security-policy"]
-            assert "default-src 'none'" in policy
-            assert "script-src 'self'" in policy
-            assert "unsafe" not in policy
-            assert (headers["x-frame-options"], headers["cache-control"]) == ("DENY", "no-store")
-            assert headers["x-content-type-options"] == "nosniff"
-            assert "server" not in headers
+def test_every_page_forbids_foreign_scripts_frames_and_caches(seen: Viewer) -> None:
+    for path in ("/", "/K1", "/session/1", "/static/viewer.css", "/K9", "/%00"):
+        headers = seen.get(path)[1]
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert (headers["x-frame-options"], headers["cache-control"]) == ("DENY", "no-store")
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "server" not in headers
 
 
-def test_no_path_leads_to_another_file(told: Path) -> None:
-    with viewing(told) as viewer:
-        for path in (
-            "/static/../viewer_app.py",
-            "/static/..%2fviewer_app.py",
-            "/static/%2e%2e/%2e%2e/hook.py",
-            "/static//etc/passwd",
-            "/p/..%2f..%2fx/",
-            "/session/99999",
-            "/step/99999999999999999999",
-            "/S0",
-            "/T0",
-        ):
-            status, _, body = viewer.get(path)
-            assert status in {400, 404}, path
-            assert "import" not in body.replace("unified-state import", "")
-            assert "root:" not in body
+def test_no_path_leads_to_another_file(seen: Viewer) -> None:
+    for path in (
+        "/static/../viewer_app.py",
+        "/static/..%2fviewer_app.py",
+        "/static/%2e%2e/%2e%2e/hook.py",
+        "/static//etc/passwd",
+        "/p/..%2f..%2fx/",
+        "/session/99999",
+        "/step/99999999999999999999",
+        "/S0",
+        "/T0",
+    ):
+        status, _, body = seen.get(path)
+        assert status in {400, 404}, path
+        assert "import" not in body.replace("unified-state import", "")
+        assert "root:" not in body
 
 
 def test_the_address_in_a_browsers_arguments_opens_once(told: Path, tmp_path: Path) -> None:

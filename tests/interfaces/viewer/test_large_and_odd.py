@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.amount import amount
@@ -157,48 +155,6 @@ def test_an_interrupt_ends_it_well_at_any_moment(told: Path, tmp_path: Path, hom
     ):
         done = serve(told, options, BROWSER=str(browser), DISPLAY=":0")
         assert (done.returncode, done.stderr) == (0, ""), options
-
-
-# Runs a viewer in a process of its own for each line of the named function, and sends it ^C before that line.
-AT_EACH_LINE = """
-import asyncio, inspect, os, signal, sys
-from unified_state.interfaces.viewer import serve_viewer as viewer
-from unified_state.interfaces.viewer.open_projects import open_projects
-from unified_state.memory.workspace.workspace import open_workspace
-projects = open_projects(open_workspace(sys.argv[1], None, report=print), every=False)
-run = {"run": asyncio.Runner.run, "_serve": viewer._serve}[sys.argv[2]].__code__
-def line_events(line):
-    def trace(frame, event, argument):
-        if frame.f_code is not run:
-            return None
-        if event == "line" and frame.f_lineno == line:
-            sys.settrace(None)
-            print("sent", flush=True)
-            signal.raise_signal(signal.SIGINT)
-        return trace
-    return trace
-for line in sorted({line for _, _, line in run.co_lines() if line}):
-    if (child := os.fork()) == 0:
-        sys.settrace(line_events(line))
-        viewer.serve_viewer(
-            projects, port=0, may_change=False, opens_browser=False, say=lambda _: None, unused_seconds=0.1
-        )
-        sys.exit()
-    print(line, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="one process for each line needs fork")
-@pytest.mark.parametrize("function", ["run", "_serve"])
-def test_an_interrupt_at_any_line_ends_it_well(told: Path, function: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", AT_EACH_LINE, str(told), function],
-        cwd=ROOT, env=person(), capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    lines = done.stdout.split("\n")
-    assert lines.count("sent") > 5
-    assert {line.rpartition(" ")[2] for line in lines if " " in line} == {"0"}, done.stdout + done.stderr
-    assert done.stderr == ""
 
 
 def test_without_the_extra_the_command_says_how_to_get_it(told: Path) -> None:

@@ -8,12 +8,11 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.builders import SESSION, answer, append, boundary, call, prompt, result, summary, write_transcript
 from tests.chromium import axe_script
 
 from .conftest import Open
-from .viewing import HOSTILE, fetch, hook, run, viewing
+from .viewing import HOSTILE, Viewer, hook, run, viewing
 
 ADDRESSES = ("/", "/session/1", "/K1", "/state", "/state?status=all", "/D1", "/Q1", "/search?q=burst", "/step/3")
 
@@ -23,160 +22,110 @@ def transcript_of(folder: Path) -> Path:
     return folder.parent / "t" / f"{SESSION}.jsonl"
 
 
-def test_the_home_page_lists_sessions_with_prompt_turns_and_compactions(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        assert "token=" not in page.url
-        line = page.locator(".sessions li").inner_text()
-        assert "Add a token bucket" in line
-        assert "Claude Code · 3 turns" in line
-        assert "1 compaction" in line
-        assert "nothing waits for you" in page.locator(".facts").inner_text()
-        page.locator(".sessions .title").click()
-        expect(page.locator("h1")).to_have_text("Add a token bucket")
+def test_the_home_page_lists_sessions_with_prompt_turns_and_compactions(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    assert "token=" not in page.url
+    line = page.locator(".sessions li").inner_text()
+    assert "Add a token bucket" in line
+    assert "Claude Code · 3 turns" in line
+    assert "1 compaction" in line
+    assert "nothing waits for you" in page.locator(".facts").inner_text()
+    page.locator(".sessions .title").click()
+    expect(page.locator("h1")).to_have_text("Add a token bucket")
 
 
-def test_a_session_shows_turns_calls_subagents_compactions_and_what_hooks_told(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/session/1")
-        assert page.locator("article.turn").count() == 3
-        call = page.locator("details.call")
-        assert "Bash make test ✕ failed" in " ".join(call.locator("summary").inner_text().split())
-        call.locator("summary").click()
-        assert "FAILED test_burst" in call.inner_text()
-        assert page.locator(".compaction").inner_text().startswith("✂ K1 compaction, auto")
-        assert page.locator(".branch-of summary").inner_text().startswith("⑂ subagent a1: Find the callers")
-        told_lines = page.locator(".told summary").all_inner_texts()
-        assert any("told the model the state" in line and "arrived" in line for line in told_lines)
+def test_a_session_shows_turns_calls_subagents_compactions_and_what_hooks_told(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    page.goto(f"{seen.base}/session/1")
+    assert page.locator("article.turn").count() == 3
+    call = page.locator("details.call")
+    assert "Bash make test ✕ failed" in " ".join(call.locator("summary").inner_text().split())
+    call.locator("summary").click()
+    assert "FAILED test_burst" in call.inner_text()
+    assert page.locator(".compaction").inner_text().startswith("✂ K1 compaction, auto")
+    assert page.locator(".branch-of summary").inner_text().startswith("⑂ subagent a1: Find the callers")
+    told_lines = page.locator(".told summary").all_inner_texts()
+    assert any("told the model the state" in line and "arrived" in line for line in told_lines)
 
 
-def test_a_compaction_shows_known_kept_and_restored_side_by_side(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/K1")
-        rows = {row[0].split()[0]: row for row in (
-            [cell.inner_text() for cell in row.locator("td").all()] for row in page.locator(".fates tbody tr").all()
-        )}  # fmt: skip
-        assert "kept" in rows["D1"][1]
-        assert "missing" in rows["D2"][1]
-        assert "told again" in rows["D2"][2]
-        assert "arrived" in rows["D2"][2]
-        assert "Token bucket in Redis" in page.locator("mark").first.inner_text()
-        page.locator(".fates tr:has(.source) .verdict").first.click()
-        page.locator("article.turn.selected").wait_for()
+def test_a_compaction_shows_known_kept_and_restored_side_by_side(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    page.goto(f"{seen.base}/K1")
+    rows = {row[0].split()[0]: row for row in (
+        [cell.inner_text() for cell in row.locator("td").all()] for row in page.locator(".fates tbody tr").all()
+    )}  # fmt: skip
+    assert "kept" in rows["D1"][1]
+    assert "missing" in rows["D2"][1]
+    assert "told again" in rows["D2"][2]
+    assert "arrived" in rows["D2"][2]
+    assert "Token bucket in Redis" in page.locator("mark").first.inner_text()
+    page.locator(".fates tr:has(.source) .verdict").first.click()
+    page.locator("article.turn.selected").wait_for()
 
 
-def test_a_compaction_says_at_first_sight_what_was_lost_and_what_came_back(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/K1")
-        rows = page.locator(".fates tbody tr").all_inner_texts()
-        lost = [row for row in rows if "missing" in row]
-        back = [row for row in lost if "told again" in row and "not told again" not in row]
-        assert 0 < len(back) < len(lost) <= len(rows)
-        headline = page.locator("h1").inner_text().split("\n")
-        assert headline[0].endswith(f" {len(lost)} of {len(rows)} items.")
-        assert headline[1] == f"unified-state gave {len(back)} back."
-        known, _, restored = page.locator(".flow section").all_inner_texts()
-        assert f"\n{len(rows)}\n" in f"{known}\n"
-        assert f"{len(back)} told again" in restored
-        assert "all arrived" in restored
-        groups = page.locator("table.fates caption").all_inner_texts()
-        assert groups[0].split() == ["Lost,", "not", "given", "back", str(len(lost) - len(back))]
-        assert groups[1].split() == ["Lost,", "and", "given", "back", str(len(back))]
+def test_a_compaction_says_at_first_sight_what_was_lost_and_what_came_back(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    page.goto(f"{seen.base}/K1")
+    rows = page.locator(".fates tbody tr").all_inner_texts()
+    lost = [row for row in rows if "missing" in row]
+    back = [row for row in lost if "told again" in row and "not told again" not in row]
+    assert 0 < len(back) < len(lost) <= len(rows)
+    headline = page.locator("h1").inner_text().split("\n")
+    assert headline[0].endswith(f" {len(lost)} of {len(rows)} items.")
+    assert headline[1] == f"unified-state gave {len(back)} back."
+    known, _, restored = page.locator(".flow section").all_inner_texts()
+    assert f"\n{len(rows)}\n" in f"{known}\n"
+    assert f"{len(back)} told again" in restored
+    assert "all arrived" in restored
+    groups = page.locator("table.fates caption").all_inner_texts()
+    assert groups[0].split() == ["Lost,", "not", "given", "back", str(len(lost) - len(back))]
+    assert groups[1].split() == ["Lost,", "and", "given", "back", str(len(back))]
 
 
-def test_a_compaction_of_an_imported_session_says_why_nothing_came_back(
-    repository: Path, tmp_path: Path, opened: Open
-) -> None:
-    run(repository, "decision", "add", "Tabs, not spaces", "--rationale", "the linter wants it")
-    path = write_transcript(
-        tmp_path / "t" / f"{SESSION}.jsonl",
-        prompt(1, "Look", timestamp="2096-01-01T00:00:00Z"),
-        boundary(2, timestamp="2096-01-01T00:01:00Z"),
-        summary(3, "1. It looked.", timestamp="2096-01-01T00:02:00Z"),
-    )
-    run(repository, "import", str(path))
-    with viewing(repository) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/K1")
-        assert page.locator("h1").inner_text().split("\n") == [
-            "The summary lost 1 of 1 item.",
-            "Nothing was given back.",
-        ]
-        assert "unified-state doctor" in page.locator(".empty").first.inner_text()
+def test_the_state_shows_validity_origin_and_the_source_of_each_item(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    page.goto(f"{seen.base}/state")
+    told_items = page.locator(".items li").all_inner_texts()
+    assert any("Token bucket in Redis" in one and "✓ holds" in one for one in told_items)
+    page.locator(".items").get_by_role("link", name="its turn").first.click()
+    page.locator("article.turn.selected").wait_for()
+    assert seen.get("/source/D999")[0] == 404
+    page.goto(f"{seen.base}/state?at=2020-01-01")
+    assert page.locator(".items li").count() == 0
+    page.goto(f"{seen.base}/D1")
+    about = page.locator(".about").inner_text()
+    assert "the user said it" in about
+    assert "✓ valid" in about
 
 
-def test_the_state_shows_validity_origin_and_the_source_of_each_item(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/state")
-        told_items = page.locator(".items li").all_inner_texts()
-        assert any("Token bucket in Redis" in one and "✓ holds" in one for one in told_items)
-        page.locator(".items").get_by_role("link", name="its turn").first.click()
-        page.locator("article.turn.selected").wait_for()
-        assert viewer.get("/source/D999")[0] == 404
-        page.goto(f"{viewer.base}/state?at=2020-01-01")
-        assert page.locator(".items li").count() == 0
-        page.goto(f"{viewer.base}/D1")
-        about = page.locator(".about").inner_text()
-        assert "the user said it" in about
-        assert "✓ valid" in about
+def test_a_search_marks_its_hits_and_shows_its_filters_as_chips(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    page.locator("[type=search]").first.fill("burst")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?**")
+    assert "burst" in page.locator(".hits mark").first.inner_text().lower()
+    page.goto(f"{seen.base}/search?q=burst&kind=question")
+    assert page.locator(".chip").all_inner_texts() == ["kind: question"]
+    assert [line[:2] for line in page.locator(".hits li").all_inner_texts()] == ["Q1"]
+    page.goto(f"{seen.base}/search?q=burst&kind=question&since=2020-01-01&session={SESSION}")
+    page.locator(".chip", has_text="kind").click()
+    page.wait_for_url(f"**/search?q=burst&since=2020-01-01&session={SESSION}")
+    assert [chip.partition(":")[0] for chip in page.locator(".chip").all_inner_texts()] == ["since", "session"]
+    page.get_by_role("button", name="Search").click()
+    page.wait_for_url(f"**session={SESSION}**")
 
 
-def test_a_search_marks_its_hits_and_shows_its_filters_as_chips(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        page.locator("[type=search]").first.fill("burst")
-        page.keyboard.press("Enter")
-        page.wait_for_url("**/search?**")
-        assert "burst" in page.locator(".hits mark").first.inner_text().lower()
-        page.goto(f"{viewer.base}/search?q=burst&kind=question")
-        assert page.locator(".chip").all_inner_texts() == ["kind: question"]
-        assert [line[:2] for line in page.locator(".hits li").all_inner_texts()] == ["Q1"]
-        page.goto(f"{viewer.base}/search?q=burst&kind=question&since=2020-01-01&session={SESSION}")
-        page.locator(".chip", has_text="kind").click()
-        page.wait_for_url(f"**/search?q=burst&since=2020-01-01&session={SESSION}")
-        assert [chip.partition(":")[0] for chip in page.locator(".chip").all_inner_texts()] == ["since", "session"]
-        page.get_by_role("button", name="Search").click()
-        page.wait_for_url(f"**session={SESSION}**")
-
-
-def test_a_search_goes_by_meaning_where_it_is_set_up(
-    repository: Path, tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, minilm_folder())
-    path = tmp_path / "t" / f"{SESSION}.jsonl"
-    write_transcript(path, prompt(1, "the login page is broken"), answer(2, "I look at the colours of the logo."))
-    run(repository, "import", str(path))
-    address = "/search?q=users+cannot+sign+in"
-    with viewing(repository) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}{address}")
-        assert page.locator(".hits li").count() == 0
-        page.goto(f"{viewer.base}/search?q=login")
-        assert "unified-state embed" in page.locator("main").inner_text()
-    run(repository, "embed")
-    with viewing(repository, UNIFIED_STATE_SEARCH_VECTORS="minilm") as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}{address}")
-        assert "the login page is broken" in page.locator(".hits li").first.inner_text()
-        assert "by words and by meaning" in page.locator("main").inner_text()
-
-
-def test_hostile_text_is_shown_and_never_run(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        for address in ADDRESSES:
-            page.goto(f"{viewer.base}{address}")
-            assert "owned" not in page.title()
-            text = page.locator("body").inner_text()
-            assert "\u202e" not in text
-            assert "\x1b" not in text
-            assert page.locator("main img").count() == 0
-        page.goto(f"{viewer.base}/Q1")
-        assert "<script>document.title" in page.locator("body").inner_text()
+def test_hostile_text_is_shown_and_never_run(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    for address in ADDRESSES:
+        page.goto(f"{seen.base}{address}")
+        assert "owned" not in page.title()
+        text = page.locator("body").inner_text()
+        assert "\u202e" not in text
+        assert "\x1b" not in text
+        assert page.locator("main img").count() == 0
+    page.goto(f"{seen.base}/Q1")
+    assert "<script>document.title" in page.locator("body").inner_text()
 
 
 def test_markup_in_every_field_stays_text(repository: Path, tmp_path: Path, opened: Open) -> None:
@@ -212,22 +161,21 @@ def test_markup_in_every_field_stays_text(repository: Path, tmp_path: Path, open
         assert "<img" not in shown.replace("&lt;img", "")
 
 
-def test_keys_move_open_and_search(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/K1")
-        first, second = (text.split()[0] for text in page.locator(".fates tbody tr").all_inner_texts()[:2])
-        page.keyboard.press("j")
-        page.keyboard.press("j")
-        assert page.locator("tr.selected td").first.inner_text().startswith(second)
-        page.keyboard.press("k")
-        assert page.locator("tr.selected td").first.inner_text().startswith(first)
-        page.keyboard.press("Enter")
-        page.wait_for_url(f"**/{first}")
-        page.keyboard.press("/")
-        page.keyboard.type("clock")
-        page.keyboard.press("Enter")
-        page.wait_for_url("**/search?q=clock")
+def test_keys_move_open_and_search(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    page.goto(f"{seen.base}/K1")
+    first, second = (text.split()[0] for text in page.locator(".fates tbody tr").all_inner_texts()[:2])
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.locator("tr.selected td").first.inner_text().startswith(second)
+    page.keyboard.press("k")
+    assert page.locator("tr.selected td").first.inner_text().startswith(first)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{first}")
+    page.keyboard.press("/")
+    page.keyboard.type("clock")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=clock")
 
 
 def test_a_running_session_shows_new_turns_by_itself(told: Path, opened: Open) -> None:
@@ -273,13 +221,3 @@ def test_pages_fit_a_phone_and_a_wide_screen(told: Path, opened: Open) -> None:
             for address in (*ADDRESSES, "/D3"):
                 page.goto(f"{viewer.base}{address}")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, address)
-
-
-def test_an_empty_project_says_what_to_do(repository: Path, opened: Open) -> None:
-    run(repository, "decision", "add", "One", "--rationale", "x")
-    with viewing(repository) as viewer:
-        page = opened(viewer)
-        assert "unified-state install" in page.locator(".empty").inner_text()
-        status, _, body = viewer.get("/K9")
-        assert (status, "there is no compaction K9" in body) == (404, True)
-        assert fetch(f"{viewer.base}/", {})[0] == 403
