@@ -83,8 +83,7 @@ bench: $(VENV)/installed
 	$(RUN)/python -m benchmarks.tool_outputs
 	$(RUN)/python -m benchmarks.lean_cost
 
-# Made-up inputs of every kind, guided by coverage, for so many seconds: make campaign DURATION=3600. With OPTIONS=--save
-# the corpus in the repository is written anew.
+# Made-up inputs of every kind, guided by coverage, for so many seconds: make campaign DURATION=3600
 DURATION ?= 60
 campaign: $(VENV)/campaign
 	@$(RUN)/python -m tests.campaign $(DURATION) $(OPTIONS)

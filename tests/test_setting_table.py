@@ -31,14 +31,6 @@ def test_a_number_is_read_from_toml_and_from_text(value: object) -> None:
     assert SIZE.parse(value) == int(str(value))
 
 
-def test_a_choice_is_taken_as_it_is_written() -> None:
-    assert CHOICE.parse("all") == "all"
-
-
-def test_text_is_any_text() -> None:
-    assert FOLDER.parse("/somewhere") == "/somewhere"
-
-
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [

@@ -134,23 +134,9 @@ def test_that_variable_can_say_no(value: str) -> None:
     assert (settings.enabled, settings.problems) == (True, [])
 
 
-def test_that_variable_beats_the_setting() -> None:
-    variables = {"UNIFIED_STATE_DISABLE": "1", "UNIFIED_STATE_ENABLED": "true"}
-    assert not load_settings(None, variables).enabled
-
-
-def test_a_project_can_be_turned_off(worktree: Path) -> None:
-    write_project(worktree, "enabled = false\n")
-    assert not load_settings(str(worktree), {}).enabled
-
-
 def test_the_seeds_budget_in_characters_becomes_tokens() -> None:
     settings = load_settings(None, {"CLAUDE_FLOW_COMPACT_RESTORE_BUDGET": "8000"})
     assert (settings.restore_tokens, settings.origin["restore_tokens"]) == (2000, "$CLAUDE_FLOW_COMPACT_RESTORE_BUDGET")
-
-
-def test_the_seeds_instruction_budget_is_in_bytes_as_ours() -> None:
-    assert load_settings(None, {"CLAUDE_FLOW_COMPACT_INSTRUCTION_BUDGET": "1500"}).steer_bytes == 1500
 
 
 @pytest.mark.parametrize("value", ["many", "-1", "3.5", "²", ""])

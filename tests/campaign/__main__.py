@@ -1,8 +1,8 @@
 """The campaign: `python -m tests.campaign SECONDS` shares the time between the kinds of input and prints what it found.
 
 Each kind has a process of its own, and as many run at once as the machine has processors. An input that reaches more
-code is kept beside the checkout, and with `--save` the smallest set that executes all of it becomes the corpus in the
-repository. A failure is tried again by a fresh process; its input is kept, and the command that repeats it is printed.
+code is kept beside the checkout. A failure is tried again by a fresh process; its input is kept, and the command that
+repeats it is printed.
 """
 
 from __future__ import annotations
@@ -94,13 +94,6 @@ def _corpus(kind: str) -> list[str]:
     return [str(folder)] if folder.is_dir() else []
 
 
-def save(kind: str, folder: Path) -> None:
-    """Make the smallest set of inputs that execute all that is executed the corpus of a kind."""
-    command = [sys.executable, "-m", "tests.campaign.minimise", kind, str(CORPUS / slug(kind))]
-    folders = [*_corpus(kind), str(folder / slug(kind) / "corpus")]
-    subprocess.run([*command, *folders], check=True)
-
-
 def _replayed(kind: str, path: Path) -> str:
     """What an input breaks in a fresh process; nothing if all holds."""
     command = [sys.executable, "-m", "tests.campaign.fuzz", kind, "--replay", str(path)]
@@ -146,14 +139,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes at once")
     parser.add_argument("--found", type=Path, default=FOUND, help="where new inputs and failures are kept")
     parser.add_argument("--seed", type=int, default=0, help="begin with the same inputs each time; default: random")
-    parser.add_argument("--save", action="store_true", help="write the corpus of the repository anew")
     given: Any = parser.parse_args(arguments)
     kinds = given.kinds.split(",")
     seconds = max(1, given.seconds * min(given.workers, len(kinds)) // len(kinds))
     with ThreadPoolExecutor(given.workers) as pool:
         found = list(pool.map(lambda kind: work(kind, seconds, given.found, given.seed), kinds))
-        if given.save:
-            list(pool.map(lambda kind: save(kind, given.found), kinds))
     return 1 if report(found) else 0
 
 

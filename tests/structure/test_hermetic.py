@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 # Folders are found, sessions captured and restored, and hooks run in processes of their own.
 CHOSEN = (
@@ -38,24 +40,25 @@ def plant(folder: Path) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def test_nothing_planted_is_found(tmp_path: Path) -> None:
-    home, temporary = tmp_path / "home", tmp_path / "t"
+def test_nothing_planted_is_found(tmp_path_factory: pytest.TempPathFactory) -> None:
+    above = tmp_path_factory.mktemp("h")  # short: sockets lie in it
+    home, temporary = above / "home", above / "t"
     temporary.mkdir()
-    for folder in (tmp_path, temporary, home):
+    for folder in (above, temporary, home):
         plant(folder)
     odd = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
         "PYTEST_DEBUG_TEMPROOT": str(temporary),
-        "TMPDIR": str(temporary),  # short: sockets lie in it
+        "TMPDIR": str(temporary),
         "LANG": "tr_TR.UTF-8",
         "LC_ALL": "tr_TR.ISO-8859-9",
         "TZ": "Pacific/Kiritimati",
         "USER": "grace",
         "CLAUDE_CONFIG_DIR": str(home / ".claude"),
-        "CLAUDE_PROJECT_DIR": str(tmp_path),
-        "GIT_DIR": str(tmp_path),
-        "UNIFIED_STATE_DATA_DIR": str(tmp_path / "data"),
+        "CLAUDE_PROJECT_DIR": str(above),
+        "GIT_DIR": str(above),
+        "UNIFIED_STATE_DATA_DIR": str(above / "data"),
         "UNIFIED_STATE_ENABLED": "false",
         "UNIFIED_STATE_TIER": "json",
         "XDG_CONFIG_HOME": str(home / ".config"),
@@ -64,4 +67,4 @@ def test_nothing_planted_is_found(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{name}" for name in CHOSEN)]
     done = subprocess.run(command, cwd=ROOT, env=odd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert not (tmp_path / "data").exists()
+    assert not (above / "data").exists()

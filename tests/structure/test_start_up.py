@@ -65,7 +65,7 @@ def modules_of_hook(
     repository: Path, transcript: Path, event: str, part: str = "", *, code: str = HOOK, **fields: object
 ) -> set[str]:
     """The modules that a hook's process has loaded at its end, by their top-level names."""
-    return {name.split(".")[0] for name in loaded_by_hook(repository, transcript, event, part, code=code, **fields)}
+    return top(loaded_by_hook(repository, transcript, event, part, code=code, **fields))
 
 
 def loaded_by_hook(
@@ -73,14 +73,19 @@ def loaded_by_hook(
 ) -> set[str]:
     """The same by their whole names."""
     given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), **fields}
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, str(ROOT), event, part],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return set(done.stderr.split(","))
+    return started(code, event, part, **given)[1]
+
+
+def started(code: str, *arguments: str, **given: object) -> tuple[str, set[str]]:
+    """What a process prints and which modules it has loaded at its end, by their whole names."""
+    command = [sys.executable, "-I", "-S", "-c", code, str(ROOT), *arguments]
+    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=True)
+    return done.stdout, set(done.stderr.split(","))
+
+
+def top(names: set[str]) -> set[str]:
+    """Modules by their top-level names."""
+    return {name.split(".")[0] for name in names}
 
 
 @pytest.mark.parametrize("with_install", [False, True])
@@ -95,14 +100,6 @@ def test_a_hook_of_the_plugin_loads_nothing_that_costs_milliseconds(
     loaded = modules_of_hook(repository, transcript, "UserPromptSubmit", code=PLUGIN_HOOK, prompt="x")
     assert ("zlib" in loaded) != with_install  # where it yields it does not get as far as the archive
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
-
-
-def modules_of_command(*arguments: str) -> set[str]:
-    """The modules that a command's process has loaded at its end."""
-    code = "import sys; from unified_state.interfaces.cli.main import run; run(sys.argv[1:])"
-    code += "; print(','.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in done.stdout.splitlines()[-1].split(",")}
 
 
 def test_a_prompt_that_is_given_archived_turns_loads_nothing_that_costs_milliseconds(
@@ -197,71 +194,48 @@ sys.stderr.write(",".join(sys.modules))
 def modules_of_status_line(repository: Path, code: str = STATUS_LINE) -> set[str]:
     """The modules that the status line's process has loaded at its end, in full."""
     usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
-    given = {"session_id": "s", "cwd": str(repository), "context_window": usage}
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, str(ROOT), default_data_dir()],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "62%" in done.stdout
-    return set(done.stderr.split(","))
+    shown, loaded = started(code, default_data_dir(), session_id="s", cwd=str(repository), context_window=usage)
+    assert "62%" in shown
+    return loaded
 
 
 def test_the_status_line_loads_nothing_that_costs_milliseconds(repository: Path, transcript: Path) -> None:
     modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
     loaded = modules_of_status_line(repository)
     assert "unified_state.context.window.read_context" in loaded  # it looked into the archive
-    assert {name.split(".")[0] for name in loaded} & TOO_DEAR_FOR_HOOKS == set()
+    assert top(loaded) & TOO_DEAR_FOR_HOOKS == set()
 
 
 def test_a_prompt_that_is_told_nothing_of_its_context_loads_nothing_for_it(repository: Path, transcript: Path) -> None:
-    given = {"session_id": "s", "transcript_path": str(transcript), "cwd": str(repository), "prompt": "x"}
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", HOOK, str(ROOT), "UserPromptSubmit", ""],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {name for name in done.stderr.split(",") if name.startswith("unified_state.")}
+    loaded = loaded_by_hook(repository, transcript, "UserPromptSubmit", prompt="x")
     assert "unified_state.interfaces.hooks.user_prompt_submit" in loaded
-    assert [
-        name for name in loaded if "context" in name and name != "unified_state.memory.archive.schema.context_schema"
-    ] == []
+    assert {name for name in loaded if name.startswith("unified_state.") and "context" in name} <= {
+        "unified_state.memory.archive.schema.context_schema"
+    }
 
 
 def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> None:
     assert modules_of_hook(repository, transcript, "PreCompact", trigger="auto") & HEAVY == set()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("decision", "add", "Use SQLite", "--rationale", "one file"),
-        ("constraint", "add", "API v1 stays", "--source", "user"),
-        ("status",),
-        ("age",),
-        ("load",),
-        ("decision", "list", "--json"),
-        ("inbox",),
-        ("context",),
-        ("search", "SQLite"),
-        (),
-        ("help",),
-        ("show", "D1"),
-        ("show", "D1", "--source"),
-        ("preview", "--startup"),
-    ],
-    ids=lambda arguments: " ".join(arguments[:2]),
-)
-def test_an_everyday_command_loads_nothing_heavy(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(repository)
-    subprocess.run([sys.executable, "-m", "unified_state.interfaces.cli.main", "save"], check=True, capture_output=True)
-    assert modules_of_command(*arguments) & HEAVY == set()
+COMMANDS = """
+import sys
+from unified_state.interfaces.cli.main import run
+for line in sys.argv[1:]:
+    run(line.split())
+print(",".join(sys.modules))
+"""
+
+
+def test_everyday_commands_load_nothing_heavy(repository: Path) -> None:
+    save = [sys.executable, "-m", "unified_state.interfaces.cli.main", "save"]  # which may load what reads git
+    subprocess.run(save, cwd=repository, check=True, capture_output=True)
+    lines = "decision add SQLite --rationale simple|constraint add Stable --source user|status|age|load|inbox|context|"
+    lines += "decision list --json|search SQLite||help|show D1|show D1 --source|preview --startup"
+    command = [sys.executable, "-c", COMMANDS, *lines.split("|")]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
+    assert "SQLite. Why: simple" in done.stdout
+    assert {name.split(".")[0] for name in done.stdout.splitlines()[-1].split(",")} & HEAVY == set()
 
 
 def test_importing_the_package_imports_none_of_its_modules() -> None:
@@ -284,15 +258,9 @@ def modules_of_output_hook(repository: Path, command: str, output: str) -> set[s
     """The modules that the hook behind tool calls has loaded at its end, in full."""
     given = {"session_id": "s", "cwd": str(repository), "tool_name": "Bash", "tool_input": {"command": command}}
     answer = {"tool_use_id": "t", "tool_response": {"stdout": output, "stderr": ""}}
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", OUTPUT_HOOK, str(ROOT)],
-        input=json.dumps({**given, **answer}),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert bool(done.stdout) == (command == "./walk.sh" and output == _LONG)
-    return set(done.stderr.split(","))
+    shown, loaded = started(OUTPUT_HOOK, **given, **answer)
+    assert bool(shown) == (command == "./walk.sh" and output == _LONG)
+    return loaded
 
 
 @pytest.mark.parametrize(("command", "output"), [("./walk.sh", "short"), ("cat a.py", _LONG)])
@@ -300,7 +268,7 @@ def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
     repository: Path, command: str, output: str
 ) -> None:
     loaded = modules_of_output_hook(repository, command, output)
-    assert {name.split(".")[0] for name in loaded} & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
+    assert top(loaded) & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
     unwanted = (
         "unified_state.memory.archive.archive",
         "unified_state.memory.secrets.rules.mask",
@@ -311,7 +279,7 @@ def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
 
 def test_an_output_that_is_shortened_loads_nothing_that_costs_milliseconds(repository: Path) -> None:
     loaded = modules_of_output_hook(repository, "./walk.sh", _LONG)
-    assert {name.split(".")[0] for name in loaded} & TOO_DEAR_FOR_HOOKS == set()
+    assert top(loaded) & TOO_DEAR_FOR_HOOKS == set()
 
 
 TOOL_HOOK = """
@@ -330,22 +298,14 @@ def test_the_hook_before_tool_calls_loads_neither_sqlite_nor_anything_that_costs
     UnifiedStateManager(repository).add_constraint(
         "Never force-push", "the team", scope={"commands": ["git push --force"]}, mode="deny"
     )
-    given = {"cwd": str(repository), "tool_name": "Bash", "tool_input": {"command": command}}
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", TOOL_HOOK, str(ROOT)],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ("permissionDecision" in done.stdout) == (command != "ls")
-    loaded = {name.split(".")[0] for name in done.stderr.split(",")}
-    assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
+    shown, loaded = started(TOOL_HOOK, cwd=str(repository), tool_name="Bash", tool_input={"command": command})
+    assert ("permissionDecision" in shown) == (command != "ls")
+    assert top(loaded) & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
 
 
 @pytest.mark.parametrize(
     ("tool", "given"),
-    [("Edit", {"file_path": "src/a.py"}), ("Edit", {"file_path": "b.py"}), ("Bash", {"command": "ls"})],
+    [("Edit", {"file_path": "src/a.py"}), ("Bash", {"command": "ls"})],
 )
 def test_the_hook_that_reminds_loads_neither_sqlite_nor_anything_that_costs_milliseconds(
     repository: Path, tool: str, given: dict[str, str]
@@ -353,13 +313,6 @@ def test_the_hook_that_reminds_loads_neither_sqlite_nor_anything_that_costs_mill
     install = [sys.executable, "-m", "unified_state.interfaces.cli.main", "install", "--reminders", "on"]
     subprocess.run(install, cwd=repository, check=True, capture_output=True)
     UnifiedStateManager(repository).add_decision("Keep the lock in src/a.py", "because")
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", TOOL_HOOK, str(ROOT)],
-        input=json.dumps({"session_id": "s", "cwd": str(repository), "tool_name": tool, "tool_input": given}),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ("Keep the lock" in done.stdout) == (given == {"file_path": "src/a.py"})
-    loaded = {name.split(".")[0] for name in done.stderr.split(",")}
-    assert loaded & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
+    shown, loaded = started(TOOL_HOOK, session_id="s", cwd=str(repository), tool_name=tool, tool_input=given)
+    assert ("Keep the lock" in shown) == (tool == "Edit")
+    assert top(loaded) & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()

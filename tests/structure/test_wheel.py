@@ -33,24 +33,30 @@ def build(target: str, folder: Path) -> Path:
     return path
 
 
-def test_the_wheel_has_every_folder_that_lies_beside_the_package(tmp_path: Path, shipped: dict[str, bytes]) -> None:
-    with ZipFile(build("wheel", tmp_path)) as wheel:
-        inside = {name for name in wheel.namelist() if name.startswith("unified_state/assets/")}
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree."""
+    return build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_wheel_has_every_folder_that_lies_beside_the_package(wheel: Path, shipped: dict[str, bytes]) -> None:
+    with ZipFile(wheel) as archive:
+        inside = {name for name in archive.namelist() if name.startswith("unified_state/assets/")}
         for name, content in shipped.items():
-            assert wheel.read(f"unified_state/assets/{name}") == content
+            assert archive.read(f"unified_state/assets/{name}") == content
             inside.remove(f"unified_state/assets/{name}")
         assert not [name for name in inside if name.split("/")[2] in FOLDERS]
-        assert wheel.getinfo("unified_state/assets/bin/unified-state").external_attr >> 16 & 0o111 == 0o111
+        assert archive.getinfo("unified_state/assets/bin/unified-state").external_attr >> 16 & 0o111 == 0o111
 
 
-def test_the_wheel_has_nothing_but_the_package(tmp_path: Path) -> None:
-    with ZipFile(build("wheel", tmp_path)) as wheel:
-        folders = {name.partition("/")[0] for name in wheel.namelist()}
+def test_the_wheel_has_nothing_but_the_package(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        folders = {name.partition("/")[0] for name in archive.namelist()}
     assert {folder for folder in folders if not folder.endswith((".data", ".dist-info"))} == {"unified_state"}
 
 
-def test_install_lines_name_the_wheel_that_is_built(tmp_path: Path) -> None:
-    assert f"dist/{build('wheel', tmp_path).name}" == WHEEL
+def test_install_lines_name_the_wheel_that_is_built(wheel: Path) -> None:
+    assert f"dist/{wheel.name}" == WHEEL
 
 
 def test_the_source_archive_has_them_too(tmp_path: Path, shipped: dict[str, bytes]) -> None:
@@ -59,8 +65,8 @@ def test_the_source_archive_has_them_too(tmp_path: Path, shipped: dict[str, byte
     assert shipped.keys() <= names
 
 
-def test_an_installation_without_extras_stays_small(tmp_path: Path) -> None:
-    with ZipFile(wheel := build("wheel", tmp_path)) as inside:
+def test_an_installation_without_extras_stays_small(wheel: Path) -> None:
+    with ZipFile(wheel) as inside:
         (metadata,) = [name for name in inside.namelist() if name.endswith(".dist-info/METADATA")]
         told = Parser().parsestr(inside.read(metadata).decode())
     needed = {re.split(r"[^\w-]", line)[0] for line in told.get_all("Requires-Dist", []) if "extra ==" not in line}

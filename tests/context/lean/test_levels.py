@@ -23,15 +23,3 @@ def test_a_short_form_loads_nothing_that_is_too_dear_for_a_hook() -> None:
     arguments = [sys.executable, "-I", "-S", "-c", SHORTENED, str(ROOT)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True)
     assert not {name.split(".")[0] for name in done.stdout.split(",")} & TOO_DEAR_FOR_HOOKS
-
-
-def test_an_output_that_is_short_loads_no_rule_of_a_kind() -> None:
-    script = SHORTENED.partition("from unified")[0] + (
-        "from unified_state.context.lean.rules.levels import call_to_shorten\n"
-        "assert call_to_shorten('Bash', {'command': 'ls'}, 'a b', 2) is None\n"
-        "sys.stdout.write(','.join(sys.modules))"
-    )
-    arguments = [sys.executable, "-I", "-S", "-c", script, str(ROOT)]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
-    loaded = {name.rpartition(".")[2] for name in done.stdout.split(",") if ".rules." in name}
-    assert loaded == {"levels"}

@@ -52,11 +52,6 @@ def test_what_was_cut_is_recalled_whole_by_the_ref_in_its_marker(workspace: Work
     assert archive.recall(ref) == f"0 {LONG}"
 
 
-def test_a_ref_stays_the_same_also_for_another_process(workspace: Workspace) -> None:
-    first = prune_messages(conversation(), MessageArchive(workspace=workspace).keep)
-    assert prune_messages(conversation(), MessageArchive(workspace=workspace).keep) == first
-
-
 def test_the_archive_says_who_said_it_and_takes_no_programs_word_for_the_users(
     workspace: Workspace, archive: Archive
 ) -> None:
@@ -87,12 +82,6 @@ def test_what_the_user_had_forgotten_is_not_kept_again_and_so_not_cut(workspace:
     pruned = prune_messages(messages, MessageArchive(workspace=workspace).keep)
     forget(workspace, 0, text="a line of output")
     assert prune_messages(messages, MessageArchive(workspace=workspace).keep) == messages != pruned
-
-
-def test_half_an_emoji_comes_back_as_it_was(workspace: Workspace) -> None:
-    archive = MessageArchive(workspace=workspace)
-    (ref,) = archive.keep([CutText("half \ud83d of it", "tool")])
-    assert archive.recall(ref) == "half \ud83d of it"
 
 
 def test_an_unknown_ref_is_not_found(workspace: Workspace) -> None:

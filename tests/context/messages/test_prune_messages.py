@@ -92,22 +92,15 @@ def test_the_generated_conversations_are_valid(messages: list[Message]) -> None:
 
 @PATIENT
 @given(conversations(), OPTIONS, STEPS | st.none())
-def test_what_is_pruned_stays_valid(messages: list[Message], options: dict[str, Any], step: int | None) -> None:
-    assert problems(prune_messages(messages, Shelf().keep, **options, step_tokens=step)) == []
-
-
-@PATIENT
-@given(conversations(), OPTIONS, STEPS | st.none())
-def test_what_is_given_is_never_changed(messages: list[Message], options: dict[str, Any], step: int | None) -> None:
+def test_what_is_pruned_is_valid_and_new_its_last_turns_are_whole_and_pruning_again_changes_nothing(
+    messages: list[Message], options: dict[str, Any], step: int | None
+) -> None:
     before = copy.deepcopy(messages)
-    prune_messages(messages, Shelf().keep, **options, step_tokens=step)
-    assert messages == before
-
-
-@PATIENT
-@given(conversations(), OPTIONS, STEPS | st.none())
-def test_pruning_again_changes_nothing(messages: list[Message], options: dict[str, Any], step: int | None) -> None:
     once = prune_messages(messages, Shelf().keep, **options, step_tokens=step)
+    assert messages == before
+    assert problems(once) == []
+    kept = turn_starts(messages)[-options["keep_turns"] :][0]
+    assert once[kept:] == messages[kept:]
     assert prune_messages(once, Shelf().keep, **options, step_tokens=step) == once
 
 
@@ -128,37 +121,20 @@ def test_every_text_that_was_cut_can_be_recalled_whole_and_nothing_else_changes(
 
 
 @PATIENT
-@given(conversations(), OPTIONS, STEPS | st.none())
-def test_the_last_turns_stay_whole(messages: list[Message], options: dict[str, Any], step: int | None) -> None:
-    kept = turn_starts(messages)[-options["keep_turns"] :][0]
-    assert prune_messages(messages, Shelf().keep, **options, step_tokens=step)[kept:] == messages[kept:]
-
-
-@PATIENT
 @given(conversations(), OPTIONS, STEPS)
-def test_in_steps_what_was_sent_stays_until_a_step_saves_enough(
+def test_in_steps_what_was_sent_stays_until_a_step_saves_enough_and_what_was_cut_for_good(
     messages: list[Message], options: dict[str, Any], step: int
 ) -> None:
-    shelf = Shelf()
+    shelf, whole = Shelf(), dict(strings(messages))
     sent: list[Message] = []
+    cut: dict[tuple[Any, ...], str] = {}
     for end in (start + 1 for start in turn_starts(messages)):
         request = prune_messages(messages[:end], shelf.keep, **options, step_tokens=step)
         if request[: len(sent)] != sent:
             assert tokens(sent) - tokens(request[: len(sent)]) >= step
-        sent = request
-
-
-@PATIENT
-@given(conversations(), OPTIONS, STEPS)
-def test_in_steps_a_text_that_was_cut_stays_as_it_is(
-    messages: list[Message], options: dict[str, Any], step: int
-) -> None:
-    shelf = Shelf()
-    cut: dict[tuple[Any, ...], str] = {}
-    for end in (start + 1 for start in turn_starts(messages)):
-        shown = dict(strings(prune_messages(messages[:end], shelf.keep, **options, step_tokens=step)))
+        sent, shown = request, dict(strings(request))
         assert cut.items() <= shown.items()
-        cut |= {path: text for path, text in shown.items() if text != dict(strings(messages))[path]}
+        cut |= {path: text for path, text in shown.items() if text != whole[path]}
 
 
 @PATIENT
@@ -283,10 +259,6 @@ def test_objects_of_the_apis_library_are_read_as_blocks_are() -> None:
 def test_what_has_another_shape_passes(content: object) -> None:
     messages: list[Any] = [{"role": "user", "content": content}, {"role": "x"}, None, *dialogue(10)]
     assert prune_messages(messages, Shelf().keep)[:3] == messages[:3]
-
-
-def test_an_empty_conversation_stays_empty() -> None:
-    assert prune_messages([], Shelf().keep, step_tokens=5) == []
 
 
 @pytest.mark.parametrize(

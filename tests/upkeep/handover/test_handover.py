@@ -175,11 +175,6 @@ def test_other_files_are_refused_with_what_to_do(sender: Path, receiver: Path, t
     assert say(receiver, "inbox") == ""
 
 
-def test_import_takes_a_hand_over_like_a_history(sender: Path, receiver: Path, tmp_path: Path, say: Say) -> None:
-    say(sender, "handover", "create", str(tmp_path / "work.jsonl"))
-    assert "2 proposed" in say(receiver, "import", str(tmp_path / "work.jsonl"))
-
-
 def test_a_page_for_people_forms_nothing_of_recorded_text_and_has_its_hash(
     sender: Path, tmp_path: Path, say: Say
 ) -> None:
