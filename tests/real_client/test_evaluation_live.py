@@ -124,13 +124,6 @@ def test_the_key_is_in_no_file_and_reaches_the_api_alone(command: Command) -> No
     assert not [path for path in command.folder.rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
 
 
-def test_a_finished_run_is_not_done_again(command: Command, api: MockApi) -> None:
-    assert command.run().returncode == 0
-    before = len(api.of("main"))
-    done = command.run()
-    assert (done.returncode, len(api.of("main"))) == (0, before)
-
-
 def test_a_budget_of_one_dollar_stops_at_one_dollar_and_a_larger_one_goes_on(command: Command, api: MockApi) -> None:
     api.always("count_tokens", reply(input_tokens=40_000))
     dear = {OLD_MODEL: {"input": 60, "output": 15, "cache_read": 0.3, "cache_write": 60, "cache_write_1h": 60}}
@@ -151,19 +144,6 @@ def test_a_missing_key_is_one_line_and_nothing_is_written(command: Command, api:
     assert (api.requests, command.results.exists()) == ([], False)
 
 
-def test_a_wrong_model_is_one_line_and_nothing_is_written(command: Command, api: MockApi) -> None:
-    command.prices.write_text(json.dumps({"claude-nobody": PRICES[OLD_MODEL]}), encoding="utf-8")
-    api.always("count_tokens", Failure(404, "model: claude-nobody", "not_found_error"))
-    line = one_line(command.run(model="claude-nobody"))
-    assert "refuses the model claude-nobody with 404 not_found_error: model: claude-nobody" in line
-    assert not command.results.exists()
-
-
-def test_a_model_without_a_price_is_one_line_and_nothing_is_written(command: Command) -> None:
-    assert "no price for the model claude-opus-5-5" in one_line(command.run(model="claude-opus-5-5"))
-    assert not command.results.exists()
-
-
 def test_a_refused_request_is_one_line_and_the_run_goes_on_later(command: Command, api: MockApi) -> None:
     api.script("main", "OK", Failure(403, "your organisation is out of credit", "permission_error"))
     done = command.run()
@@ -172,11 +152,6 @@ def test_a_refused_request_is_one_line_and_the_run_goes_on_later(command: Comman
     assert "the API refused a request with 403 permission_error: your organisation is out of credit" in last
     assert not list((command.results / "runs").iterdir())
     assert command.run().returncode == 0
-
-
-def test_another_plan_for_the_same_folder_is_refused(command: Command) -> None:
-    assert command.run().returncode == 0
-    assert "was written for other arms" in one_line(command.run(arms="unified-state"))
 
 
 def test_a_run_that_was_killed_goes_on_and_its_requests_are_paid(command: Command, api: MockApi) -> None:

@@ -89,17 +89,6 @@ def test_the_plugin_works_where_the_client_does_not_read_the_settings_that_have_
     assert [step["text"] for step in product.export() if step["kind"] == "prompt"] == ["hello"]
 
 
-def test_the_plugin_works_where_the_settings_that_have_the_hooks_are_damaged(scenario: Scenario) -> None:
-    product = Product(scenario)
-    product.install()
-    settings = scenario.project / ".claude" / "settings.local.json"
-    settings.write_text("// a comment, which the client does not take\n" + settings.read_text())
-    program_on_path(scenario)
-    Plugin(scenario).install()
-    scenario.prompt("hello")
-    assert [step["text"] for step in product.export() if step["kind"] == "prompt"] == ["hello"]
-
-
 def test_after_an_update_that_moves_the_plugin_the_program_is_still_known(scenario: Scenario) -> None:
     program_on_path(scenario)
     for name in ("first", "second"):
@@ -137,15 +126,6 @@ def test_where_no_program_is_installed_the_plugin_says_so_once_and_does_nothing(
     assert line.startswith("unified-state: the program is not installed")
     assert archives(scenario) == []
     assert scenario.api.of("main")[-1].find(line) == []
-
-
-def test_an_installation_after_that_is_found_by_the_next_hook(scenario: Scenario) -> None:
-    Plugin(scenario).install()
-    scenario.prompt("too early")
-    program_on_path(scenario)
-    scenario.prompt("hello")
-    prompts = [step["text"] for step in Product(scenario).export() if step["kind"] == "prompt"]
-    assert "hello" in prompts
 
 
 def test_the_server_of_the_plugin_fails_at_once_where_no_program_is_installed(scenario: Scenario) -> None:

@@ -139,12 +139,3 @@ def test_a_fork_is_given_only_what_others_changed_since_its_parent_was_there(sce
     assert "Tabs, no spaces" in news
     assert "Use SQLite" not in news
     assert rows(scenario, "SELECT predecessor FROM session WHERE session_id = ?", fork) == [(parent,)]
-
-
-@LATE
-def test_a_fork_that_missed_nothing_is_given_nothing(scenario: Scenario, part: str) -> None:
-    installed_with_items(scenario)
-    parent = scenario.prompt("first").session_id
-    change_handlers(scenario, late, "SessionStart", part)
-    scenario.prompt("second", resume=parent, fork=True)
-    assert len(given_last(scenario)) == 1
