@@ -9,6 +9,8 @@ import inspect
 import json
 import re
 import tomllib
+from collections import Counter
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -67,16 +69,14 @@ PATHS = (
     "/home/dev/shop",
 )
 
-all_pages = pytest.mark.parametrize("page", PAGES, ids=name_of)
-
 
 def read(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-@all_pages
-def test_generated_blocks_are_up_to_date(page: Path) -> None:
-    assert read(page) == make_reference.with_generated(read(page)), "run `make generate`"
+def test_generated_blocks_are_up_to_date() -> None:
+    stale = [name_of(page) for page in PAGES if read(page) != make_reference.with_generated(read(page))]
+    assert stale == [], "run `make generate`"
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
@@ -84,27 +84,25 @@ def test_examples_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     assert examples.run_page(read(page), tmp_path) == read(page), "run `make generate`, and look at the difference"
 
 
-@pytest.mark.parametrize("name", make_reference.GENERATED)
-def test_what_can_be_generated_stands_on_one_page(name: str) -> None:
-    assert [found for page in PAGES for found in make_reference.generated_in(read(page))].count(name) == 1
+def test_what_can_be_generated_stands_on_one_page() -> None:
+    found = Counter(name for page in PAGES for name in make_reference.generated_in(read(page)))
+    assert found == dict.fromkeys(make_reference.GENERATED, 1)
 
 
-@all_pages
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_leads_somewhere() -> None:
     broken = []
-    for link in links(read(page)):
-        if urlsplit(link).scheme:
-            continue
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (anchor and anchor not in anchors(read(target))):
-            broken.append(link)
+    for page in PAGES:
+        for link in links(read(page)):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            if not urlsplit(link).scheme and not (target.exists() and (not anchor or anchor in anchors(read(target)))):
+                broken.append((name_of(page), link))
     assert broken == []
 
 
-@all_pages
-def test_every_command_line_is_one_that_the_program_takes(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert [call for call in program_calls(read(page)) if not _is_understood(call)] == []
+def test_every_command_line_is_one_that_the_program_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = [(name_of(page), call) for page in PAGES for call in program_calls(read(page)) if not _is_understood(call)]
+    assert wrong == []
 
 
 def _is_understood(arguments: list[str]) -> bool:
@@ -118,15 +116,15 @@ def _is_understood(arguments: list[str]) -> bool:
     return True
 
 
+@cache
 def _names() -> list[list[str]]:
     commands = list(subparsers_of(build_parser(list(COMMANDS))))
     verbs = [[name, verb] for name, parser in commands for verb, _ in subparsers_of(parser)]
     return [[], *([name] for name, _ in commands), *verbs]
 
 
-@all_pages
-def test_every_setting_in_a_toml_example_exists(page: Path) -> None:
-    tables = [tomllib.loads(block.text) for block in blocks(read(page)) if block.kind == "toml"]
+def test_every_setting_in_a_toml_example_exists() -> None:
+    tables = [tomllib.loads(block.text) for page in PAGES for block in blocks(read(page)) if block.kind == "toml"]
     assert {name for table in tables for name in table} <= {setting.name for setting in SETTINGS}
 
 
@@ -159,13 +157,12 @@ def test_the_names_of_the_plugins_tools_are_told(name: str) -> None:
     assert f"`mcp__plugin_{plugin}_{server}__" in read(ROOT / "docs" / "how-to" / f"{name}.md")
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "how-to").glob("*.md")), ids=name_of)
-def test_a_how_to_begins_with_the_command(page: Path) -> None:
+def test_a_how_to_begins_with_the_command() -> None:
     """Its reader sees a command, a setting or code without scrolling."""
-    shown = re.sub(r"<!--.*?-->", "", read(page), flags=re.DOTALL)
-    before, fence, _ = shown.partition("```")
-    assert fence
-    assert len(before.split()) <= LONGEST_START
+    for page in (ROOT / "docs" / "how-to").glob("*.md"):
+        shown = re.sub(r"<!--.*?-->", "", read(page), flags=re.DOTALL)
+        before, fence, _ = shown.partition("```")
+        assert (name_of(page), bool(fence), len(before.split()) <= LONGEST_START) == (name_of(page), True, True)
 
 
 def test_the_documentation_stays_short() -> None:
@@ -242,14 +239,13 @@ def test_contributing_names_every_folder_of_the_package() -> None:
     assert [name for name in layers if f"`unified_state/{name}/`" not in read(CONTRIBUTING)] == []
 
 
-@all_pages
-def test_no_page_names_anybodys_machine(page: Path) -> None:
-    text = re.sub(r"https?://\S+", "", read(page))
+def test_no_page_names_anybodys_machine() -> None:
+    text = re.sub(r"https?://\S+", "", "\n".join(map(read, PAGES)))
     paths = re.findall(r"(?<![\w.~<\u2039}*)/-])/(?:[\w.-]+/)*[\w.-]+", text)
     assert [path for path in paths if not path.startswith(PATHS)] == []
 
 
-@all_pages
-def test_links_to_other_sites_lead_to_known_ones(page: Path) -> None:
-    hosts = {urlsplit(url).hostname for url in re.findall(r"https?://[^\s)\"'`>]+", read(page))}
+def test_links_to_other_sites_lead_to_known_ones() -> None:
+    urls = re.findall(r"https?://[^\s)\"'`>]+", "\n".join(map(read, PAGES)))
+    hosts = {urlsplit(url).hostname for url in urls}
     assert hosts <= HOSTS
