@@ -13,7 +13,6 @@ from benchmarks.hindcast_cases import Case, find_cases
 from benchmarks.hindcast_measures import measure
 from benchmarks.hindcast_report import ALONE, CaseFacts, Measured, tables
 from tests import builders
-from tests.rollouts import Rollout
 from unified_state.lib.tokens import count_tokens
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
@@ -50,29 +49,6 @@ def case(folder: Path) -> Case:
     return found
 
 
-def test_a_compaction_of_codex_is_a_case_too(tmp_path: Path) -> None:
-    """The same session, but for the read files, which Codex shows by commands, and the summary, which it encrypts."""
-    rollout = Rollout(tmp_path / "rollout.jsonl", "0a1b", Path("/p"))
-    rollout.says("user", "Please see to #12")
-    for name in NAMES:
-        rollout.runs(f"sed -n '1,200p' /p/{name}.py", f"def read_{name}(text): ...")
-    rollout.runs("pytest tests", OUTPUT, 1)
-    rollout.compacts("Please see to #12 with read_alpha")
-    rollout.says("assistant", "On with #12: read_beta, read_gamma and read_delta, as in beta.py")
-    rollout.patches("*** Update File: /p/alpha.py\n@@\n-def read_alpha(text)\n+def read_alpha(brand_new)")
-    rollout.runs("pytest tests", "fine")
-    (case,) = find_cases(tmp_path)
-    assert case.gold == GOLD
-    assert case.lost() == GOLD - {"read_alpha", "#12"}
-    assert case.pairs == {("alpha.py", "read_alpha")}
-    assert case.next_edits == [("alpha.py", "read_alpha")]
-    assert case.repeated == ["1 failed, 9 passed in"]
-    assert case.errors == [ERROR]
-    ((_, _, summary, text),) = hindcast.restored([case], [500], alone=False)
-    assert summary == "Please see to #12 with read_alpha"
-    assert "command: pytest tests -> failed: " in text
-
-
 def test_gold_is_what_the_agent_writes_afterwards_and_had_seen_before(case: Case) -> None:
     assert case.gold == GOLD
     assert case.lost() == GOLD - {"read_alpha", "alpha.py", "read_beta"}
@@ -104,7 +80,7 @@ def test_a_compaction_that_two_transcripts_hold_counts_once(folder: Path) -> Non
     assert len(list(find_cases(folder))) == 1
 
 
-@pytest.mark.parametrize("tokens", [1, 20, 250])
+@pytest.mark.parametrize("tokens", [20])
 @pytest.mark.parametrize("method", BASELINES)
 def test_a_baseline_keeps_the_budget(case: Case, method: str, tokens: int) -> None:
     (size,) = count_tokens([within(BASELINES[method](case, tokens), tokens)])
@@ -126,19 +102,6 @@ def test_the_command_prints_every_method_with_figures(folder: Path, capsys: pyte
     assert found["random names", "alone"]["pair"]["mean"] == 0
     assert found["random names", "alone"]["all"]["over_names"]["mean"] == 0
     assert found["unified-state", "alone"]["pair"]["mean"] == 1
-
-
-def test_the_tables_have_a_row_for_each_method(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert hindcast.main([str(folder), "--tokens", "250"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "1 compaction of 1 project"
-    for method in (*BASELINES, "summary", "unified-state"):
-        assert sum(line.startswith(method) for line in lines) == 2
-
-
-def test_a_folder_without_compactions_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert hindcast.main([str(tmp_path)]) == 1
-    assert "no transcript with a compaction" in capsys.readouterr().err
 
 
 def test_each_project_counts_the_same_in_the_mean_of_their_means() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import lean
-from benchmarks.lean_measures import FILES, OTHERS, group_of, measure, tokens_of
-from benchmarks.lean_methods import NEVER, Form, clearing, heads_and_tails, short_forms, whole
+from benchmarks.lean_measures import measure, tokens_of
+from benchmarks.lean_methods import Form, short_forms, whole
 from benchmarks.lean_sessions import Stretch, stretches
-from benchmarks.lean_uses import BY_NAME, VERBATIM, bare, uses
+from benchmarks.lean_uses import BY_NAME, VERBATIM, uses
 from tests import builders
 
 STEPS = [f"step {number} of the long way" for number in range(1_000)]
@@ -58,13 +58,6 @@ def test_uses_are_the_lines_and_new_names_that_the_agent_writes_before_the_compa
     assert of_edit == []
 
 
-@pytest.mark.parametrize(
-    "line", ["  12\u2192\tx = f(1)", "a/b.go:12:\tx = f(1)", "a/b.go-13-  x = f(1)", "+x = f(1)", "14-\tx = f(1)"]
-)
-def test_a_line_is_known_without_what_a_tool_puts_before_it(line: str) -> None:
-    assert bare(line) == "x = f(1)"
-
-
 def test_a_cut_line_that_another_output_shows_is_not_lost(stretch: Stretch) -> None:
     tokens = tokens_of([output.text for output in stretch.outputs])
     forms = [Form("", frozenset()), Form(FILE), Form("done")]
@@ -82,14 +75,6 @@ def test_what_is_saved_counts_in_every_later_request_up_to_the_compaction(stretc
     assert command.saved == command.carried_saved == 0
 
 
-def test_head_and_tail_has_the_size_of_ours(stretch: Stretch) -> None:
-    ours, theirs = short_forms(2)(stretch, [])[0], heads_and_tails(2)(stretch, [])[0]
-    assert abs(len(ours.text.partition("\n")[2]) - len(theirs.text)) < 10
-    assert theirs.shows(0)
-    assert theirs.shows(1_000)
-    assert not theirs.shows(500)
-
-
 def test_what_the_client_takes_from_no_hook_is_told_apart(folder: Path) -> None:
     command, *_ = next(stretches(folder)).outputs
     stretch = Stretch("s", [command])
@@ -97,17 +82,6 @@ def test_what_the_client_takes_from_no_hook_is_told_apart(folder: Path) -> None:
     assert short_forms(2, only_taken=True)(stretch, []) == short_forms(2)(stretch, [])
     command.is_taken = False  # it failed, or its tool has another shape
     assert short_forms(2, only_taken=True)(stretch, []) == [Form(TESTS)]
-
-
-def test_clearing_takes_all_but_the_newest_once_the_context_is_large(stretch: Stretch) -> None:
-    stretch.context = [50_000, 120_000, 120_000, 60_000]
-    stretch.outputs = [stretch.outputs[0]] * 5
-    forms = clearing(stretch, [9_000] * 5)
-    assert [form.cleared_before for form in forms] == [1, 1, NEVER, NEVER, NEVER]
-
-
-def test_file_contents_are_told_from_other_output(stretch: Stretch) -> None:
-    assert list(map(group_of, stretch.outputs)) == [OTHERS, FILES, FILES]
 
 
 def test_the_tables_of_a_folder_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,23 +76,6 @@ def test_the_command_asks_every_method_every_question(file: Path, capsys: pytest
     assert found["single-hop", "recency"]["MRR"]["mean"] == 1 / 4
 
 
-def test_the_tables_have_a_row_for_each_method(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert locomo.main([str(file)]) == 0
-    tables = capsys.readouterr().out.split("\n\n")
-    assert [table.splitlines()[0].partition(",")[0] for table in tables] == [
-        "categories 1-4",
-        "multi-hop",
-        "single-hop",
-    ]
-    assert [line.split()[0] for line in tables[0].splitlines()[2:]] == ["random", "recency", "BM25", "unified-state"]
-
-
-def test_the_walk_is_one_more_method(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert locomo.main([str(file), "--walk"]) == 0
-    first = capsys.readouterr().out.split("\n\n")[0]
-    assert first.splitlines()[-1].startswith("... with a walk")
-
-
 def test_search_by_words_and_by_meaning_stand_side_by_side_and_are_compared_question_by_question(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from benchmarks.known_items import Exhaustive, measure
 from benchmarks.long_archive import word, write_archive
-from benchmarks.search import QUERIES, share_of_exhaustive
+from benchmarks.search import share_of_exhaustive
 from benchmarks.side_by_side import Contender, ratio
-from unified_state.lib.query import query_words
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import count_having, count_steps
 from unified_state.memory.archive.steps import find_step
@@ -39,17 +38,8 @@ def test_words_are_as_frequent_as_their_ranks_say(path: Path) -> None:
     assert counts == sorted(counts, reverse=True)
 
 
-def test_no_two_ranks_have_one_word() -> None:
-    assert len({word(rank) for rank in range(20_000)}) == 20_000
-
-
 def test_where_few_steps_match_search_finds_what_scoring_all_would(path: Path) -> None:
     assert share_of_exhaustive(path, "T-00001") == 1
-
-
-@pytest.mark.parametrize("query", [query for queries in QUERIES.values() for query in queries])
-def test_every_query_says_something(query: str) -> None:
-    assert query_words(query)
 
 
 def test_known_items_are_looked_for_in_each_class_and_age(path: Path) -> None:

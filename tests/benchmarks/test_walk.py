@@ -22,7 +22,3 @@ def test_a_hit_beside_the_best_rises_in_its_own_session_only() -> None:
     best = Node(3.0, 1, 1, "parser")
     beside, elsewhere = Node(1.0, 1, 2, "lexer"), Node(1.1, 2, 3, "queue")
     assert walked([best, beside, elsewhere]) == [0, 1, 2]
-
-
-def test_no_hits_are_no_order() -> None:
-    assert walked([]) == []

@@ -89,17 +89,3 @@ def test_the_same_run_gives_the_same_outcomes(tmp_path: Path) -> None:
     folder = transcripts(tmp_path, "1. Work: the cache.")
     runs = [dry_run(folder, name, "--compactions", "1", "--count", "1") for name in ("first", "second")]
     assert runs[0] == runs[1]
-
-
-def test_a_folder_without_compactions_is_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "evaluation.dry_run", str(OWN_TASKS), str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"{tmp_path}: no transcript with a compaction in it\n"
-
-
-def test_an_unknown_arm_is_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "evaluation.dry_run", str(OWN_TASKS), str(tmp_path), "--arms", "bare nothing"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("no arm nothing; there are bare, placebo, ")

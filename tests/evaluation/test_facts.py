@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evaluation.facts import facts_of, held
-from evaluation.tasks import Task, chosen, find_tasks
+from evaluation.tasks import Task, find_tasks
 
 DECIDED = [
     {"role": "user", "text": "Our retries trip the gateway. Please look at the retrier."},
@@ -43,13 +43,6 @@ def test_the_words_of_the_policy_are_looked_for_in_what_was_decided(tmp_path: Pa
     assert held("The upstream blocks us. Fix the Retrier.", facts) == 0
 
 
-def test_words_that_are_far_apart_are_no_fact(tmp_path: Path) -> None:
-    facts = facts_of(task(tmp_path))
-    assert (
-        held("Cap it at 7 attempts." + " and so on" * 100 + " measured against the gateway's reset window", facts) == 0
-    )
-
-
 def test_the_newest_statement_of_a_decision_counts(tmp_path: Path) -> None:
     old = {"role": "user", "text": "Cap it at 7 attempts, measured against the reset window, and log each of them."}
     new = {"role": "user", "text": "Amended: 7 attempts, measured against the reset window, without any log."}
@@ -73,25 +66,8 @@ def test_a_task_whose_data_tell_nothing_is_an_error(tmp_path: Path) -> None:
         facts_of(task(tmp_path, policy="xylophone"))
 
 
-def test_a_file_of_another_form_is_named(tmp_path: Path) -> None:
-    (tmp_path / "x").mkdir()
-    (tmp_path / "x" / "task.json").write_text('{"task_id": 1}', encoding="utf-8")
-    with pytest.raises(ValueError, match=r"x/task\.json: no task of a known form"):
-        find_tasks(tmp_path)
-    with pytest.raises(ValueError, match="no task in it"):
-        find_tasks(tmp_path / "x")
-
-
 def test_our_own_tasks_hang_on_what_was_decided() -> None:
     for found in find_tasks(Path("evaluation/own_tasks")):
         facts = facts_of(found)
         assert held("\n".join(said.text for said in found.decided), facts) == 1
         assert held(found.bug_report, facts) == 0
-
-
-def test_tasks_are_chosen_by_name_and_number() -> None:
-    tasks = find_tasks(Path("evaluation/own_tasks"))
-    assert [found.name for found in chosen(tasks, 2)] == ["own-invoices", "own-limiter"]
-    assert [found.name for found in chosen(tasks, None, ["own-notes"])] == ["own-notes"]
-    with pytest.raises(ValueError, match="no task own-nothing"):
-        chosen(tasks, None, ["own-nothing"])

@@ -45,11 +45,6 @@ def test_the_page_has_plots_and_what_was_registered(results: Results, tmp_path: 
     assert page(results) == text  # the same files give the same page
 
 
-def test_a_folder_without_a_run_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none"), str(tmp_path / "page.html")]) == 1
-    assert capsys.readouterr().err == f"evaluation: {tmp_path / 'none'}: no finished run\n"
-
-
 def test_a_run_that_fails_leaves_nothing(results: Results) -> None:
     def fail() -> None:
         with results.run("broken") as folder:
