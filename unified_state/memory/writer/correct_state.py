@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from unified_state.constraints.compile_constraints import end_lost
@@ -11,7 +11,7 @@ from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.correct_item import close, drop, edit, propose_accept, reopen
 from unified_state.memory.ledger.decide_proposal import accept, reject
 from unified_state.memory.ledger.item_table import find_item
-from unified_state.memory.ledger.record_item import checked, in_force, lift, propose_end, resolve, supersede
+from unified_state.memory.ledger.record_item import Author, checked, in_force, lift, propose_end, resolve, supersede
 from unified_state.memory.ledger.rules.short_item import short_form
 from unified_state.memory.ledger.undo_change import Undone, undo
 from unified_state.memory.workspace.workspace import Workspace
@@ -19,20 +19,20 @@ from unified_state.memory.writer.record_state import record
 from unified_state.model.item import QUESTION, Entry, LedgerItem
 
 
+def _changed(workspace: Workspace, change: Callable[..., LedgerItem], *values: Any, **options: Any) -> Entry:
+    """Return the entry of the item that a change of the ledger returns."""
+    author = workspace.author()
+    return short_form(record(workspace, lambda archive, now: change(archive, *values, author, now=now, **options)))
+
+
 def supersede_decision(workspace: Workspace, ref: str, by: str) -> Entry:
     """Mark a decision as superseded by another one, and return the entry of the other one."""
-    author = workspace.author()
-    return short_form(record(workspace, lambda archive, now: supersede(archive, ref, by, author, now=now)))
+    return _changed(workspace, supersede, ref, by)
 
 
 def resolve_question(workspace: Workspace, ref: str, resolution: str) -> Entry:
     """Close an open question and return its entry."""
-    author = workspace.author()
-
-    def action(archive: Archive, now: int) -> LedgerItem:
-        return resolve(archive, ref, resolution, author, mask=workspace.mask, now=now)
-
-    return short_form(record(workspace, action))
+    return _changed(workspace, resolve, ref, resolution, mask=workspace.mask)
 
 
 def lift_constraint(workspace: Workspace, ref: str) -> Entry:
@@ -40,9 +40,8 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
 
     If only the table of enforced constraints has it, end its enforcement and raise NotFoundError.
     """
-    author = workspace.author()
 
-    def action(archive: Archive, now: int) -> LedgerItem:
+    def change(archive: Archive, author: Author, *, now: int) -> LedgerItem:
         try:
             return lift(archive, ref, author, mask=workspace.mask, now=now)
         except NotFoundError:
@@ -50,35 +49,27 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
                 workspace.report(f"{ref} is no longer in the ledger; its enforcement was ended")
             raise
 
-    return short_form(record(workspace, action))
+    return _changed(workspace, change)
 
 
 def drop_item(workspace: Workspace, ref: str, why: str = "") -> Entry:
     """Drop an item and return its entry: it stays in the ledger, and nowhere else."""
-    author = workspace.author()
-
-    def action(archive: Archive, now: int) -> LedgerItem:
-        return drop(archive, ref, author, mask=workspace.mask, now=now, why=why)
-
-    return short_form(record(workspace, action))
+    return _changed(workspace, drop, ref, mask=workspace.mask, why=why)
 
 
 def close_item(workspace: Workspace, ref: str, resolution: str = "") -> Entry:
     """Close an open question with its answer, or evidence or an attempt that is settled, and return its entry."""
-    author = workspace.author()
 
-    def action(archive: Archive, now: int) -> LedgerItem:
-        if find_item(archive, ref).kind == QUESTION:
-            return resolve(archive, ref, resolution, author, mask=workspace.mask, now=now)
-        return close(archive, ref, resolution, author, mask=workspace.mask, now=now)
+    def change(archive: Archive, author: Author, *, now: int) -> LedgerItem:
+        end = resolve if find_item(archive, ref).kind == QUESTION else close
+        return end(archive, ref, resolution, author, mask=workspace.mask, now=now)
 
-    return short_form(record(workspace, action))
+    return _changed(workspace, change)
 
 
 def reopen_item(workspace: Workspace, ref: str) -> Entry:
     """Reopen an item that was closed, lifted, dropped or rejected, and return its entry."""
-    author = workspace.author()
-    return short_form(record(workspace, lambda archive, now: reopen(archive, ref, author, now=now)))
+    return _changed(workspace, reopen, ref)
 
 
 def undo_newest(workspace: Workspace) -> Undone:
@@ -102,29 +93,18 @@ def decide_proposals(workspace: Workspace, refs: Sequence[str], *, accepted: boo
 
 def edit_item(workspace: Workspace, ref: str, changes: dict[str, Any]) -> Entry:
     """Return the entry of the item with the changed fields. It is proposed where only the user may change it."""
-    author = workspace.author()
-
-    def action(archive: Archive, now: int) -> LedgerItem:
-        return edit(archive, ref, changes, author, mask=workspace.mask, now=now)
-
-    return short_form(record(workspace, action))
+    return _changed(workspace, edit, ref, changes, mask=workspace.mask)
 
 
 def propose_lifting(workspace: Workspace, ref: str) -> Entry:
     """Return the entry of the proposal to lift a constraint."""
-    author = workspace.author()
 
-    def action(archive: Archive, now: int) -> LedgerItem:
+    def change(archive: Archive, author: Author, *, now: int) -> LedgerItem:
         return propose_end(archive, in_force(archive, ref), author, mask=workspace.mask, now=now)
 
-    return short_form(record(workspace, action))
+    return _changed(workspace, change)
 
 
 def propose_accepting(workspace: Workspace, ref: str) -> Entry:
     """Return the entry of the proposal to make an item the user's word."""
-    author = workspace.author()
-
-    def action(archive: Archive, now: int) -> LedgerItem:
-        return propose_accept(archive, ref, author, mask=workspace.mask, now=now)
-
-    return short_form(record(workspace, action))
+    return _changed(workspace, propose_accept, ref, mask=workspace.mask)
