@@ -274,14 +274,14 @@ def commands(world: World, steps: int) -> list[Contender]:
 
 def status_lines(folder: Path) -> list[Contender]:
     """The status line of a session that is archived, as `install` would write it, alone and with another beside it."""
-    settings = {"status line": "{}", "status line with another": '{"statusLine": {"command": "cat"}}'}
+    settings = {"status line": {}, "status line with another": {"statusLine": {"command": "cat"}}}
     world = World(folder / "line")
     transcript = world.folder / "line.jsonl"
     write_transcript(transcript, 500, transcript.stem)
     world.archive(transcript)
     stdin, rows = _status(world, transcript), []
-    for name, text in settings.items():
-        command = shlex.split(json.loads(with_status_line(text, default_data_dir()))["statusLine"]["command"])
+    for name, known in settings.items():
+        command = shlex.split(with_status_line(known, default_data_dir())["statusLine"]["command"])
         rows.append(Contender(name, command, stdin, environment=world.environment))
     return rows
 

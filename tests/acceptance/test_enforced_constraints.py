@@ -179,10 +179,10 @@ def test_installing_again_keeps_the_hook_and_uninstalling_takes_it_out(forbidden
     assert "hooks" not in settings(forbidden.folder)
 
 
-def test_the_users_own_settings_stay_byte_for_byte(project: Project) -> None:
+def test_the_users_own_settings_stay(project: Project) -> None:
     path = project.folder / ".claude" / "settings.local.json"
     path.parent.mkdir(exist_ok=True)
-    before = '{\n\t"hooks": {"PreToolUse": [ {"matcher": "Bash", "hooks": []} ]},\n\t"x": "é" }\r\n'
+    before = '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": []}]}, "x": "é"}\r\n'
     path.write_bytes(before.encode())
     project.run(*FORCE_PUSH)
     assert len(settings(project.folder)["hooks"]["PreToolUse"]) == 2

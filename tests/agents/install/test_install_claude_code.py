@@ -1,4 +1,4 @@
-"""Our entries in a client's settings file: what is put in comes out again, byte for byte."""
+"""Our entries in a client's settings file: what is put in comes out again."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ def place(tmp_path: Path) -> Target:
 
 
 @pytest.mark.parametrize(
-    "before", ['{"model": "opus"}\n', '\ufeff{"model": "opus"}', '{\r\n\t"permissions": {"deny": []}\r\n}']
+    "before",
+    ['{"model": "opus"}\n', '\ufeff{"model": "opus"}', '{\r\n\t"permissions": {\r\n\t\t"deny": []\r\n\t}\r\n}'],
 )
-def test_settings_that_allow_reading_come_back_byte_for_byte(place: Target, tmp_path: Path, before: str) -> None:
+def test_settings_that_allow_reading_come_back(place: Target, tmp_path: Path, before: str) -> None:
     path = Path(place.settings_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(before.encode())
@@ -52,7 +53,7 @@ def test_rules_of_the_users_own_stay_among_ours(place: Target, tmp_path: Path) -
 
 
 OWN_HOOK = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}'
-WITH_OWN_HOOK = f'{{\r\n\t"hooks": {{"PreToolUse": [{OWN_HOOK}]}}\r\n}}'
+WITH_OWN_HOOK = f'{{"hooks": {{"PreToolUse": [{OWN_HOOK}]}}}}\r\n'
 
 
 @pytest.mark.parametrize("before", ['{"model": "opus"}\n', WITH_OWN_HOOK, None])

@@ -1,4 +1,4 @@
-"""Our hooks in the files of other hosts: in, and out again byte for byte."""
+"""Our hooks in the files of other hosts: in, and out again without a trace."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ EVERY = pytest.mark.parametrize("host", HOSTS.values(), ids=lambda host: host.na
 THEIRS = {"hooks": [{"type": "command", "command": "theirs", "timeout": 5}]}
 FILES = {
     "empty": "{}\n",
-    "compact": '{"theme":"dark","hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"theirs"}]}]}}',
-    "windows": '{\r\n\t"theme": "dark",\r\n\t"hooks": {\r\n\t\t"Stop": [null]\r\n\t}\r\n}\r\n',
+    "one line": '{"theme": "dark", "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "theirs"}]}]}}',
+    "windows": '{\r\n\t"theme": "dark",\r\n\t"hooks": {\r\n\t\t"Stop": [\r\n\t\t\tnull\r\n\t\t]\r\n\t}\r\n}\r\n',
     "foreign": '\ufeff{"名前": "値", "emoji": "🦊", "hooks": {"Other": []}, "version": 1}',
     "tabs": json.dumps({"a": [1, {"b": None}], "hooks": {"sessionStart": [THEIRS]}}, indent="\t") + "\n\n",
 }
@@ -39,7 +39,7 @@ def data_dir(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
 @pytest.mark.parametrize("host", SHARED, ids=lambda host: host.name)
-def test_what_was_put_in_comes_out_byte_for_byte(tmp_path: Path, data_dir: str, host: Host, text: str) -> None:
+def test_what_was_put_in_comes_out(tmp_path: Path, data_dir: str, host: Host, text: str) -> None:
     path = tmp_path / "hooks.json"
     path.write_bytes(text.encode())
     assert [install_host(host, str(path), data_dir).changed for _ in range(2)] == [True, False]

@@ -1,7 +1,7 @@
 """Install our hooks into the client's settings, and remove them.
 
-Only our own entries are added and removed. All other bytes of the file stay. Settings that are not valid JSON are
-refused. The hooks call the interpreter that runs this code by its absolute path.
+Only our own entries are added and removed. Settings that are not valid JSON are refused. The hooks call the interpreter
+that runs this code by its absolute path.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from unified_state.agents.install.hook_table import (
 from unified_state.agents.install.settings_edit import (
     CREATED,
     WITHOUT_SKILL,
+    Settings,
     again_if_changed,
     append_entries,
+    laid_out,
     parsed,
     read_text,
     remove_entries,
@@ -165,20 +167,22 @@ def install(place: Target, data_dir: str, choices: Choices) -> Installed:
 def plan_install(place: Target, data_dir: str, choices: Choices, program: str) -> Plan:
     """Return what `install` writes. `program` is the launcher that hooks call, or "" for the interpreter."""
     before = read_text(place.settings_path)
-    had_status, text = without_status_line("{}\n" if before is None else before)
-    settings = parsed(text)
+    had_status, settings = without_status_line({} if before is None else parsed(before))
     shows_status = had_status if choices.status_line is None else choices.status_line
     reads = allows_reading(settings) if choices.reading is None else choices.reading
     chosen = lean_level(settings) if choices.lean is None else choices.lean
     level = None if chosen == LEAN_OFF else chosen
-    text = _without_our_hooks(text)
-    for event, entries in _groups(settings, data_dir, level, program).items():
-        text = append_entries(text, ("hooks", event), entries)
+    groups = _groups(settings, data_dir, level, program)
+    settings = _without_our_hooks(settings)
+    for event, entries in groups.items():
+        settings = append_entries(settings, ("hooks", event), entries)
     if reads:
-        present = parsed(text).get("permissions", {}).get("allow", [])
-        text = append_entries(text, ("permissions", "allow"), [rule for rule in READ_ONLY_RULES if rule not in present])
+        present = settings.get("permissions", {}).get("allow", [])
+        new = [rule for rule in READ_ONLY_RULES if rule not in present]
+        settings = append_entries(settings, ("permissions", "allow"), new)
     if shows_status:
-        text = with_status_line(text, data_dir)
+        settings = with_status_line(settings, data_dir)
+    text = laid_out(settings, before)
     path = os.path.join(place.commands_folder, COMMAND_FILE)
     command = None if os.path.lexists(path) and not _is_our_command(path) else _our_command()
     return Plan(before, text, path, command, _skill(place, data_dir, choices), shows_status, level, reads)
@@ -218,8 +222,8 @@ def uninstall(place: Target, data_dir: str) -> Installed:
         before = read_text(place.settings_path)
         if before is None:
             return False
-        text = _without_our_hooks(without_status_line(before)[1])
-        return write_text(place.settings_path, before, text, data_dir, is_empty=parsed(text) == {})
+        settings = _without_our_hooks(without_status_line(parsed(before))[1])
+        return write_text(place.settings_path, before, laid_out(settings, before), data_dir, is_empty=not settings)
 
     changed = again_if_changed(take_out)
     for known in (CREATED, WITHOUT_SKILL):
@@ -241,10 +245,10 @@ def put_tool_hook(path: str, data_dir: str, matcher: str | None) -> bool:
         if before is None and group is None:
             return False
         is_replaced = partial(is_our_handler, module=TOOL_HOOK_MODULE)
-        text = "{}\n" if before is None else remove_handlers(before, ("hooks", TOOL_EVENT), is_replaced)
+        settings = {} if before is None else remove_handlers(parsed(before), TOOL_EVENT, is_replaced)
         if group is not None:
-            text = append_entries(text, ("hooks", TOOL_EVENT), [group])
-        write_text(path, before, text, data_dir, is_empty=parsed(text) == {})
+            settings = append_entries(settings, ("hooks", TOOL_EVENT), [group])
+        write_text(path, before, laid_out(settings, before), data_dir, is_empty=not settings)
         return before is None
 
     return again_if_changed(put)
@@ -258,9 +262,9 @@ def read_settings(path: str) -> Any:
     return None if text is None else parsed(text)
 
 
-def _without_our_hooks(text: str) -> str:
-    text = without_handlers(text, is_our_handler)
-    return remove_entries(text, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
+def _without_our_hooks(settings: Settings) -> Settings:
+    settings = without_handlers(settings, is_our_handler)
+    return remove_entries(settings, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
 
 
 def _text_of(path: str) -> str | None:

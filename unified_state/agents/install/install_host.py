@@ -1,6 +1,6 @@
 """Install our hooks into hosts other than Claude Code, and remove them.
 
-Only our own entries are added and removed, and all other bytes stay. A file that is not plain JSON is refused, because
+Only our own entries are added and removed. A file that is not plain JSON is refused, because
 a host may allow comments that an edit would lose. Files that contain only our entries are written whole.
 """
 
@@ -15,8 +15,10 @@ from typing import Any
 from unified_state.agents.install.hook_table import command_words
 from unified_state.agents.install.install_claude_code import Installed, read_settings
 from unified_state.agents.install.settings_edit import (
+    Settings,
     again_if_changed,
     append_entries,
+    laid_out,
     parsed,
     read_text,
     without_handlers,
@@ -58,10 +60,12 @@ def install_host(host: Host, path: str, data_dir: str) -> Installed:
         if host.layout == PLUGIN:
             text = _plugin(host, data_dir)
         else:
-            text = '{\n  "version": 1\n}\n' if host.layout in _VERSIONED else "{}\n"
-            text = text if before is None or host.own_file else without_handlers(before, _is_ours)
+            known = None if host.own_file else before
+            settings: Settings = {"version": 1} if host.layout in _VERSIONED else {}
+            settings = settings if known is None else without_handlers(parsed(known), _is_ours)
             for event in host.events:
-                text = append_entries(text, ("hooks", event), [_entry(host, event, data_dir)])
+                settings = append_entries(settings, ("hooks", event), [_entry(host, event, data_dir)])
+            text = laid_out(settings, known)
         return write_text(path, before, text, data_dir)
 
     return Installed(path, again_if_changed(put))
@@ -77,8 +81,9 @@ def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
         if host.own_file:
             os.unlink(file_behind(path))
             return True
-        text = without_handlers(before, _is_ours)
-        return write_text(path, before, text, data_dir, is_empty=parsed(text) in ({}, {"version": 1}))
+        settings = without_handlers(parsed(before), _is_ours)
+        is_empty = settings in ({}, {"version": 1})
+        return write_text(path, before, laid_out(settings, before), data_dir, is_empty=is_empty)
 
     changed = again_if_changed(take_out)
     folder = os.path.dirname(path)

@@ -1,6 +1,6 @@
 """Our status line in a client's settings (`statusLine`), and the user's status line that runs next to it.
 
-The user's value is stored unchanged as the last argument of our command. So it runs next to ours, and removal restores
+The user's value is stored as the last argument of our command. So it runs next to ours, and removal restores
 it even if our own files are lost.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from unified_state.agents.install.claude_settings import config_folder, parsed_settings, settings_in
 from unified_state.agents.install.hook_table import command_words
-from unified_state.agents.install.settings_edit import member_text, remove_member, set_member
+from unified_state.agents.install.settings_edit import Settings
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.settings import default_data_dir
 
@@ -22,22 +22,23 @@ _KEY = "statusLine"
 _WORDS = 6  # arguments of our command: interpreter, -I, -S, -c, code, data folder
 
 
-def with_status_line(text: str, data_dir: str) -> str:
+def with_status_line(settings: Settings, data_dir: str) -> Settings:
     """Return the settings with our status line in place of an existing one."""
-    replaced = member_text(text, _KEY)
-    before = parse_json(replaced or "null")
+    replaced = dump_json(settings[_KEY]) if _KEY in settings else None
+    before = settings.get(_KEY)
     kept = before if isinstance(before, dict) else {}  # layout and refresh options stay
-    value = {**kept, "type": "command", "command": _our_command(data_dir, replaced)}
-    return set_member(text, _KEY, dump_json(value))
+    return {**settings, _KEY: {**kept, "type": "command", "command": _our_command(data_dir, replaced)}}
 
 
-def without_status_line(text: str) -> tuple[bool, str]:
+def without_status_line(settings: Settings) -> tuple[bool, Settings]:
     """Return whether the settings have our status line, and the settings with the value that it replaced."""
-    value = parse_json(member_text(text, _KEY) or "null")
+    value = settings.get(_KEY)
     if not is_our_status_line(value):
-        return False, text
-    replaced = replaced_status_line(value)
-    return True, remove_member(text, _KEY) if replaced is None else set_member(text, _KEY, replaced)
+        return False, settings
+    replaced = replaced_status_line(value or {})
+    if replaced is None:
+        return True, {name: other for name, other in settings.items() if name != _KEY}
+    return True, {**settings, _KEY: parse_json(replaced)}
 
 
 def is_our_status_line(value: Any) -> bool:
