@@ -9,7 +9,6 @@ from argparse import BooleanOptionalAction, Namespace
 
 from unified_state.agents.install.agents_file import add_pointer, remove_pointer
 from unified_state.agents.install.claude_settings import is_enabled
-from unified_state.agents.install.commit_trailer import add_trailer, remove_trailer
 from unified_state.agents.install.durable_program import check_is_durable
 from unified_state.agents.install.hook_launcher import planned_launcher
 from unified_state.agents.install.install_claude_code import (
@@ -73,7 +72,6 @@ def _install_into_claude(
     context: Context, arguments: Namespace, chosen: Target, choices: Choices, place: Place, settings: Settings
 ) -> None:
     """Add the hooks, the command and the skill, and say what is where."""
-    trailer = _switch_trailer(arguments.trailer, place)  # first, because it may be refused
     done = install(chosen, settings.data_dir, choices)
     if chosen.scope == _LOCAL:
         exclude_from_git(place, _EXCLUDED)
@@ -87,7 +85,6 @@ def _install_into_claude(
         f"everything is archived in {place.folder}",
         *([f"long tool outputs are shortened: {done.lean}"] if done.lean else []),
         *(["reminders before tool calls are on"] if reminds else []),
-        *([trailer] if trailer else []),
         *(f"{path} {purpose}" for path, purpose in channels.items()),
     ]
     context.show({**done.as_dict(), "reminders": reminds, "channels": list(channels)}, "\n".join(lines))
@@ -129,14 +126,6 @@ def _switch_reminders(chosen: str | None, context: Context, place: Place, settin
     return is_on
 
 
-def _switch_trailer(chosen: bool | None, place: Place) -> str:
-    """Add or remove the git hook if the user chose that. Return what was done, or ""."""
-    if chosen:
-        return f"commits of a session get the trailer `Session: …` by {add_trailer(place.repository, environment())}"
-    removed = remove_trailer(place.repository) if chosen is False else None
-    return f"removed {removed}" if removed else ""
-
-
 def _advice(done: Installed, scope: str, place: Place, settings: Settings) -> list[str]:
     """Return the notes for the user after an installation: risks first, options, then other archives."""
     kind = network_file_system(place.folder)
@@ -168,7 +157,6 @@ def _install_into_host(context: Context, arguments: Namespace) -> None:
         "--lean": arguments.lean,
         "--reminders": arguments.reminders,
         "--show": arguments.show or None,
-        "--trailer": arguments.trailer,
         "--skill": arguments.skill,
     }
     option = next((name for name, value in given.items() if value is not None), None)
@@ -273,7 +261,7 @@ def _uninstall_from_claude(
         context.say(
             "the plugin is enabled, and runs the hooks from now on; `claude plugin disable unified-state` stops it"
         )
-    return done, [*end_rules_files(place), *filter(None, [remove_pointer(worktree), remove_trailer(place.repository)])]
+    return done, [*end_rules_files(place), *filter(None, [remove_pointer(worktree)])]
 
 
 _HOST = argument("--host", choices=(_CLAUDE, *HOSTS), default=_CLAUDE, help="which agent; default: claude")
@@ -311,7 +299,6 @@ COMMANDS = {
             choices=(_ON, _OFF),
             help="also remind the agent, once, before an edit or a command that a recorded fact is about",
         ),
-        _switch("--trailer", "a git hook that adds the trailer `Session: …` to commits that an agent makes"),
     ),
     "uninstall": Command(
         _uninstall,
