@@ -152,34 +152,6 @@ def filter_with_equals_sign(hostile: Hostile) -> None:
     append(hostile.folder / ".git" / "config", hostile.filters("a=b"))
 
 
-def clean_alone(hostile: Hostile) -> None:
-    """A filter that needs no process."""
-    hostile.filtered_files("one", "two")
-    append(hostile.folder / ".git" / "config", hostile.filters("one", kinds=("clean",)))
-    append(hostile.folder / ".git" / "config", hostile.filters("two", kinds=("process",)))
-
-
-def odd_spelling(hostile: Hostile) -> None:
-    """The same section, as few write it."""
-    hostile.filtered_files("one", "two", "three", "four")
-    config = hostile.folder / ".git" / "config"
-    append(config, f'[core] x = "[" [FILTER "one"] CLEAN = {hostile.trap}\n[Filter.TWO] clean={hostile.trap}\n')
-    append(config, f'[filter\t"thre\\e"]\r\nclean = \\\n{hostile.trap}\r\n[a "b"][filter "four"]clean={hostile.trap}')
-
-
-def includes(hostile: Hostile) -> None:
-    """Filters in files that the configuration includes, one behind the other."""
-    hostile.filtered_files("one", "two", "three", "four")
-    git_dir = hostile.folder / ".git"
-    append(git_dir / "config", '[include]\n\tpath = sub/one\n[includeIf "gitdir:/"]\n\tpath = "two \\"2\\"" # more\n')
-    append(git_dir / "config", '[includeIf "onbranch:main"]\n\tpath = ~/three\n')
-    (git_dir / "sub").mkdir()
-    (git_dir / "sub" / "one").write_text(hostile.filters("one") + "[include]\npath=../../four\n")
-    (git_dir / 'two "2"').write_text(hostile.filters("two"))
-    (Path(os.environ["HOME"]) / "three").write_text(hostile.filters("three"))
-    (hostile.folder / "four").write_text(hostile.filters("four"))
-
-
 def worktree_config(hostile: Hostile) -> None:
     """A filter in the configuration of one worktree."""
     hostile.filtered_files("trap")
@@ -216,19 +188,6 @@ def submodule(hostile: Hostile) -> None:
     for folder in ("inner", "plain", "inner/deep"):
         (hostile.folder / folder / "file0").write_text("BEHIND\n")
         os.utime(hostile.folder / folder / "file0", (1, 1))
-
-
-def submodule_in_a_packed_index(hostile: Hostile) -> None:
-    """The same, where the index has no whole names, and where there is no file `.gitmodules`."""
-    submodule(hostile)
-    hostile.git("update-index", "--index-version", "4")
-    (hostile.folder / ".gitmodules").unlink()
-
-
-def submodule_in_a_split_index(hostile: Hostile) -> None:
-    """The same, where the index is written in two pieces."""
-    submodule(hostile)
-    hostile.git("update-index", "--split-index")
 
 
 def broken_around_whole(hostile: Hostile) -> None:
@@ -281,13 +240,10 @@ def settings(hostile: Hostile) -> None:
 
 
 CORPUS: tuple[Callable[[Hostile], None], ...] = (
-    all_keys, promisor, filter_names, filter_with_equals_sign, clean_alone, odd_spelling, includes, worktree_config,
-    users_own, submodule, submodule_in_a_packed_index, submodule_in_a_split_index, broken_around_whole, bare_in_a_clone,
-    programs, settings,
+    all_keys, promisor, filter_names, filter_with_equals_sign, worktree_config, users_own, submodule,
+    broken_around_whole, bare_in_a_clone, programs, settings,
 )  # fmt: skip
-
 # Of these git itself runs something when it is asked for the status.
 LIVE = (
-    all_keys, filter_names, filter_with_equals_sign, clean_alone, odd_spelling, includes, worktree_config, users_own,
-    submodule, submodule_in_a_packed_index, submodule_in_a_split_index, broken_around_whole,
+    all_keys, filter_names, filter_with_equals_sign, worktree_config, users_own, submodule, broken_around_whole,
 )  # fmt: skip
