@@ -61,13 +61,6 @@ def before_the_steps(brief: str) -> str:
     return said
 
 
-def test_a_restore_tells_it(project: Project, path: Path) -> None:
-    brief = restored(project, path, source="compact")["brief"]
-    told = ["Which store? SQLite", "not taken: Files", "[in progress] Fill the cache", "[FAILED ATTEMPTS]", "TestPrice"]
-    told += ["the user refused: not yet", "1a2b3c4 Cache the prices", "[WORK] Cache the prices"]
-    assert [words for words in told if words not in brief] == []
-
-
 def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path: Path) -> None:
     (proposal,) = project.ask("inbox", "list")
     ref = proposal["id"]
@@ -79,18 +72,3 @@ def test_a_proposal_is_listed_and_accepted_by_one_command(project: Project, path
     brief = restored(project, path, source="compact")["brief"]
     assert f"{ref} (the user said): Which port? 8001" in brief
     assert project.run("inbox", "reject", ref).code == 2
-
-
-def test_a_dismissed_proposal_does_not_come_back(project: Project, path: Path) -> None:
-    (proposal,) = project.ask("inbox", "list")
-    assert project.at_terminal("inbox", "reject", proposal["id"]).code == 0
-    assert project.run("import", str(path)).code == 0
-    assert project.ask("inbox", "list") == []
-    assert "8001" not in project.state_path.read_text(encoding="utf-8")
-    assert "8001" not in before_the_steps(restored(project, path, source="compact")["brief"])
-
-
-def test_an_attempt_can_be_recorded_by_hand(project: Project) -> None:
-    entry = project.ask("attempt", "add", "raised the timeout", "--outcome", "it still hangs")
-    assert (entry["id"], entry["outcome"]) == ("A1", "it still hangs")
-    assert [one["id"] for one in project.ask("attempt", "list")] == ["A1"]

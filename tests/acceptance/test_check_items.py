@@ -65,12 +65,6 @@ def test_an_item_that_says_the_same_as_another_is_dropped(project: Project) -> N
     assert ends(project, "duplicates") == "unified-state drop C2"
 
 
-def test_of_two_items_that_say_the_same_the_users_is_kept(project: Project) -> None:
-    decide(project, "Keep sessions in SQLite", CLAUDECODE="1")
-    decide(project, "Keep sessions in SQLite")
-    assert ends(project, "duplicates") == "unified-state drop D1"
-
-
 def test_a_proposal_that_says_what_holds_already_is_rejected(project: Project) -> None:
     constrain(project, "Never push to main")
     project.run("edit", "C1", "Never push  to main", CLAUDECODE="1", CLAUDE_CODE_SESSION_ID="s")
@@ -108,8 +102,3 @@ def test_it_changes_nothing(project: Project) -> None:
     before = {path: path.read_bytes() for path in files if not path.name.endswith(("-shm", "-wal"))}
     assert len(problems(project)) == 1
     assert {path: path.read_bytes() for path in before} == before
-
-
-def test_the_old_name_is_answered_with_the_new_one(project: Project) -> None:
-    done = project.run("audit")
-    assert (done.code, "did you mean `doctor --items`?" in done.err) == (2, True), done

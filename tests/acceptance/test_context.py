@@ -80,27 +80,6 @@ def test_each_phase_saves_the_state_and_is_told_once(session: Session) -> None:
     assert session.project.state()["trigger"] == "threshold"
 
 
-def test_a_size_that_wavers_round_a_threshold_is_told_once(session: Session) -> None:
-    told = [session.turn(tokens) for tokens in (118_000, 105_000, 118_000, 105_000, 118_000, 118_000)]
-    assert sum("[CONTEXT]" in line for line in told) == 1
-
-
-def test_after_a_compaction_the_phase_begins_anew(session: Session) -> None:
-    for tokens in (100_000, 150_000):
-        session.turn(tokens)
-    session.compact()
-    session.turn(20_000)
-    assert session.context()["phase"] == "ok"
-    told = [session.turn(tokens) for tokens in (30_000, 118_000, 119_000)]
-    assert "[CONTEXT]" in told[2]
-
-
-def test_a_line_from_before_a_compaction_is_not_told_after_it(session: Session) -> None:
-    session.turn(150_000)
-    session.compact()
-    assert "[CONTEXT]" not in session.turn(20_000)
-
-
 def test_where_the_client_compacted_by_itself_is_where_it_will(session: Session) -> None:
     session.turn(140_000)
     session.compact()
@@ -110,35 +89,10 @@ def test_where_the_client_compacted_by_itself_is_where_it_will(session: Session)
     assert [cut["pre_tokens"] for cut in context["compactions"]] == [150_000]
 
 
-def test_what_the_client_says_of_its_limit_counts(session: Session) -> None:
-    session.turn(60_000, CLAUDE_CODE_AUTO_COMPACT_WINDOW="100000")
-    assert "90 % of the way" in session.turn(60_500)
-
-
-def test_a_large_window_is_known_by_its_model(project: Project, tmp_path: Path) -> None:
-    session = Session(project, tmp_path / "s.jsonl", "claude-opus-5-5")
-    session.turn(150_000)
-    context = session.context()
-    assert (context["window"], context["compacts_at"], context["phase"]) == (1_000_000, 967_000, "ok")
-
-
-def test_the_clients_own_window_beats_that_of_the_model(session: Session) -> None:
-    session.turn(20_000)
-    window = {"context_window_size": 1_000_000, "current_usage": {"input_tokens": 150_000}}
-    given = {"session_id": "s", "cwd": str(session.project.folder), "context_window": window}
-    assert session.project.run("statusline", stdin=json.dumps(given)).code == 0
-    assert session.context()["window"] == 1_000_000
-
-
 def test_it_can_be_switched_off(session: Session) -> None:
     off = {"UNIFIED_STATE_CONTEXT_AUTOPILOT": "off"}
     assert [session.turn(tokens, **off) for tokens in (100_000, 150_000, 155_000)] == ["", "", ""]
     assert trigger_of(session.project) is None
-
-
-def test_the_thresholds_are_settings(session: Session) -> None:
-    session.turn(40_000, UNIFIED_STATE_CONTEXT_WARNING="20")
-    assert "24 % of the way" in session.turn(41_000)
 
 
 def test_the_command_tells_usage_and_phase(session: Session) -> None:
@@ -175,30 +129,6 @@ def test_the_command_tells_compactions(session: Session) -> None:
 def test_before_anything_is_known_it_says_so(project: Project) -> None:
     assert project.run("context").err.startswith("unified-state: no session is known here yet")
     assert project.ask("context") is None
-
-
-def test_status_takes_in_the_context_in_one_line(session: Session) -> None:
-    session.turn(20_000)
-    told = session.context()
-    full = session.project.ask("status")["context"]
-    assert (full["tokens"], full["compactsAt"]) == (told["tokens"], told["compacts_at"])
-    assert full["phase"] == told["phase"]
-    line = f"context    20,000 tokens, {told['percent_of_limit']:.0f} % of the way to the compaction, phase ok\n"
-    assert line in session.project.run("status").out
-    session.compact()
-    session.turn(21_000)
-    assert session.project.ask("status")["context"]["tokens"] == 21_000
-
-
-def test_a_session_without_an_answer_has_no_phase(session: Session) -> None:
-    session.turn(20_000)
-    session.compact()
-    session.turn(21_000)
-    session.compact()
-    session.written.prompt("go on")
-    session._hook("UserPromptSubmit", {"prompt": "go on"}, {})
-    context = session.context()
-    assert (context["tokens"], context["phase"], len(context["compactions"])) == (None, None, 2)
 
 
 def test_items_whose_files_are_gone_are_stale(session: Session) -> None:

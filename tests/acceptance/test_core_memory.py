@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
@@ -58,17 +57,6 @@ def test_an_id_names_its_item_for_ever_also_after_it_left_the_file(
     assert project.ask("show", "D1")["superseded_by"] == superseding
 
 
-def test_resolving_a_question_resolves_that_one_and_makes_room_for_others(
-    project: Project, manager: UnifiedStateManager
-) -> None:
-    for number in range(8):
-        manager.add_open_question(f"Question {number}?", "c", "high")
-    assert manager.resolve_question("Q6", "so").resolved
-    assert manager.add_open_question("A new one?", "c").id == "Q9"
-    assert "Q9" in shown(project, "openQuestions")
-    assert [item["id"] for item in project.ask("question", "list")] == ["Q1", "Q2", "Q3", "Q4", "Q5", "Q7", "Q8", "Q9"]
-
-
 def test_a_blocking_constraint_is_not_pushed_out_by_trivial_ones(
     project: Project, manager: UnifiedStateManager
 ) -> None:
@@ -99,24 +87,6 @@ def test_the_token_budget_holds_whatever_is_added(project: Project, manager: Uni
     assert project.state()["tokenMetrics"]["budgetStatus"] in ("healthy", "warning")
 
 
-def test_what_must_stay_stays_over_the_budget_and_the_status_says_so(
-    project: Project, manager: UnifiedStateManager
-) -> None:
-    for number in range(15):
-        manager.add_constraint(f"{number} {'must hold ' * 50}", "user", blocking=True)
-    assert len(shown(project, "constraints")) == 15
-    assert project.state()["tokenMetrics"]["budgetStatus"] == "over_budget"
-
-
-def test_thousands_of_untracked_files_do_not_blow_up_the_state(project: Project) -> None:
-    for number in range(3000):
-        (project.folder / f"untracked-{number}.txt").touch()
-    assert project.run("save").code == 0
-    git = project.state()["git"]
-    assert git["changedCount"] == 3000
-    assert len(json.dumps(git)) < 20_000
-
-
 def test_a_compaction_keeps_every_structured_section(project: Project, manager: UnifiedStateManager) -> None:
     for number in range(5):
         manager.add_decision(f"decision {number}", "r")
@@ -133,13 +103,7 @@ def test_a_compaction_keeps_every_structured_section(project: Project, manager: 
     ("nonsense", "path"),
     [
         ({"decisions": "oops"}, "$.decisions"),
-        ({"decisions": [{}]}, "$.decisions[0]"),
-        ({"timestamp": 123}, "$.timestamp"),
-        ({"workItem": 5}, "$.workItem"),
-        ({"trigger": "bogus"}, "$.trigger"),
-        ({"version": 3}, "$.version"),
         ({"version": "²"}, "$.version"),
-        ({"workItem": {"progress": "much"}}, "$.workItem.progress"),
         (
             {"openQuestions": [{"id": "Q1", "question": "?", "context": "", "timestamp": "", "priority": "urgent"}]},
             "$.openQuestions[0].priority",
@@ -155,7 +119,7 @@ def test_validate_finds_nonsense_and_says_where(project: Project, nonsense: dict
     assert path in [finding["path"] for finding in json.loads(done.out)["findings"]]
 
 
-@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"\xff", b'{"a":' * 100_000, b"5", b"NaN"])
+@pytest.mark.parametrize("raw", [b"", b'{"a":' * 100_000, b"NaN"])
 def test_validate_says_of_a_broken_file_that_it_is_broken(project: Project, raw: bytes) -> None:
     project.decide("something")
     project.state_path.write_bytes(raw)
@@ -165,17 +129,11 @@ def test_validate_says_of_a_broken_file_that_it_is_broken(project: Project, raw:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("save", "--trigger", "bogus"),
         ("question", "add", "x", "--context", "c", "--priority", "urgent"),
-        ("evidence", "add", "rumour", "x", "--source", "s"),
         ("decision", "add", " ", "--rationale", "r"),
-        ("work", "set", "--progress", "much"),
-        ("work", "set", "--progress", "7"),
         ("work", "set", "--progress", "nan"),
         ("question", "resolve", "Q99", "x"),
         ("decision", "supersede", "C1", "x", "--rationale", "r"),
-        ("show", "nonsense"),
-        ("age", "--max-age", "soon"),
     ],
 )
 def test_nonsense_is_refused_in_one_line_and_changes_nothing(project: Project, arguments: tuple[str, ...]) -> None:
@@ -195,57 +153,6 @@ def test_the_age_is_that_of_the_save_not_of_the_last_addition_or_of_the_file(pro
     age = project.ask("age")
     assert (round(age["ageMinutes"]), age["recent"]) == (60, False)
     assert project.run("age", "--max-age", "30").code == 1
-
-
-def test_an_age_is_unknown_where_the_clock_was_set_back(project: Project) -> None:
-    assert project.run("save").code == 0
-    _saved_at(project, "2999-01-01T00:00:00.000Z")
-    done = project.run("age", "--json")
-    assert (done.code, json.loads(done.out)["ageMinutes"]) == (1, None)
-
-
-def test_git_is_told_as_it_is(project: Project, git: Callable[..., str]) -> None:
-    """The first column of the first line, names that are not ASCII, names with spaces."""
-    for name in ("alpha.txt", "ünï ☕.txt"):
-        (project.folder / name).write_text("1", encoding="utf-8")
-        git("add", name)
-    git("commit", "--quiet", "--message", "two files")
-    for name in ("alpha.txt", "ünï ☕.txt"):
-        (project.folder / name).write_text("2", encoding="utf-8")
-    assert project.run("save").code == 0
-    told = project.state()["git"]
-    assert told["modifiedFiles"] == ["alpha.txt", "ünï ☕.txt"]
-    assert told["status"].splitlines() == [" M alpha.txt", " M ünï ☕.txt"]
-    git("checkout", "--quiet", "--detach")
-    assert project.run("save").code == 0
-    assert (project.state()["git"].get("branch"), len(project.state()["git"]["commit"])) == (None, 40)
-
-
-def test_a_branch_without_commits_has_its_name(project: Project, git: Callable[..., str]) -> None:
-    fresh = Project(project.folder.parent / "fresh", project.home)
-    fresh.folder.mkdir()
-    git("init", "--quiet", "--initial-branch", "trunk", cwd=fresh.folder)
-    assert fresh.run("save").code == 0
-    assert fresh.state()["git"]["branch"] == "trunk"
-
-
-def test_an_emoji_is_never_cut_in_half(project: Project, manager: UnifiedStateManager) -> None:
-    family = "👩\u200d👩\u200d👧\u200d👦"
-    for shift in range(12):
-        manager.add_evidence("output", "x" * shift + family * 300, "s")
-        manager.add_decision("x" * shift + family * 300, "r")
-    for entry in (*project.state()["evidenceLedger"], *project.state()["decisions"]):
-        text = entry.get("content", entry.get("decision"))
-        assert text.rstrip("…").lstrip("x").replace(family, "") == ""
-        text.encode("utf-8")
-
-
-def test_a_text_that_was_not_cut_bears_no_sign_of_cutting(project: Project) -> None:
-    project.decide("short")
-    assert project.state()["decisions"][0]["decision"] == "short"
-    restored = project.hook("SessionStart", "brief", source="startup").out
-    assert "short…" not in restored
-    assert "short..." not in restored
 
 
 def test_long_evidence_is_kept_word_for_word_though_the_file_shows_its_beginning(project: Project) -> None:

@@ -83,38 +83,11 @@ def test_beside_install_the_plugin_leaves_the_work_to_it(
     assert found["hooks (local)"]["ok"]
 
 
-def test_install_and_uninstall_tell_what_the_plugin_does_beside_them(project: Project) -> None:
-    enable_plugin(project)
-    assert "the plugin is enabled too; it leaves the work to these hooks\n" in project.run("install").err
-    assert "the plugin is enabled, and runs the hooks from now on" in project.run("uninstall").err
-
-
 def test_a_plugin_that_is_turned_off_does_not_count(project: Project, checks: Callable[..., dict[str, Any]]) -> None:
     enable_plugin(project, settings={"enabledPlugins": {"unified-state@unified-state": False}})
     found = checks()
     assert "plugin" not in found
     assert not found["hooks"]["ok"]
-
-
-def test_a_plugin_that_a_project_turns_off_does_not_count_there(
-    project: Project, checks: Callable[..., dict[str, Any]]
-) -> None:
-    enable_plugin(project)
-    (project.folder / ".claude").mkdir()
-    (project.folder / ".claude" / "settings.json").write_text(
-        json.dumps({"enabledPlugins": {"unified-state@unified-state": False}})
-    )
-    assert "plugin" not in checks()
-
-
-@pytest.mark.parametrize(("root", "told"), [(None, "has not looked"), ("/gone", "has gone, so it looks again")])
-def test_a_plugin_that_knows_no_program_is_no_problem(
-    project: Project, checks: Callable[..., dict[str, Any]], root: str | None, told: str
-) -> None:
-    enable_plugin(project, root)
-    found = checks()["plugin"]
-    assert found["ok"]
-    assert told in found["message"]
 
 
 def test_hooks_that_run_another_version_are_told(
@@ -152,18 +125,6 @@ def test_hooks_of_an_earlier_version_of_ours_are_known_and_replaced(
     write_long_form(path)
     assert project.at_terminal("uninstall").code == 0
     assert json.loads(path.read_text()) == {}
-
-
-def test_a_skill_that_the_agent_has_twice_is_told_and_goes(
-    project: Project, checks: Callable[..., dict[str, Any]]
-) -> None:
-    assert project.run("install").code == 0
-    assert "skill" not in checks()
-    enable_plugin(project)
-    told = f"that of the plugin and that of {project.folder / '.claude' / 'skills'}"
-    assert told in checks()["skill"]["message"]
-    assert project.run("install").code == 0
-    assert "skill" not in checks()
 
 
 @pytest.mark.parametrize("damage", ["gone", "not executable", "its interpreter is gone"])
@@ -204,27 +165,6 @@ def test_a_data_folder_that_was_moved_after_the_installation_is_told(
     assert checks()["hooks (local)"]["ok"]
 
 
-def test_hooks_of_two_scopes_that_call_two_programs_are_told(
-    project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path
-) -> None:
-    project.run("install")
-    project.run("install", "--scope", "user")
-    assert "hooks" not in checks()  # what is the same runs once
-    other = tmp_path / "python"
-    other.symlink_to(sys.executable)
-    write_long_form(project.home / ".claude" / "settings.json", interpreter=str(other))
-    assert "scopes user and local call different programs" in checks()["hooks"]["message"]
-
-
-def test_a_plugin_that_starts_another_version_is_told(
-    project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
-) -> None:
-    enable_plugin(project, other_root)
-    found = checks()["plugin"]
-    assert not found["ok"]
-    assert f"it starts unified-state {OTHER} of {other_root}, this is {__version__}" in found["message"]
-
-
 def test_another_version_on_the_path_is_told(
     project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -237,7 +177,7 @@ def test_another_version_on_the_path_is_told(
     assert found["message"] == f"{program} is unified-state {OTHER}, this is {__version__}"
 
 
-@pytest.mark.parametrize("text", ["// a comment\n{}", "{", "[]", "\0"])
+@pytest.mark.parametrize("text", ["// a comment\n{}", "[]"])
 def test_settings_that_are_no_json_are_told_in_a_line(
     project: Project, checks: Callable[..., dict[str, Any]], text: str
 ) -> None:

@@ -73,21 +73,13 @@ def test_a_forgotten_turn_is_gone_and_stays_gone(session: Session) -> None:
     assert session.rest_is_there()
 
 
-def test_a_forgotten_step_is_gone_and_the_others_stay(session: Session) -> None:
-    steps = [line["ref"] for line in session.project.export("s") if WORD in str(line)]
-    for step in steps:
-        assert session.project.run("forget", step, "--yes").code == 0
-    assert session.is_gone()
-    assert session.rest_is_there()
-
-
 def test_a_forgotten_session_is_gone_and_stays_gone(session: Session) -> None:
     assert session.project.run("forget", "--session", "s", "--yes").code == 0
     assert session.is_gone()
     assert session.project.export("s") == []
 
 
-@pytest.mark.parametrize("text", [WORD, WORD.upper()])
+@pytest.mark.parametrize("text", [WORD.upper()])
 def test_all_that_holds_a_text_is_gone_and_stays_gone(session: Session, text: str) -> None:
     project = session.project
     project.decide(f"decide on {WORD}")
@@ -124,15 +116,6 @@ def test_a_forgotten_item_is_gone_from_the_state_files_of_all_worktrees(
     assert _readable(other) == set()
 
 
-def test_a_forgotten_item_does_not_come_back_from_an_edited_state_file(project: Project) -> None:
-    item = project.decide(WORD)
-    content = project.state_path.read_text(encoding="utf-8")
-    project.state_path.write_text(content.replace('"because"', '"edited by hand"'), encoding="utf-8")
-    assert project.run("forget", item, "--yes").code == 0
-    assert project.run("load").code == 0
-    assert _readable(project) == set()
-
-
 def test_a_text_is_gone_also_where_only_a_person_or_a_problem_put_it(project: Project) -> None:
     item = project.decide("kept")
     state = project.state()
@@ -148,16 +131,6 @@ def test_a_text_is_gone_also_where_only_a_person_or_a_problem_put_it(project: Pr
     assert [one["text"] for one in project.ask("inbox") if one["kind"] == "stays"] == [STAYS]
 
 
-def test_a_text_with_quotes_and_line_ends_is_found_in_tool_calls_and_items(project: Project, tmp_path: Path) -> None:
-    written, text = Transcript("s"), f'say "{WORD}"\nto C:\\'
-    written.prompt(STAYS)
-    written.call("Bash", {"command": f"echo {text}"}, "")
-    project.keep(written, tmp_path / "s.jsonl")
-    project.decide(f"so {text}")
-    assert project.run("forget", "--match", text, "--yes").code == 0
-    assert _readable(project) == set()
-
-
 def test_a_forgotten_session_s_work_is_gone_from_the_state_file(project: Project) -> None:
     done = project.run("work", "set", "--title", WORD, "--phase", WORD, CLAUDE_CODE_SESSION_ID="s")
     assert done.code == 0
@@ -166,9 +139,7 @@ def test_a_forgotten_session_s_work_is_gone_from_the_state_file(project: Project
     assert _readable(project) == set()
 
 
-@pytest.mark.parametrize(
-    "arguments", [("D7",), ("T9",), ("S99",), ("K3",), ("--session", "no"), ("--match", " "), ("X1",)]
-)
+@pytest.mark.parametrize("arguments", [("T9",), ("--session", "no"), ("--match", " ")])
 def test_forgetting_what_does_not_exist_is_said_and_changes_nothing(
     session: Session, arguments: tuple[str, ...]
 ) -> None:
@@ -236,7 +207,7 @@ def test_no_unused_part_of_a_page_keeps_what_was_forgotten(project: Project, tmp
     """The rows of working sets are moved from page to page as a session goes on."""
     paths = [tmp_path / f"{name}.jsonl" for name in ("before", "s", "zafter")]
     written = [Transcript(path.stem) for path in paths]
-    for number in range(amount(40, 25)):
+    for number in range(amount(40, 15)):
         for transcript, path in zip(written, paths, strict=True):
             word = WORD if path.stem == "s" else STAYS
             transcript.prompt(f"run {number}")

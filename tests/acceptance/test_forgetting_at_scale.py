@@ -78,17 +78,6 @@ def test_no_segment_has_a_forgotten_word_or_step_any_more(many: Project) -> None
     assert many.ask("search", "u49999")[0]["ref"] == "S49999"
 
 
-def test_no_segment_has_a_pruned_step_any_more(many: Project) -> None:
-    with closing(sqlite3.connect(many.archive)) as archive:
-        archive.execute("UPDATE step SET at = at - 86400000 * 300 WHERE id <= 5000")
-        archive.commit()
-    done = many.ask("forget", "--older-than", "2023-06-01", "--yes")
-    assert (done["steps"], done["is_done"]) == (5_000, True)
-    words = indexed_words(many.archive)
-    assert min(set().union(*words.values())) == 5_001
-    assert not any(f"u{number}" in words for number in range(1, 5_001))
-
-
 def test_prompts_are_archived_as_ever_beside_a_forget(many: Project) -> None:
     """A prompt that waits for four seconds would have to wait for the archive."""
     forget = _forgetting(many, "--session", "session-50")

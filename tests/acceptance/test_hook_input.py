@@ -4,13 +4,14 @@ writes down what was wrong.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import sleep
 
 import pytest
 
@@ -26,33 +27,22 @@ SECONDS = 30  # by which a hook has ended, however slow the machine
 
 NO_EVENT = {
     "garbage": bytes(range(256)),
-    "binary": b"\x7fELF\x02\x01\x01" + bytes(3000),
-    "text": b"hello\n",
     "half an object": b'{"session_id": "s", "cwd": "/ho',
     "an object too many": b'{"session_id": "s"}{"session_id": "t"}',
     "invalid UTF-8": b'{"session_id": "\xff\xfe"',
-    "a byte order mark": b"\xef\xbb\xbf{}",
     "a list": b"[]",
-    "a number": b"5",
-    "null": b"null",
-    "NaN": b"NaN",
     "nested 100,000 deep": b'{"a":' * 100_000,
-    "closed 100,000 times": b"[" * 100_000 + b"]" * 100_000,
 }
 ODD_FIELDS: dict[str, dict[str, object]] = {
     "nothing but the event": {"session_id": None, "cwd": None},
-    "unknown fields": {"from_the_future": {"a": [1, {"b": None}]}, "transcript": True},
     "fields of other types": {"session_id": 7, "transcript_path": ["x"], "cwd": {}, "agent_id": 0, "agent_type": []},
     "empty fields": {"session_id": "", "transcript_path": "", "cwd": "", "agent_id": "", "agent_type": ""},
-    "a missing transcript": {"transcript_path": "/nowhere/at/all.jsonl"},
     "a folder as transcript": {"transcript_path": "/"},
     "a NUL in the paths": {"transcript_path": "/tmp/\0.jsonl", "cwd": "/tmp/\0"},
-    "a missing folder": {"cwd": "/nowhere/at/all"},
     "a file as folder": {"cwd": "/etc/passwd"},
     "lone surrogates": {"session_id": "\ud83d", "prompt": "\ud83d", "last_assistant_message": "a\udc00b"},
     "a session id like a path": {"session_id": "../../../../tmp/x", "agent_id": "../x"},
     "a session id of a megabyte": {"session_id": "x" * 1_000_000},
-    "an unknown source": {"source": "from the future", "trigger": "none", "reason": 5},
     "an escaped NUL in the message": {"last_assistant_message": "a\0b", "compact_summary": "a\0b"},
 }
 
@@ -62,25 +52,19 @@ def harmless(done: Done, event: str) -> bool:
     return done.code == 0 and (event == "PreCompact" or well_printed(done)) and "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("name", NO_EVENT)
-def test_input_that_is_no_event_does_no_harm_and_is_logged(project: Project, name: str) -> None:
-    for event in EVENTS:
-        assert harmless(done := project.hook_given(event, NO_EVENT[name]), event), done
+def test_input_that_is_no_event_does_no_harm_and_is_logged(project: Project) -> None:
+    for event, (name, stdin) in itertools.product(EVENTS, NO_EVENT.items()):
+        assert harmless(done := project.hook_given(event, stdin), event), (name, done)
     problems = [json.loads(line) for line in project.log().splitlines()]
-    assert {problem["event"] for problem in problems} == set(EVENTS)
+    assert Counter(problem["event"] for problem in problems) == dict.fromkeys(EVENTS, len(NO_EVENT))
     assert all(f"the input of the {problem['event']} hook" in problem["problem"] for problem in problems)
 
 
-@pytest.mark.parametrize("stdin", [b"", b" \n"])
-def test_an_empty_input_does_no_harm(project: Project, stdin: bytes) -> None:
+def test_an_empty_input_and_an_event_with_odd_fields_do_no_harm(project: Project) -> None:
     for event in EVENTS:
-        assert harmless(done := project.hook_given(event, stdin), event), done
-
-
-@pytest.mark.parametrize("name", ODD_FIELDS)
-def test_an_event_with_odd_fields_does_no_harm(project: Project, name: str) -> None:
-    for event in EVENTS:
-        assert harmless(done := project.hook(event, **ODD_FIELDS[name]), event), done
+        assert harmless(done := project.hook_given(event, b" \n"), event), done
+        for name, fields in ODD_FIELDS.items():
+            assert harmless(done := project.hook(event, **fields), event), (name, done)
 
 
 def test_an_event_of_a_newer_client_does_no_harm_and_is_logged(project: Project) -> None:
@@ -88,15 +72,13 @@ def test_an_event_of_a_newer_client_does_no_harm_and_is_logged(project: Project)
     assert "'FromTheFuture'" in project.log()
 
 
-@pytest.mark.parametrize(
-    "arguments", [(), ("Nonsense",), ("Stop", "nonsense"), ("Stop", "--nonsense"), ("Stop", "a", "b")]
-)
-def test_a_hook_that_is_called_wrongly_never_blocks_the_prompt(project: Project, arguments: tuple[str, ...]) -> None:
+def test_a_hook_that_is_called_wrongly_never_blocks_the_prompt(project: Project) -> None:
     """To the client exit 2 means that the prompt is refused."""
-    assert project.run("hook", *arguments, stdin=project.event("Stop")).code == 0
+    for arguments in ((), ("Nonsense",), ("Stop", "nonsense"), ("Stop", "--nonsense"), ("Stop", "a", "b")):
+        assert project.run("hook", *arguments, stdin=project.event("Stop")).code == 0, arguments
 
 
-@pytest.mark.parametrize("prompt", ["x" * _LONG, "} }\n" * (_LONG // 4)], ids=["a word", "brackets"])
+@pytest.mark.parametrize("prompt", ["} }\n" * (_LONG // 4)], ids=["brackets"])
 def test_an_event_with_a_prompt_of_many_megabytes_is_an_event_like_any_other(
     project: Project, tmp_path: Path, prompt: str
 ) -> None:
@@ -132,20 +114,6 @@ def test_an_input_that_never_ends_does_not_keep_the_hook_waiting(project: Projec
     with ThreadPoolExecutor(len(inputs)) as pool:
         jobs = zip([*EVENTS, "Stop", "Stop", "Stop"], inputs, strict=True)
         assert [end for end in pool.map(left_open, jobs) if not harmless(end[1], end[0])] == []
-
-
-def test_an_event_that_comes_late_and_in_pieces_is_handled_like_any_other(project: Project, tmp_path: Path) -> None:
-    written = Transcript("s")
-    written.turn(1)
-    event = project.event("UserPromptSubmit", transcript_path=str(written.write(tmp_path / "s.jsonl")))
-    with subprocess.Popen(hook_command("UserPromptSubmit"), stdin=subprocess.PIPE, cwd=project.folder) as process:
-        assert process.stdin is not None
-        for piece in (event[:30], event[30:-1], event[-1:]):
-            sleep(0.7)
-            process.stdin.write(piece)
-            process.stdin.flush()
-    assert (process.returncode, project.log()) == (0, "")
-    assert kept(project.export("s")) == said(written.content)
 
 
 @pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])
@@ -188,7 +156,7 @@ def test_the_restore_is_printed_in_any_locale(project: Project, variables: dict[
     assert "Zoë's 🐘 stays" in json.loads(done.out)["hookSpecificOutput"]["additionalContext"]
 
 
-@pytest.mark.parametrize("settings", ["prompt_milliseconds = 'soon'", "no = such", "= broken", "\xff", "enabled = 5"])
+@pytest.mark.parametrize("settings", ["= broken", "\xff", "enabled = 5"])
 def test_bad_settings_stop_no_hook(
     project: Project, tmp_path: Path, settings: str, write_settings: Callable[[str], None]
 ) -> None:
@@ -200,17 +168,6 @@ def test_bad_settings_stop_no_hook(
     assert project.hook("Stop", transcript_path=path) == Done(0, "", "")
     (project.home / ".config" / "unified-state" / "config.toml").unlink()
     assert kept(project.export("s")) == said(written.content)
-
-
-@pytest.mark.parametrize("settings", ["restore_tokens = 1500\n", "steer_summary = false\n"])
-def test_hooks_work_in_a_repository_where_nothing_was_recorded_when_the_user_has_settings(
-    project: Project, tmp_path: Path, settings: str, write_settings: Callable[[str], None]
-) -> None:
-    write_settings(settings)
-    written = Transcript("s")
-    written.turn(1)
-    assert project.hook("UserPromptSubmit", transcript_path=str(written.write(tmp_path / "s.jsonl"))).code == 0
-    assert (project.log(), kept(project.export("s"))) == ("", said(written.content))
 
 
 def test_a_command_with_input_that_is_no_text_says_so_or_takes_it(project: Project) -> None:

@@ -5,20 +5,15 @@ Where it is the disk of the archive, what was to go there is kept beside the sta
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from benchmarks.minilm_folder import VARIABLE, minilm_folder
-
 from .disks import full_disk, read_only
-from .lean import LONG, LeanSession, output_hook
 from .namespaces import in_folder, mounted
 from .product import Done, Project, told_in_one_line, well_printed
 from .reading import kept, said
@@ -66,15 +61,6 @@ def test_on_a_full_disk_what_is_new_waits_elsewhere_and_all_is_in_the_archive_wh
         assert kept(project.export("s")) == said(written.content)
 
 
-def test_on_a_full_disk_a_long_output_goes_to_the_model_as_it_is(known: Project, tmp_path: Path) -> None:
-    with full_disk(known, known.home) as project:
-        session = LeanSession(project, tmp_path / "s.jsonl")
-        _, done = session.hook("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""}, output_hook())
-        assert (done.code, done.out) == (0, "")
-        subprocess.run([*project.prefix, "rm", str(project.home / "ballast")], check=True)
-        assert session.alone(LONG) != LONG
-
-
 def test_what_is_recorded_while_the_project_s_disk_is_full_is_in_the_state_file_later(known: Project) -> None:
     with full_disk(known, known.folder) as project:
         recorded = _try_all(project)
@@ -93,18 +79,6 @@ def test_in_a_project_that_cannot_be_written_to_sessions_are_archived_all_the_sa
         assert kept(bound.export("s")) == said(written.content)
 
 
-def test_in_a_project_that_can_no_longer_be_written_to_commands_say_so(
-    known: Project, session: tuple[Transcript, str]
-) -> None:
-    written, path = session
-    with read_only(known, known.folder) as project:
-        _hooks_do_no_harm(project, path)
-        _try_all(project)
-        assert kept(project.export("s")) == said(written.content)
-    assert known.run("load").code == 0
-    assert known.state()["decisions"][0]["decision"] == "before"
-
-
 def test_with_a_data_folder_that_can_no_longer_be_written_to_all_goes_on_elsewhere_and_no_second_archive_is_begun(
     known: Project, session: tuple[Transcript, str]
 ) -> None:
@@ -118,48 +92,6 @@ def test_with_a_data_folder_that_can_no_longer_be_written_to_all_goes_on_elsewhe
     assert list(known.folder.rglob("*.db")) == list(known.folder.rglob("*.jsonl")) == []
     assert known.hook("PreCompact", transcript_path=path).code == 0
     assert kept(known.export("s")) == said(written.content)
-
-
-def test_in_folders_that_can_no_longer_be_written_to_a_scan_finds_secrets_and_says_why_it_masks_none(
-    known: Project, session: tuple[Transcript, str]
-) -> None:
-    _, path = session
-    assert known.hook("PreCompact", transcript_path=path).code == 0
-    with closing(sqlite3.connect(known.archive)) as archive:  # as one that an earlier version let through
-        archive.execute("UPDATE item SET body = replace(body, 'before', 'ghp_' || ?)", ("aB3x7Yk2" * 4 + "q9Wz",))
-        archive.commit()
-    with read_only(known, known.data, known.folder) as project:
-        found = project.run("scan", "--json")
-        assert json.loads(found.out)["refs"] == ["D1"], found
-        done = project.run("scan", "--fix")
-        assert told_in_one_line(done), done
-    assert known.ask("scan", "--fix")["refs"] == ["D1"]
-    assert known.ask("scan")["refs"] == []
-
-
-def test_a_home_that_cannot_be_written_to_does_not_keep_anything_from_being_archived(
-    project: Project, session: tuple[Transcript, str]
-) -> None:
-    written, path = session
-    with read_only(project, project.home) as bound:
-        _hooks_do_no_harm(bound, path)
-        assert bound.decide("at home nowhere") == "D1"
-        assert kept(bound.export("s")) == said(written.content)
-        assert [item["id"] for item in bound.ask("decision", "list")] == ["D1"]
-
-
-def test_where_the_home_cannot_be_written_to_secrets_are_masked_and_archived_too(
-    project: Project, tmp_path: Path
-) -> None:
-    written = Transcript("s")
-    written.prompt("export DB_PASSWORD=" + "hunter2" + " and go on")
-    written.text("gone on")
-    path = str(written.write(tmp_path / "s.jsonl"))
-    with read_only(project, project.home) as bound:
-        assert bound.hook("UserPromptSubmit", transcript_path=path).code == 0
-        texts = [line["text"] for line in bound.export("s")]
-    assert texts[0].startswith("export DB_PASSWORD=[MASKED ")
-    assert texts[1:] == ["gone on"]
 
 
 def test_without_a_home_variable_that_of_the_account_is_used(project: Project, session: tuple[Transcript, str]) -> None:
@@ -250,15 +182,3 @@ def _try_all(project: Project) -> bool:
     recorded = [item["decision"] for item in project.ask("decision", "list")]
     assert recorded == ["before", *(["while it cannot be written"] if ends[0].code == 0 else [])]
     return ends[0].code == 0
-
-
-def test_on_a_full_disk_embed_says_so_and_goes_on_when_there_is_room_again(
-    project: Project, session: tuple[Transcript, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, minilm_folder())
-    project.ask("import", session[1])
-    with full_disk(project, project.home) as full:
-        assert told_in_one_line(done := full.run("embed")), done
-        subprocess.run([*full.prefix, "rm", str(full.home / "ballast")], check=True)
-        assert full.ask("embed")["vectors"] > 0
-        assert len(full.export()) == len(project.export())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -15,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.builders import SESSION, answer, boundary, call, prompt, result, summary, write_transcript
+from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
 from tests.contracts.contract import decision
-from tests.passwd import need_own_passwd, set_home
+from tests.passwd import set_home
 from tests.upkeep.exchange.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from unified_state.memory.history.history_file import Header, read_history, write_history
 from unified_state.memory.history.record_fields import to_record
@@ -246,50 +245,6 @@ def test_what_i_forgot_elsewhere_leaves_every_byte_here(
     assert (mine.run("save").code, mine.run("validate").code) == (0, 0)
 
 
-@pytest.mark.parametrize("is_elsewhere", [False, True])
-def test_what_was_said_after_a_session_was_forgotten_is_not_forgotten_by_an_import(
-    make_project: Callable[[str], Project], tmp_path: Path, is_elsewhere: bool
-) -> None:
-    mine, other = make_project("mine"), make_project("other")
-    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "It was wombat"))
-    for project in (mine, other):
-        assert project.run("import", str(path)).code == 0
-    forgetting = other if is_elsewhere else mine
-    assert forgetting.run("forget", "--session", SESSION, "--yes").code == 0
-    exported(forgetting, tmp_path / "one.jsonl")
-    assert mine.run("save", "--highlight", "quokka", "--session", SESSION).code == 0
-    assert mine.run("work", "set", "--title", "narwhals", "--session", SESSION).code == 0
-    imported(mine, tmp_path / "one.jsonl", "--own")
-    kept = every_byte(mine)
-    assert b"quokka" in kept
-    assert is_elsewhere or b"narwhals" in kept
-    assert b"wombat" not in kept
-
-
-def test_what_was_masked_elsewhere_leaves_every_byte_here(project: Project, tmp_path: Path) -> None:
-    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "The password is wombat"), answer(2, "I see."))
-    assert project.run("import", str(path)).code == 0
-    told = [to_record(record) for record in lines(exported(project, tmp_path / "one.jsonl"))]
-    (secret,) = [record for record in told if isinstance(record, StoredStep) and "wombat" in record.text]
-    masked = secret.replace(text="The password is [MASKED]", masked_at=1 << 50)
-    write_history(str(tmp_path / "two.jsonl"), "mine", [masked])
-    assert b"wombat" in every_byte(project)
-    imported(project, tmp_path / "two.jsonl", "--own")
-    assert b"wombat" not in every_byte(project)
-    assert b"MASKED" in exported(project, tmp_path / "three.jsonl").read_bytes()
-
-
-def test_what_was_settled_elsewhere_is_settled_in_the_state_file(
-    make_project: Callable[[str], Project], tmp_path: Path
-) -> None:
-    mine, laptop = make_project("mine"), make_project("laptop")
-    mine.ask("question", "add", "Which port?", "--context", "c")
-    imported(laptop, exported(mine, tmp_path / "one.jsonl"), "--own")
-    laptop.ask("question", "resolve", "Q1", "8080")
-    imported(mine, exported(laptop, tmp_path / "two.jsonl"), "--own")
-    assert [question["resolved"] for question in mine.state()["openQuestions"]] == [True]
-
-
 def test_secrets_are_masked_on_the_way_in(project: Project, tmp_path: Path) -> None:
     secret = secret_texts()[0]
     path = tmp_path / "unified-session-state.json"
@@ -302,7 +257,7 @@ def test_secrets_are_masked_on_the_way_in(project: Project, tmp_path: Path) -> N
     assert project.run("validate").code == 0
 
 
-@pytest.mark.parametrize("part", [0.2, 0.9, 0.999])
+@pytest.mark.parametrize("part", [0.2, 0.999])
 def test_of_a_damaged_file_nothing_is_imported(theirs: Project, project: Project, tmp_path: Path, part: float) -> None:
     path = exported(theirs, tmp_path / "one.jsonl")
     content = path.read_bytes()
@@ -326,12 +281,6 @@ def test_what_is_no_history_is_one_clear_line(project: Project, tmp_path: Path) 
         assert str(tmp_path / name) in done.err
 
 
-def test_an_archive_of_ours_is_refused_with_what_to_do(theirs: Project, project: Project) -> None:
-    done = project.run("import", str(theirs.archive))
-    assert done.code == 1
-    assert "export --full" in done.err
-
-
 def test_imported_history_is_found_and_shown_with_its_source(project: Project, tmp_path: Path) -> None:
     imported(project, database(tmp_path, FLOW), STATES / "v2.0.0.json", FLOW_JSON)
     imported(project, database(tmp_path, MEM), "--project", "project")
@@ -343,20 +292,6 @@ def test_imported_history_is_found_and_shown_with_its_source(project: Project, t
     assert "session-state:" in project.run("show", "--source", ref).out
     assert project.run("inbox", "accept", ref).code == 0
     assert "IE11" in project.run("load").out
-
-
-def test_other_programs_files_stay_as_they_are(project: Project, tmp_path: Path) -> None:
-    folder = tmp_path / "foreign"
-    folder.mkdir()
-    path = database(folder, MEM)
-    with closing(sqlite3.connect(path)) as writer:
-        writer.execute("PRAGMA journal_mode = WAL")
-        writer.execute("UPDATE observations SET narrative = 'fresh'")
-        writer.commit()
-        before = {entry.name: (entry.read_bytes(), entry.stat().st_mtime_ns) for entry in folder.iterdir()}
-        imported(project, path, "--project", "project")
-        assert {entry.name: (entry.read_bytes(), entry.stat().st_mtime_ns) for entry in folder.iterdir()} == before
-    assert "fresh" in json.dumps(project.export())
 
 
 def test_somebody_elses_masking_changes_no_step_of_mine(project: Project, tmp_path: Path) -> None:
@@ -396,22 +331,12 @@ def test_what_was_decided_elsewhere_is_no_news_to_sessions_at_work(
     assert project.log() == ""
 
 
-def test_folders_of_transcripts_are_imported_too(project: Project, tmp_path: Path) -> None:
-    folder = tmp_path / "transcripts"
-    write_transcript(folder / "a.jsonl", prompt(1, "Look at the parser", version="2.1.330"), answer(2, "I do."))
-    (done,) = imported(project, folder)
-    assert (done["format"], done["added"]) == ("transcript", 2)
-    (again,) = imported(project, folder / "a.jsonl")
-    assert again["added"] == 0
-    assert {step["kind"] for step in project.export()} == {"prompt", "text"}
-
-
 def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, project: Project, tmp_path: Path) -> None:
-    entries = [prompt(number, f"turn {number} " + "x" * 3000) for number in range(1, 1000)]
+    entries = [prompt(number, f"turn {number} " + "x" * 3000) for number in range(1, 300)]
     path = write_transcript(tmp_path / "long.jsonl", *entries)
     assert theirs.run("import", str(path)).code == 0
     history = exported(theirs, tmp_path / "one.jsonl")
-    for milliseconds in (300, 400, 500):
+    for milliseconds in (150, 250):
         process = subprocess.Popen(
             [*PROGRAM, "import", str(history), "--own"],
             cwd=project.folder,
@@ -427,26 +352,6 @@ def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, projec
     imported(project, history, "--own")
     steps = [record for record in lines(exported(project, tmp_path / "other.jsonl")) if record["record"] == "step"]
     assert steps == [record for record in lines(history) if record["record"] == "step"]
-
-
-def test_a_history_goes_into_files_of_json_and_comes_back(
-    theirs: Project, make_project: Callable[[str], Project], tmp_path: Path
-) -> None:
-    one = exported(theirs, tmp_path / "one.jsonl")
-    mine = make_project("mine")
-    need_own_passwd()
-    set_home(mine.home)
-    settings = mine.home / ".config" / "unified-state"
-    settings.mkdir(parents=True)
-    (settings / "config.toml").write_text('tier = "json"\n', encoding="utf-8")
-    imported(mine, one, "--own")
-    assert not mine.archives
-    assert "**sessions**" in mine.run("search", "sessions").out
-    back = exported(mine, tmp_path / "two.jsonl")
-    assert len(lines(back)) == len(lines(one))
-    other = make_project("other")
-    imported(other, back, "--own")
-    assert lines(exported(other, tmp_path / "three.jsonl")) == lines(back)
 
 
 def test_nobody_elses_file_changes_what_was_decided_here_or_gets_into_a_session_of_mine(
@@ -497,28 +402,11 @@ def test_a_proposal_follows_its_file_until_it_is_decided_on(project: Project, tm
     assert len(items(project)) == 1
 
 
-def test_a_state_file_without_times_is_imported_once_whenever_it_was_written(project: Project, tmp_path: Path) -> None:
-    (path := tmp_path / "unified-session-state.old.json").write_text(
-        '{"version": "2.0.0", "decisions": [{"id": "D1", "decision": "Use JWT", "rationale": "r"}],'
-        ' "openQuestions": [{"id": "Q1", "question": "Which port?", "timestamp": "2030-01-01T00:00:00Z"}]}',
-        encoding="utf-8",
-    )
-    assert imported(project, path)[0]["added"] == 5
-    os.utime(path, (1_700_000_000, 1_700_000_000))
-    assert imported(project, path)[0]["added"] == 0
-
-
 def test_the_state_file_of_this_folder_is_not_imported(project: Project) -> None:
     project.decide("Use SQLite")
     done = project.run("import", str(project.state_path))
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert list(items(project)) == ["D1"]
-
-
-def test_a_folder_without_transcripts_is_one_clear_line(project: Project, tmp_path: Path) -> None:
-    (tmp_path / "nothing").mkdir()
-    done = project.run("import", str(tmp_path / "nothing"))
-    assert (done.code, done.err.count("\n")) == (1, 1)
 
 
 def test_four_imports_at_once_are_one(theirs: Project, project: Project, tmp_path: Path) -> None:
@@ -530,28 +418,6 @@ def test_four_imports_at_once_are_one(theirs: Project, project: Project, tmp_pat
     steps = [record for record in lines(exported(project, tmp_path / "two.jsonl")) if record["record"] == "step"]
     assert steps == [record for record in lines(path) if record["record"] == "step"]
     assert len(items(project)) == len(items(theirs)) + 1
-
-
-def test_an_import_begins_a_new_archive_where_the_old_one_is_damaged(
-    theirs: Project, project: Project, tmp_path: Path
-) -> None:
-    path = exported(theirs, tmp_path / "one.jsonl")
-    project.decide("Use Rust")
-    project.archive.write_bytes(project.archive.read_bytes()[:100] + b"\0" * 5000)
-    done = project.run("import", str(path))
-    assert done.code == 0, done  # the damaged one is set aside, and told
-    assert "set aside" in done.err
-    assert len(project.export()) > 3
-
-
-def test_a_session_of_ones_own_goes_on_in_another_archive_where_it_was(
-    theirs: Project, make_project: Callable[[str], Project], tmp_path: Path
-) -> None:
-    mine = make_project("mine")
-    imported(mine, exported(theirs, tmp_path / "one.jsonl"), "--own")
-    restored = mine.run("preview", "--session", SESSION)
-    assert "pytest -q" in restored.out
-    assert "It fails." in restored.out
 
 
 def test_nobody_elses_file_says_anything_of_an_item_or_a_compaction_of_mine(
@@ -574,25 +440,6 @@ def test_nobody_elses_file_says_anything_of_an_item_or_a_compaction_of_mine(
     assert lines(exported(mine, tmp_path / "after.jsonl")) == before
 
 
-@pytest.mark.parametrize("depth", [700, 950, 100_000])
-def test_what_is_nested_without_end_is_imported_exported_and_searched(
-    project: Project, tmp_path: Path, depth: int
-) -> None:
-    nested = '{"a":' * depth + '"zebra"' + "}" * depth
-    for name, statement in (
-        (FLOW, "UPDATE transcript_entries SET metadata = ?"),
-        (MEM, "UPDATE tool_uses SET tool_input = ?"),
-    ):
-        path = database(tmp_path, name)
-        with closing(sqlite3.connect(path)) as writer:
-            writer.execute(statement, (nested,))
-            writer.commit()
-        imported(project, path, "--project", "project")
-    assert [line for line in project.run("export").out.splitlines() if '"tool_call"' in line and "zebra" in line]
-    imported(project, exported(project, tmp_path / "all.jsonl"), "--own")
-    assert project.run("search", "zebra").code == 0
-
-
 def test_of_several_files_nothing_is_imported_where_one_is_damaged(theirs: Project, project: Project) -> None:
     whole = exported(theirs, theirs.home / "whole.jsonl")
     (cut := theirs.home / "cut.jsonl").write_bytes(whole.read_bytes()[:-10])
@@ -603,91 +450,11 @@ def test_of_several_files_nothing_is_imported_where_one_is_damaged(theirs: Proje
     assert project.archives == []
 
 
-def test_where_the_second_of_several_files_fails_the_first_is_told(project: Project, tmp_path: Path) -> None:
-    project.decide("one")
-    (state := tmp_path / "state.json").write_text('{"version": "2.0.0"}', encoding="utf-8")
-    with closing(sqlite3.connect(project.archive)) as archive:
-        archive.execute(
-            "CREATE TRIGGER no BEFORE INSERT ON session WHEN new.session_id LIKE 'claude-flow%' "
-            "BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
-        )
-    for arguments in ((), ("--json",)):
-        done = project.run("import", str(state), str(FLOW_JSON), *arguments)
-        assert (done.code, done.err.count("\n")) == (1, 1), done
-        assert str(state) in done.out
-        assert str(FLOW_JSON) not in done.out
-
-
-def test_an_export_to_no_name_prints_nothing(theirs: Project) -> None:
-    done = theirs.run("export", "--full", "")
-    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
-
-
 def test_a_pipe_is_refused_since_a_file_is_read_twice(theirs: Project, project: Project) -> None:
     whole = exported(theirs, theirs.home / "whole.jsonl")
     done = project.execute(("bash", "-c", f"cat {whole} | {' '.join(PROGRAM)} import /dev/stdin"), "", {})
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "is no file" in done.err
-
-
-def test_a_transcript_may_begin_with_a_line_of_megabytes(project: Project, tmp_path: Path) -> None:
-    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "look at this: " + "image " * 300_000), answer(2, "I see"))
-    (told,) = imported(project, path)
-    assert (told["format"], told["added"]) == ("transcript", 2)
-
-
-def test_a_link_that_leads_nowhere_is_left_out_of_a_folder_of_transcripts(project: Project, tmp_path: Path) -> None:
-    folder = write_transcript(tmp_path / "folder" / "s.jsonl", prompt(1, "hello")).parent
-    (folder / "gone.jsonl").symlink_to(tmp_path / "nothing")
-    (folder / "folder.jsonl").mkdir()
-    assert [told["records"] for told in imported(project, folder)] == [1]
-
-
-def test_a_transcript_that_cannot_be_read_is_one_clear_line_and_nothing_is_archived(
-    project: Project, tmp_path: Path
-) -> None:
-    folder = write_transcript(tmp_path / "folder" / "s.jsonl", prompt(1, "hello")).parent
-    (folder / "t.jsonl").symlink_to("/proc/self/mem")
-    done = project.run("import", str(folder))
-    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
-    assert project.archives == []
-
-
-def test_what_a_session_worked_on_leaves_the_state_file_where_its_forgetting_is_imported(
-    project: Project, make_project: Callable[[str], Project], tmp_path: Path
-) -> None:
-    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "hello"))
-    elsewhere = make_project("elsewhere")
-    for one in (project, elsewhere):
-        assert one.run("import", str(path)).code == 0
-    here = {"CLAUDE_CODE_SESSION_ID": SESSION}
-    assert project.run("work", "set", "--title", "The swordfish", **here).code == 0
-    assert elsewhere.run("forget", "--session", SESSION, "--yes").code == 0
-    imported(project, exported(elsewhere, tmp_path / "all.jsonl"), "--own")
-    assert b"swordfish" not in every_byte(project)
-
-
-def test_what_a_session_worked_on_is_forgotten_in_files_of_json_too(
-    project: Project,
-    make_project: Callable[[str], Project],
-    tmp_path: Path,
-    write_settings: Callable[[str], None],
-) -> None:
-    write_settings('tier = "json"\n')
-    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "hello"))
-    elsewhere = make_project("elsewhere")
-    assert elsewhere.run("import", str(path)).code == 0
-    project.hook("Stop", session_id=SESSION, transcript_path=str(path))
-    here = {"CLAUDE_CODE_SESSION_ID": SESSION}
-    assert project.run("work", "set", "--title", "The swordfish", **here).code == 0
-    assert project.run("save", "--highlight", "half a swordfish", **here).code == 0
-    assert elsewhere.run("forget", "--session", SESSION, "--yes").code == 0
-    one = exported(elsewhere, tmp_path / "all.jsonl")
-    imported(project, one, "--own")
-    assert b"swordfish" not in every_byte(project)
-    assert project.run("work", "set", "--title", "The quokka", **here).code == 0
-    imported(project, one, "--own")
-    assert project.state()["workItem"]["title"] == "The quokka"
 
 
 def test_without_an_archive_proposals_wait_for_the_users_word_too(

@@ -68,21 +68,6 @@ def test_what_was_not_archived_when_a_process_was_killed_is_archived_later_and_o
     assert kept(project.export("s")) == said(written.content)
 
 
-def test_a_first_archive_that_is_killed_again_and_again_comes_to_its_end(project: Project, tmp_path: Path) -> None:
-    written = Transcript("s")
-    for number in range(100):
-        written.turn(number, size=60_000)
-    path = written.write(tmp_path / "s.jsonl")
-    steps = [0]
-    for seconds in _chances("first archive")[:20]:
-        _archive_and_kill(project, "PreCompact", path, seconds + 0.1)
-        steps.append(len(project.export()) if project.archives else 0)
-    assert steps == sorted(steps)
-    assert steps[-2] > 0
-    assert project.hook("PreCompact", transcript_path=str(path)).code == 0
-    assert kept(project.export("s")) == said(written.content)
-
-
 def test_a_first_decision_that_is_killed_at_any_point_is_recorded_by_the_next_try(
     repository: Path, home: Path, tmp_path: Path
 ) -> None:
@@ -154,15 +139,6 @@ def test_a_stop_that_is_killed_at_any_point_after_it_let_the_client_go_on_has_ke
         return done.returncode
 
     _at_every_point(try_it)
-
-
-def test_a_killed_process_leaves_nothing_that_git_would_show(project: Project, tmp_path: Path) -> None:
-    project.decide("before")
-    _at_every_point(lambda point: run_struck(_decide_struck(point, tmp_path, "killed"), project.folder))
-    status = subprocess.run(
-        ["git", "status", "--short"], cwd=project.folder, capture_output=True, text=True, check=True
-    )
-    assert status.stdout == ""
 
 
 def _at_every_point(try_it: Callable[[int], int]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -57,14 +56,6 @@ class TestWhole:
         results = [line for line in session.project.export("s") if line["kind"] == "tool_result"]
         assert [(line["ref"], line["tool"]) for line in results] == [(ref_of(first), "Bash"), (ref_of(second), "Bash")]
 
-    def test_stands_once_where_the_transcript_came_a_second_time(self, session: LeanSession) -> None:
-        shown = session.shell(LONG)
-        session.keep()
-        copy = session.path.with_name("copy.jsonl")
-        copy.write_bytes(session.path.read_bytes())
-        assert session.project.run("import", str(copy)).code == 0
-        assert session.results() == {ref_of(shown): LONG}
-
     def test_stands_once_where_the_hook_could_not_answer(self, session: LeanSession) -> None:
         use, done = session.hook("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""}, output_hook())
         assert done.out
@@ -73,56 +64,16 @@ class TestWhole:
         (kept,) = session.results().values()
         assert kept == f"{LONG}\nShell cwd was reset"
 
-    def test_is_kept_beside_an_entry_that_says_something_else(self, session: LeanSession) -> None:
-        use, _ = session.hook("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""}, output_hook())
-        session.result(use, "another hook's words")
-        session.keep()
-        assert sorted(session.results().values()) == ["another hook's words", LONG]
-
     def test_is_kept_where_the_transcript_never_comes(self, session: LeanSession) -> None:
         shown = session.shell(LONG)
         assert session.project.hook("SessionStart", "brief", session_id="other", source="startup").code == 0
         assert recalled(session)(ref_of(shown))["result"] == LONG
-
-    def test_is_found_by_its_words(self, session: LeanSession) -> None:
-        lines = LONG.splitlines()
-        lines[LINES // 2] = "here stands the needlewithoutname"
-        shown = session.shell("\n".join(lines))
-        assert "needlewithoutname" not in shown
-        for _ in range(2):
-            best, *_ = session.project.ask("search", "needlewithoutname")
-            assert best["ref"] == ref_of(shown)
-            session.keep()
 
     def test_holds_no_secret_and_the_model_reads_what_it_would_have_read(self, session: LeanSession) -> None:
         (secret,) = secret_texts()[:1]
         shown = session.shell(f"{secret}\n{LONG}")
         assert shown.splitlines()[1] == secret.splitlines()[0]
         assert secret not in recalled(session)(ref_of(shown))["result"]
-
-    def test_is_in_the_new_archive_where_the_old_one_is_damaged(self, session: LeanSession) -> None:
-        session.shell(TESTS)
-        session.project.archive.write_bytes(b"no archive" * 5_000)
-        shown = session.shell(LONG)
-        assert session.results() == {ref_of(shown): LONG}
-        assert "set aside" in session.project.log()
-
-    def test_goes_when_it_is_forgotten_and_does_not_come_back(self, session: LeanSession) -> None:
-        shown = session.shell(LONG)
-        assert session.project.run("forget", ref_of(shown), "--yes").code == 0
-        session.keep()
-        assert session.results() == {}
-        assert session.project.ask("search", "long way to the end") == []
-
-    def test_goes_with_a_text_that_is_forgotten(self, session: LeanSession) -> None:
-        session.shell(LONG)
-        assert session.project.ask("forget", "--match", "step 200 of the long way", "--yes")["steps"] == 1
-        assert session.results() == {}
-
-    def test_is_looked_through_by_scan(self, session: LeanSession) -> None:
-        session.shell(LONG)
-        looked_at = session.project.ask("scan")["looked_at"]
-        assert looked_at == 1
 
 
 class TestUntouched:
@@ -133,20 +84,10 @@ class TestUntouched:
         [
             ("Bash", {"command": "cat notes.txt"}, {"stdout": LONG, "stderr": ""}),
             ("Bash", {"command": "unified-state recall S12"}, {"stdout": LONG, "stderr": ""}),
-            ("Bash", {"command": f"time {sys.prefix}/bin/unified-state search x"}, {"stdout": LONG, "stderr": ""}),
             ("Bash", {"command": "./walk.sh"}, {"stdout": LONG[:600], "stderr": ""}),
             ("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": "", "isImage": True}),
-            ("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": "", "persistedOutputPath": "/x"}),
-            ("Bash", {"command": "./walk.sh"}, {"stdout": [LONG]}),
-            ("Bash", {"command": "./walk.sh"}, LONG),
-            ("Bash", {"command": ["./walk.sh"]}, None),
-            ("Bash", "./walk.sh", {"stdout": LONG}),
             ("Read", {"file_path": "a"}, {"type": "text", "file": {"filePath": "a", "content": LONG}}),
-            ("Glob", {"pattern": "*"}, {"filenames": ["a\nb"] * 3_000}),
-            ("Grep", {"pattern": "x"}, {"mode": "content", "content": {"text": LONG}}),
             ("mcp__x__y", {}, [{"type": "text", "text": LONG}, {"type": "image", "data": "aGk="}]),
-            ("mcp__x__y", {}, [{"type": "image", "data": LONG}]),
-            ("mcp__x__y", {}, {"text": LONG}),
             ("mcp__unified-state__recall", {"ref": "S1"}, [{"type": "text", "text": LONG}]),
             ("NewTool", {}, {"output": LONG}),
             (
@@ -154,7 +95,6 @@ class TestUntouched:
                 {"command": "./walk.sh"},
                 {"stdout": f"[S12: 9 lines, shown 1; recall S12 ]\n{LONG}", "stderr": ""},
             ),
-            ("Bash", {"command": "./walk.sh"}, {"stdout": f"[… 212 lines]\n{LONG}", "stderr": ""}),
         ],
     )
     def test_output_of_this_kind(self, session: LeanSession, tool: str, given: object, answer: Any) -> None:
@@ -173,12 +113,6 @@ class TestUntouched:
         assert second == third == LONG
         session.keep()
         assert sorted(session.results().values()) == [LONG] * 3
-
-    def test_a_second_look_that_is_described_in_other_words(self, session: LeanSession) -> None:
-        given = [{"command": "./walk.sh", "description": words} for words in ("Walk", "Look at the walk again")]
-        first, second = (session.call("Bash", each, {"stdout": LONG, "stderr": ""})["stdout"] for each in given)
-        assert ref_of(first)
-        assert second == LONG
 
     def test_where_the_product_is_switched_off(
         self, session: LeanSession, write_settings: Callable[[str], None]
@@ -212,17 +146,10 @@ class TestBadInput:
         "output",
         [
             "\x00\x01\x02\x7f\ufffd" * 4_000,
-            "x" * _LONG,
             '{"a": [1, 2, 3], "b": "' + "y" * _LONG,
-            "\x1b[31mred\x1b[0m\r\n" * 3_000,
             "\udcff\ud83d half an emoji\n" * 900,
-            "{" * 40_000,
-            '{"half": [' * 4_000,
-            "日本語のログです\r\n" * 2_000,
-            "\n" * 40_000,
-            "\u2028\x85\x0b\x0c line ends that are none \n" * 800,
         ],
-        ids=["binary", "one line", "half JSON", "escapes", "surrogates", "nested", "open", "CJK", "empty", "ends"],
+        ids=["binary", "half JSON", "surrogates"],
     )
     def test_is_no_harm(self, session: LeanSession, output: str) -> None:
         shown = session.shell(output)
@@ -231,9 +158,7 @@ class TestBadInput:
             assert len(shown) < len(output)
         assert session.project.log() == ""
 
-    @pytest.mark.parametrize(
-        "stdin", [b"", b"{", b"null", b"[]" * 900, b"\xff\xfe" * 900, b'{"tool_name": "Bash"' * 90]
-    )
+    @pytest.mark.parametrize("stdin", [b"", b"null", b'{"tool_name": "Bash"' * 90])
     def test_on_stdin_is_no_harm(self, session: LeanSession, stdin: bytes) -> None:
         assert session.project.execute(output_hook(), stdin, {}) == (0, "", "")
 
@@ -312,13 +237,9 @@ class TestRecall:
         assert head.endswith("2 of lines 1:400 of 400 match")
         assert lines == [f"{number + 1}:step {number} of the long way to the end" for number in (301, 302)]
 
-    def test_a_pattern_in_a_range(self, session: LeanSession, ref: str) -> None:
-        found = session.project.ask("show", ref, "--lines", "1:10", "--grep", "step [5-9]")
-        assert found["part"]["matches"] == 5
-
     @pytest.mark.parametrize(
         "arguments",
-        [("--lines", "x"), ("--lines", "500:600"), ("--lines", "9:2"), ("--grep", "("), ("--grep", "a" * 2_000)],
+        [("--lines", "x"), ("--lines", "500:600"), ("--grep", "(")],
     )
     def test_what_is_no_part_is_told(self, session: LeanSession, ref: str, arguments: tuple[str, str]) -> None:
         assert refused(session.project.run("show", ref, *arguments))
@@ -329,14 +250,9 @@ class TestRecall:
         assert refused(done)
         assert "was not done in" in done.err
 
-    def test_a_turn_has_no_lines(self, session: LeanSession, ref: str) -> None:
-        turn = session.project.ask("show", ref)["turn"]
-        assert refused(session.project.run("show", turn, "--lines", "1:2"))
-
-    @pytest.mark.parametrize("command", ["US=unified-state; $US recall S1", "./look.sh"])
-    def test_what_it_prints_is_given_whole_whatever_runs_it(self, session: LeanSession, ref: str, command: str) -> None:
+    def test_what_it_prints_is_given_whole_whatever_runs_it(self, session: LeanSession, ref: str) -> None:
         recalled = session.project.run("show", ref).out
-        assert session.shell(recalled, command) == recalled
+        assert session.shell(recalled, "./look.sh") == recalled
 
     def test_status_says_what_was_saved_and_what_it_cost(self, session: LeanSession, ref: str) -> None:
         before = session.project.ask("status")["lean"]
@@ -362,14 +278,6 @@ class TestInstalled:
     def test_it_is_not_there_where_nobody_asked_for_it(self, project: Project) -> None:
         project.run("install")
         assert level_of(project) is None
-
-    def test_uninstall_takes_it_out(self, session: LeanSession) -> None:
-        session.project.run("uninstall")
-        assert not (session.project.folder / ".claude" / "settings.local.json").exists()
-
-    def test_doctor_says_at_which_level(self, session: LeanSession) -> None:
-        checks = {check["name"]: check for check in json.loads(session.project.run("doctor", "--json").out)}
-        assert (checks["lean context"]["ok"], checks["lean context"]["message"].split(":")[0]) == (True, "middle")
 
 
 def refused(done: Done) -> bool:

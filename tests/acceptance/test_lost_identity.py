@@ -7,13 +7,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .product import PROGRAM, Done, Project, hook_command, well_printed
+from .product import PROGRAM, Done, Project, well_printed
 
 FORCE_PUSH = ("constraint", "add", "Rule", "--source", "s", "--scope", "command:git push --force", "--mode", "deny")
 ID_FILE = "unified-state-id"
@@ -114,26 +113,14 @@ def settings_hold_our_hook(project: Project) -> bool:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_tool_call_stays_forbidden_whatever_becomes_of_the_identity(remembered: Project, way: str) -> None:
-    WAYS[way](identity(remembered))
-    assert decision(pushed(remembered)) == "deny"
-    assert decision(pushed(remembered, "ls")) is None
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_reading_command_shows_the_memory_and_changes_nothing(remembered: Project, way: str) -> None:
-    WAYS[way](identity(remembered))
-    done = remembered.run("decision", "list")
-    assert (done.code, "Gold" in done.out) == (0, True)
-    assert "archive" in done.err
-    assert not list(identity(remembered).parent.glob(f"{ID_FILE}.damaged-*"))
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_the_archive_is_rejoined_and_the_next_session_is_told(remembered: Project, way: str) -> None:
+def test_all_stays_known_and_forbidden_and_the_next_session_rejoins_and_is_told(remembered: Project, way: str) -> None:
     before = remembered.archive
     raw = identity(remembered).read_bytes()
     WAYS[way](identity(remembered))
+    done = remembered.run("decision", "list")
+    assert (done.code, "Gold" in done.out, "archive" in done.err) == (0, True, True)
+    assert not list(identity(remembered).parent.glob(f"{ID_FILE}.damaged-*"))  # who reads changes nothing
+    assert [decision(pushed(remembered, command)) for command in ("git push -f", "ls")] == ["deny", None]
     text = brief(remembered)
     assert ("Gold" in text, "[HEALTH]" in text) == (True, True)
     assert remembered.archive == before
@@ -142,7 +129,7 @@ def test_the_archive_is_rejoined_and_the_next_session_is_told(remembered: Projec
     assert "[HEALTH]" in brief(remembered)
 
 
-@pytest.mark.parametrize("way", ["garbage", "empty", "folder", "pipe", "loose link"])
+@pytest.mark.parametrize("way", ["garbage", "folder", "loose link"])
 def test_a_damaged_identity_is_set_aside_as_it_was(remembered: Project, way: str) -> None:
     WAYS[way](identity(remembered))
     content = identity(remembered).read_bytes() if way in {"garbage", "empty"} else None
@@ -269,29 +256,6 @@ def test_an_archive_that_another_checkout_uses_is_not_rejoined_by_itself(
     assert (texts(clone), identity(remembered).read_text() == identity(clone).read_text()) == (["Gold"], False)
 
 
-def test_a_backup_that_is_older_than_the_identity_is_told_the_candidate(
-    remembered: Project, git: Callable[..., str]
-) -> None:
-    wanted = remembered.archive.parent.name
-    backup = remembered.folder.parent / "backup"
-    shutil.copytree(remembered.folder, backup, symlinks=True)
-    (backup / ".git" / ID_FILE).unlink()
-    shutil.rmtree(remembered.folder)
-    shutil.copytree(backup, remembered.folder, symlinks=True)
-    assert decision(pushed(remembered)) in {"ask", "deny"}
-    assert f"`unified-state link {wanted}`" in brief(remembered)
-
-
-def test_a_backup_with_its_identity_goes_on_with_its_memory(remembered: Project) -> None:
-    backup = remembered.folder.parent / "backup"
-    shutil.copytree(remembered.folder, backup, symlinks=True)
-    shutil.rmtree(remembered.folder)
-    shutil.copytree(backup, remembered.folder, symlinks=True)
-    assert "Gold" in brief(remembered)
-    identity(remembered).unlink()
-    assert "Gold" in brief(remembered)
-
-
 def test_another_repository_in_the_same_folder_is_not_rejoined_by_itself(
     remembered: Project, git: Callable[..., str]
 ) -> None:
@@ -325,13 +289,11 @@ def test_a_deny_of_which_nothing_is_left_asks_with_the_command_that_ends_it(reme
     assert settings_hold_our_hook(remembered)
 
 
-@pytest.mark.parametrize("command", [("uninstall",), ("constraint", "lift", "C1"), ("constraint", "lift", "C9")])
-@pytest.mark.parametrize("is_begun", [False, True])
-def test_uninstall_and_lift_end_it_for_certain(remembered: Project, command: tuple[str, ...], is_begun: bool) -> None:
+@pytest.mark.parametrize("command", [("uninstall",), ("constraint", "lift", "C1")])
+def test_uninstall_and_lift_end_it_for_certain(remembered: Project, command: tuple[str, ...]) -> None:
     forget_everything(remembered)
-    if is_begun:
-        pushed(remembered)
-        brief(remembered)
+    pushed(remembered)
+    brief(remembered)
     assert remembered.run(*command, CLAUDECODE="1").code == 2
     assert settings_hold_our_hook(remembered)
     remembered.at_terminal(*command)
@@ -352,18 +314,8 @@ def test_a_state_file_that_is_not_known_to_be_ours_asks_until_the_user_lifts_or_
     assert not settings_hold_our_hook(remembered)
 
 
-def test_a_lost_archive_and_table_are_adopted_from_the_state_file_before_the_call(remembered: Project) -> None:
-    remembered.archive.with_name("enforced.json").unlink()
-    remembered.archive.unlink()
-    assert decision(pushed(remembered)) == "deny"
-    assert texts(remembered) == ["Gold"]
-
-
-@pytest.mark.parametrize("damage", [b"x", b"", b"garbage" * 10_000])
-def test_behind_a_destroyed_archive_the_next_two_sessions_have_all_and_are_told(
-    remembered: Project, damage: bytes
-) -> None:
-    remembered.archive.write_bytes(damage)
+def test_behind_a_destroyed_archive_the_next_two_sessions_have_all_and_are_told(remembered: Project) -> None:
+    remembered.archive.write_bytes(b"garbage" * 10_000)
     for _ in range(2):
         text = brief(remembered)
         assert ("Gold" in text, "[HEALTH]" in text, "set aside" in text) == (True, True, True)
@@ -373,17 +325,6 @@ def test_behind_a_destroyed_archive_the_next_two_sessions_have_all_and_are_told(
     assert texts(remembered) == ["Gold"]
 
 
-def test_a_destroyed_archive_is_adopted_by_whoever_notices_it_first(remembered: Project) -> None:
-    for command in (("decision", "list"), ("constraint", "list")):
-        remembered.archive.write_bytes(b"x")
-        done = remembered.run(*command)
-        assert ("Gold" in done.out or "Rule" in done.out, "set aside" in done.err) == (True, True)
-    remembered.archive.write_bytes(b"x")
-    remembered.hook("UserPromptSubmit", prompt="hello")
-    remembered.hook("UserPromptSubmit", prompt="hello again")
-    assert "[HEALTH]" in brief(remembered)
-
-
 def test_the_table_alone_keeps_a_deny_that_the_archive_and_the_state_file_lost(remembered: Project) -> None:
     remembered.archive.write_bytes(b"x")
     remembered.state_path.unlink()
@@ -391,20 +332,6 @@ def test_the_table_alone_keeps_a_deny_that_the_archive_and_the_state_file_lost(r
     assert decision(pushed(remembered)) == "deny"
     remembered.at_terminal("constraint", "lift", "C1")
     assert not settings_hold_our_hook(remembered)
-
-
-def test_both_handlers_of_a_session_start_meet_a_whole_archive(remembered: Project) -> None:
-    remembered.archive.write_bytes(b"x")
-    stdin = remembered.event("SessionStart", source="startup")
-    running = [
-        subprocess.Popen(
-            hook_command("SessionStart", part), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=remembered.folder,
-            env={**os.environ, "HOME": str(remembered.home)},
-        )
-        for part in ("working_set", "brief")
-    ]  # fmt: skip
-    outputs = [process.communicate(stdin, timeout=60)[0] for process in running]
-    assert "Gold" in outputs[1].decode()
 
 
 def test_outside_git_a_lost_identity_is_found_again(home: Path, tmp_path: Path) -> None:

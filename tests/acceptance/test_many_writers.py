@@ -54,14 +54,6 @@ def test_32_processes_record_decisions_at_once_and_all_are_kept_under_ids_of_the
     assert min(looks) > 2 * ADDS, "the state files were hardly looked at meanwhile"
 
 
-def test_every_worktree_shows_at_last_what_was_written_in_the_others(worktrees: list[Project]) -> None:
-    here, there = worktrees
-    assert [here.decide("first"), there.decide("second"), here.decide("third")] == ["D1", "D2", "D3"]
-    assert there.run("load").code == 0
-    shown = [[entry["decision"] for entry in project.state()["decisions"]] for project in worktrees]
-    assert shown == [["first", "second", "third"]] * 2
-
-
 def test_sessions_that_are_archived_at_the_same_time_are_archived_whole_and_once(
     worktrees: list[Project], tmp_path: Path
 ) -> None:
@@ -78,19 +70,6 @@ def test_sessions_that_are_archived_at_the_same_time_are_archived_whole_and_once
         list(pool.map(lambda job: hook(*job), [(event, number) for event in events for number in range(6)]))
     for name, written in transcripts.items():
         assert kept(worktrees[0].export(name)) == said(written.content)
-
-
-def test_a_transcript_that_two_ingests_and_a_hook_read_at_once_is_archived_once(
-    project: Project, tmp_path: Path
-) -> None:
-    written = _transcript("s", turns=150, size=8000)
-    path = str(written.write(tmp_path / "s.jsonl"))
-    with ThreadPoolExecutor(3) as pool:
-        ingests = [pool.submit(project.run, "import", path) for _ in range(2)]
-        hook = pool.submit(project.hook, "PreCompact", transcript_path=path, trigger="auto")
-        assert [future.result().code for future in [*ingests, hook]] == [0, 0, 0]
-    assert kept(project.export("s")) == said(written.content)
-    assert project.log() == ""
 
 
 def _add_through_api(project: Project, session: str) -> list[str]:

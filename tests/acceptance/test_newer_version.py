@@ -5,10 +5,8 @@ elsewhere, and joins them once the newer version runs again.
 from __future__ import annotations
 
 import json
-import sqlite3
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -127,17 +125,7 @@ def test_what_hooks_and_commands_keep_meanwhile_joins_a_newer_version_s_archive(
     assert list(project.data.rglob("*.jsonl")) == []
 
 
-def test_a_newer_version_s_archive_in_another_mode_of_sqlite_is_not_changed_either(upgraded: Upgraded) -> None:
-    with closing(sqlite3.connect(upgraded.project.archive)) as archive:
-        assert archive.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
-    before = upgraded.digest()
-    for command in (["search", "cache"], ["decision", "add", "meanwhile", "--rationale", "r"]):
-        upgraded.project.run(*command)
-    upgraded.hook("PreCompact")
-    assert upgraded.digest() == before
-
-
-@pytest.mark.parametrize("tier", ["json", "sqlite"])
+@pytest.mark.parametrize("tier", ["sqlite"])
 def test_a_newer_version_s_journal_is_left_for_it(
     upgraded: Upgraded, write_settings: Callable[[str], None], tier: str
 ) -> None:
@@ -163,33 +151,3 @@ def test_a_newer_version_s_journal_is_left_for_it(
     ]
     steps = [json.loads(line) for line in upgraded.newer("export").out.splitlines()]
     assert kept(steps) == said(upgraded.written.content)
-
-
-def test_a_newer_version_s_state_file_is_not_changed(project: Project, tmp_path: Path) -> None:
-    project.decide("one")
-    state = {**project.state(), "version": "4.0.0", "moods": [{"id": "M1"}]}
-    project.state_path.write_text(json.dumps(state), encoding="utf-8")
-    before = project.state_path.read_bytes()
-    path = Transcript("s").write(tmp_path / "s.jsonl")
-    for command in (["load"], ["save"], ["decision", "add", "two", "--rationale", "r"], ["validate"]):
-        done = project.run(*command)
-        assert project.state_path.read_bytes() == before, command
-        assert (done.code, (done.out + done.err).count("\n")) == (1, 1), done
-        assert "upgrade unified-state" in done.out + done.err
-    for event in ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact"):
-        assert project.hook(event, "brief" if event == "SessionStart" else "", transcript_path=str(path)).code == 0
-        assert project.state_path.read_bytes() == before, event
-    assert [item["decision"] for item in project.ask("decision", "list")] == ["one"]
-
-
-def test_a_newer_version_s_history_file_is_refused_whole(project: Project, tmp_path: Path) -> None:
-    project.decide("one")
-    path = tmp_path / "history.jsonl"
-    assert project.run("export", "--full", str(path)).code == 0
-    path.write_text(path.read_text(encoding="utf-8").replace('"version":1', '"version":2', 1), encoding="utf-8")
-    before = path.read_bytes()
-    done = project.run("import", str(path))
-    assert told_in_one_line(done), done
-    assert "upgrade unified-state" in done.err
-    assert path.read_bytes() == before
-    assert len(project.ask("decision", "list")) == 1

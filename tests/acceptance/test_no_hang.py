@@ -108,28 +108,6 @@ def test_no_hook_hangs_on_a_transcript_that_is_a_file_of_the_system(used: Projec
     run_all(used, Path(path))
 
 
-def test_no_hook_hangs_on_named_pipes_beside_a_transcript(used: Project, tmp_path: Path) -> None:
-    for name in ("subagents/agent-b.jsonl", "subagents/agent-b.meta.json", "tool-results/toolu_1.txt"):
-        replace_by_pipe(tmp_path / "s" / name)
-    run_all(used, tmp_path / "s.jsonl")
-
-
-@pytest.mark.parametrize("path", ["\0", "/tmp/\0.jsonl", "/tmp/\ud83d.jsonl"], ids=["NUL", "name", "surrogate"])
-def test_one_impossible_path_of_a_transcript_leaves_later_restores_whole(used: Project, path: str) -> None:
-    for event, part in (("SessionStart", "working_set"), ("UserPromptSubmit", ""), ("Stop", "")):
-        used.hook(event, part, session_id="odd", transcript_path=path, prompt="x", source="startup")
-    assert "use SQLite" in used.hook("SessionStart", "brief", session_id="later", source="startup").out
-    assert used.log() == ""
-
-
-def test_an_impossible_path_that_was_recorded_leaves_later_restores_whole(used: Project) -> None:
-    """Earlier versions recorded such a path, and every session start looks for what is new there."""
-    with closing(sqlite3.connect(used.archive)) as archive, archive:
-        archive.execute("UPDATE transcript SET path = char(0)")
-    assert "use SQLite" in used.hook("SessionStart", "brief", session_id="later", source="startup").out
-    assert used.log() == ""
-
-
 def ended(command: list[str], given: bytes, folder: Path, stdout: int | None) -> Done:
     """How a hook ends whose stdout is a descriptor, or closed."""
     with subprocess.Popen(
@@ -153,13 +131,6 @@ def into_nothing(command: list[str], given: bytes, folder: Path) -> list[Done]:
     finally:
         os.close(writer)
         os.close(full)
-
-
-@needs_full
-def test_a_hook_whose_stdout_takes_nothing_exits_0(used: Project, tmp_path: Path) -> None:
-    for event, command, given in every_hook(used, tmp_path / "s.jsonl"):
-        for done in into_nothing(command, given.replace(b"--force", b"--tags"), used.folder):
-            assert (done.code, "Traceback" in done.err) == (0, False), (event, done)
 
 
 @needs_full

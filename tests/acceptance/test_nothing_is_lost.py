@@ -11,7 +11,6 @@ from tests.data.make_transcripts import FOLDER, SESSIONS
 
 from .product import Project
 from .reading import Said, kept, said
-from .transcripts import Transcript
 
 FILES = sorted(FOLDER.glob("*.jsonl"))
 
@@ -58,14 +57,6 @@ def test_a_folder_of_sessions_is_kept_whole_and_every_fork_has_its_own_history(p
         assert kept(project.export(session_of(path))) == said(path.read_bytes()) + of_subagents(path), path.name
 
 
-def test_what_forks_share_is_stored_once(project: Project) -> None:
-    assert (
-        project.run("import", *(str(FOLDER / f"{name}.jsonl") for name in ("parent", "child", "grandchild"))).code == 0
-    )
-    steps = {line["ref"]: line["uuids"][0] for line in project.export()}
-    assert len(project.export()) > len(steps) == len(set(steps.values()))
-
-
 def test_what_was_archived_comes_back_word_for_word(project: Project) -> None:
     """Also spaces, tabs, emoji, CJK and images: nothing is trimmed, folded or left out."""
     path = FOLDER / "tools.jsonl"
@@ -88,20 +79,6 @@ def test_a_long_result_in_a_file_of_its_own_is_kept_when_the_client_has_removed_
     Path(path).unlink()
     results = [line["result"] for line in project.export(name) if line["kind"] == "tool_file"]
     assert results == ["everything, line by line\n" * 40]
-
-
-def test_a_client_that_was_killed_in_a_turn_is_archived_to_the_end_by_the_next_session(
-    project: Project, tmp_path: Path
-) -> None:
-    written = Transcript("killed")
-    written.turn(1)
-    path = str(written.write(tmp_path / "killed.jsonl"))
-    assert project.hook("UserPromptSubmit", session_id="killed", transcript_path=path).code == 0
-    written.turn(2)
-    written.write(tmp_path / "killed.jsonl")
-    done = project.hook("SessionStart", "brief", session_id="next", transcript_path="/not/yet.jsonl", source="startup")
-    assert done.code == 0
-    assert kept(project.export("killed")) == said(written.content)
 
 
 def of_subagents(path: Path) -> Said:

@@ -6,12 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.amount import amount, some
-
 from .product import Project
-from .reading import kept, said
+from .reading import Said, kept, said
 from .transcripts import Json, Transcript
 
 HUGE = 10**40
@@ -115,30 +111,19 @@ ENTRIES: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("name", some([*LINES, *ENTRIES], 20))
-def test_an_odd_line_keeps_nothing_around_it_from_being_archived(project: Project, tmp_path: Path, name: str) -> None:
-    written, odd = Transcript("s"), Transcript("s", seed=1)
-    written.turn(1)
-    odd.entry("user", **{"message": {"content": "odd"}, **ENTRIES.get(name, {})})
-    after = Transcript("s", seed=2)
-    after.turn(2)
+def test_an_odd_line_keeps_nothing_around_it_from_being_archived(project: Project, tmp_path: Path) -> None:
+    content, expected = b"", Said()
+    for number, name in enumerate([*LINES, *ENTRIES]):
+        whole, odd = Transcript("s", seed=2 * number), Transcript("s", seed=2 * number + 1)
+        whole.turn(number)
+        odd.entry("user", **{"message": {"content": "odd"}, **ENTRIES.get(name, {})})
+        content += whole.content + LINES.get(name, odd.content[:-1]) + b"\n"
+        expected += said(whole.content)
     path = tmp_path / "s.jsonl"
-    path.write_bytes(written.content + LINES.get(name, odd.content[:-1]) + b"\n" + after.content)
-    assert project.hook("UserPromptSubmit", transcript_path=str(path)).code == 0
-    assert said(written.content) + said(after.content) <= kept(project.export("s"))
+    path.write_bytes(content)
+    assert project.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
+    assert expected <= kept(project.export("s"))
     assert [project.run(*command).code for command in (("search", "Done", "turn"), ("show", "T1"))] == [0, 0]
-
-
-def test_half_a_last_line_is_archived_when_it_is_whole(project: Project, tmp_path: Path) -> None:
-    written, path = Transcript("s"), tmp_path / "s.jsonl"
-    written.turn(1)
-    for cut in (1, 50, len(written.lines[-1]) - 1):
-        path.write_bytes(written.content[:-cut])
-        assert project.hook("UserPromptSubmit", transcript_path=str(path)).code == 0
-        assert kept(project.export("s")) == said(b"".join(written.lines[:-1]))
-    path.write_bytes(written.content)
-    assert project.hook("Stop", transcript_path=str(path)).code == 0
-    assert kept(project.export("s")) == said(written.content)
 
 
 def test_a_client_that_went_on_behind_half_a_line_is_archived_on(project: Project, tmp_path: Path) -> None:
@@ -153,32 +138,6 @@ def test_a_client_that_went_on_behind_half_a_line_is_archived_on(project: Projec
     path.write_bytes(half + after.content)
     assert project.hook("UserPromptSubmit", transcript_path=str(path)).code == 0
     assert kept(project.export("s")) == said(b"".join(written.lines[:-1])) + said(after.content)
-
-
-def test_a_line_of_many_megabytes_is_archived(project: Project, tmp_path: Path) -> None:
-    written = Transcript("s")
-    written.turn(1)
-    written.call("Bash", {"command": "cat all"}, "0123456789 abcdefghij " * amount(2_400_000, 200_000))
-    written.turn(2)
-    path = str(written.write(tmp_path / "s.jsonl"))
-    assert project.hook("PreCompact", transcript_path=path).code == 0
-    assert kept(project.export("s")) == said(written.content)
-
-
-def test_a_transcript_that_was_replaced_by_another_one_is_read_from_its_beginning(
-    project: Project, tmp_path: Path
-) -> None:
-    written, path = Transcript("s"), tmp_path / "s.jsonl"
-    for number in range(5):
-        written.turn(number)
-    written.write(path)
-    assert project.hook("UserPromptSubmit", transcript_path=str(path)).code == 0
-    path.unlink()
-    after = Transcript("s", seed=2)
-    after.turn(2)
-    after.write(path)
-    assert project.hook("UserPromptSubmit", transcript_path=str(path)).code == 0
-    assert kept(project.export("s")) == said(written.content) + said(after.content)
 
 
 def test_odd_files_beside_a_transcript_do_no_harm(project: Project, tmp_path: Path) -> None:

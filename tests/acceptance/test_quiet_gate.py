@@ -109,11 +109,9 @@ def other(client: Gated) -> Gated:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
-    "prompt", [PLAIN, "次はレクサーを直して。\r\nテストも。\x1b", "x" * 100_000, 'say "accepted"', ""]
-)
-def test_a_prompt_with_nothing_to_say_is_silent_and_starts_no_python(client: Gated, shell: str, prompt: str) -> None:
-    assert client.is_quiet(prompt, shell)
+def test_a_prompt_with_nothing_to_say_is_silent_and_starts_no_python(client: Gated, shell: str) -> None:
+    for prompt in (PLAIN, "次はレクサーを直して。\r\nテストも。\x1b", "x" * 100_000, 'say "accepted"', ""):
+        assert client.is_quiet(prompt, shell), prompt
 
 
 def test_such_a_prompt_is_archived_with_its_turn(client: Gated) -> None:
@@ -130,18 +128,18 @@ def test_a_command_sees_such_a_prompt_within_its_turn(client: Gated, command: tu
     assert "walrus" in client.project.run(*command).out
 
 
+MARKED = (
+    *("remember: never push", "Rule: tabs", "x\r\nDECISION: SQLite\r\n", "先に。\ntodo: テスト", "accept C1"),
+    *("reject C12", "x" * 100_000 + "\nremember: all of it", "accept\nC1", "Reject\tC1"),
+)
+
+
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        *("remember: never push", "Rule: tabs", "x\r\nDECISION: SQLite\r\n", "先に。\ntodo: テスト", "accept C1"),
-        *("reject C12", "x" * 100_000 + "\nremember: all of it", "accept\nC1", "Reject\tC1"),
-    ],
-    ids=lambda prompt: prompt[:8],
-)  # fmt: skip
-def test_a_prompt_with_words_that_the_user_marked_reaches_python_whole(client: Gated, shell: str, prompt: str) -> None:
-    assert not client.is_quiet(prompt, shell)
-    assert prompt in client.kept
+def test_a_prompt_with_words_that_the_user_marked_reaches_python_whole(client: Gated, shell: str) -> None:
+    client.python("cat")  # so that none is recorded, and each meets the gate as the first did
+    for prompt in MARKED:
+        done = client.gate("UserPromptSubmit", shell, prompt=prompt)
+        assert (client.started.exists(), json.loads(done.out)["prompt"]) == (True, prompt)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -162,19 +160,6 @@ def test_news_of_another_session_are_told_once(client: Gated, other: Gated) -> N
     assert not other.is_quiet()  # until its next turn ends
 
 
-def test_the_plain_turns_of_another_session_change_nothing(client: Gated, other: Gated) -> None:
-    other.write("user", "And now the printer.")
-    other.stops()
-    assert client.is_quiet()
-
-
-def test_a_decision_in_another_worktree_is_told(client: Gated, git: Callable[..., str]) -> None:
-    folder = client.project.home / "other-worktree"
-    git("worktree", "add", "-q", str(folder), cwd=client.project.folder)
-    Project(folder, client.project.home).decide("Use SQLite")
-    assert "Use SQLite" in client.told()
-
-
 def test_a_warning_about_the_context_is_told(client: Gated) -> None:
     with Archive(str(client.project.archive)) as archive, archive.transaction():
         session = session_number(archive, SESSION)
@@ -184,26 +169,13 @@ def test_a_warning_about_the_context_is_told(client: Gated) -> None:
     assert "it fills up" in client.told()
 
 
-def test_no_turn_after_a_compaction_is_quiet(client: Gated) -> None:
-    client.hook("PreCompact", trigger="auto")
-    assert not client.is_quiet()
-    client.write("system", "", subtype="compact_boundary", uuid="k", compactMetadata={"trigger": "auto"})
-    quiet = []
-    for number in range(5):
-        client.asks(f"Do part {number}.")
-        client.stops()
-        quiet.append(client.is_quiet())
-    assert quiet == [False] * 5
-
-
-@pytest.mark.parametrize("name", ["UNIFIED_STATE_ENABLED", "UNIFIED_STATE_DATA_DIR", "CLAUDE_FLOW_ANY"])
-def test_a_setting_in_the_environment_reaches_python(client: Gated, name: str) -> None:
-    assert not client.is_quiet(**{name: "1" if name != "UNIFIED_STATE_DATA_DIR" else str(client.project.home / "d")})
-
-
-@pytest.mark.parametrize("session_id", ["", "../x", "a/b", "a b", "ä", OTHER])
-def test_without_the_session_s_own_id_in_the_environment_python_is_asked(client: Gated, session_id: str) -> None:
-    assert not client.is_quiet(CLAUDE_CODE_SESSION_ID=session_id)
+def test_a_setting_or_another_id_than_the_session_s_own_in_the_environment_reaches_python(client: Gated) -> None:
+    client.python(":")
+    names = {"UNIFIED_STATE_DATA_DIR": str(client.project.home / "d"), "CLAUDE_FLOW_ANY": "1"}
+    ids = [("CLAUDE_CODE_SESSION_ID", session_id) for session_id in ("", "../x", "a/b", "a b", "ä", OTHER)]
+    for name, value in (*names.items(), *ids):
+        assert not client.is_quiet(**{name: value}), (name, value)
+    assert client.is_quiet()
 
 
 def test_a_session_that_inherited_the_id_of_another_gets_its_own_lines(client: Gated, other: Gated) -> None:
@@ -238,12 +210,6 @@ def test_an_id_never_becomes_a_path(client: Gated) -> None:
     ] == []
 
 
-def test_the_files_are_the_users_alone(client: Gated) -> None:
-    generation = client.project.archive.with_name("generation")
-    assert [path.stat().st_mode & 0o777 for path in (client.note, generation)] == [0o600, 0o600]
-    assert [path.parent.stat().st_mode & 0o777 for path in (client.note, generation)] == [0o700, 0o700]
-
-
 def test_a_failure_of_a_hook_keeps_the_next_prompt_from_being_quiet(client: Gated) -> None:
     runs = client.project.archive.parent / "runs"
     (runs / "PreCompact").write_text('[1,2,"it failed"]', encoding="utf-8")
@@ -268,11 +234,10 @@ def test_a_stop_killed_between_its_commit_and_its_note_leaves_the_next_prompt_to
     assert not client.is_quiet()
 
 
-@pytest.mark.parametrize("seconds", [-(10**8), 10**8])
-def test_a_clock_that_jumps_changes_nothing(client: Gated, other: Gated, seconds: int) -> None:
+def test_a_clock_that_jumps_changes_nothing(client: Gated, other: Gated) -> None:
     def jump() -> None:
         for path in client.project.data.rglob("*"):
-            os.utime(path, (time.time() + seconds, time.time() + seconds))
+            os.utime(path, (time.time() - 10**8, time.time() - 10**8))
 
     jump()
     assert client.is_quiet()
@@ -333,16 +298,16 @@ def test_stop_goes_on_behind_the_clients_back(client: Gated) -> None:
 @pytest.mark.parametrize(("agent_type", "waits"), [("general-purpose", False), ("", True), (None, True)])
 def test_only_the_end_of_a_compaction_is_waited_for(client: Gated, agent_type: str | None, waits: bool) -> None:
     ended = client.project.home / "ended"
-    client.python(f'sleep 2\n: >"{ended}"')
+    client.python(f'sleep 1\n: >"{ended}"')
     fields: dict[str, Any] = {} if agent_type is None else {"agent_type": agent_type}
     client.gate("SubagentStop", last_assistant_message='they wrote "agent_type":"x"', **fields)
     assert ended.exists() == waits
     wait_until(ended.exists)  # so that nothing is written while the folder is removed
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PreCompact", "SubagentStop"])
-def test_an_interpreter_that_is_gone_prints_no_answer_and_blocks_nothing(client: Gated, event: str) -> None:
+def test_an_interpreter_that_is_gone_prints_no_answer_and_blocks_nothing(client: Gated) -> None:
     client.launcher.write_bytes(launcher_text(str(client.project.home / "gone"), str(ROOT)))
     client.note.unlink()
-    done = client.gate(event, prompt=PLAIN)
-    assert (done.out, done.code in (126, 127)) == ("", True)  # the client blocks on 2 alone
+    for event in ("SessionStart", "UserPromptSubmit", "PreCompact", "SubagentStop"):
+        done = client.gate(event, prompt=PLAIN)
+        assert (done.out, done.code in (126, 127)) == ("", True)  # the client blocks on 2 alone

@@ -6,9 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -23,7 +20,6 @@ from .test_enforced_constraints import FORCE_PUSH, settings
 from .transcripts import Json, Transcript
 
 AGENT = {"CLAUDECODE": "1"}
-AT_ONCE = 8
 FAILURE = "FAIL: TestPool\npool_test.go:12: got 3, want 4\nExit code 1"
 SECRET = "sk-ant-api03-" + "AbCdEf0123456789" * 5 + "AAAA"
 
@@ -112,12 +108,6 @@ class TestWhatIsTold:
             "D1 (the user said): Keep the lock in src/pool.py. Why: because"
         )
 
-    def test_before_an_edit_of_a_file_that_a_rule_or_a_failed_attempt_names(self, reminding: Project) -> None:
-        reminding.run("constraint", "add", "src/api.py stays as it is", "--source", "the team")
-        reminding.run("attempt", "add", "A pool in src/pool.py", "--outcome", "it was slower")
-        assert "C1 (the user said): src/api.py stays" in edit(reminding, "src/api.py")
-        assert "A1 (the user said): A pool in src/pool.py Outcome: it was slower" in edit(reminding)
-
     def test_before_a_command_that_failed_when_it_was_last_run(self, reminding: Project, tmp_path: Path) -> None:
         tried(reminding, tmp_path, (FAILURE, True), (FAILURE, True))
         ended(reminding)
@@ -126,35 +116,6 @@ class TestWhatIsTold:
             "[BEFORE THIS CALL] This command failed when it was last run, 2 times in a row: E2 (error"
         )
         assert "pool_test.go:12: got 3, want 4" in told
-
-    def test_nothing_before_a_command_that_passed_since(self, reminding: Project, tmp_path: Path) -> None:
-        tried(reminding, tmp_path, (FAILURE, True), ("ok", False))
-        ended(reminding)
-        assert matcher(reminding) == ""
-
-    def test_nothing_before_another_command_or_file(self, reminding: Project, tmp_path: Path) -> None:
-        tried(reminding, tmp_path, (FAILURE, True))
-        reminding.decide("Keep the lock in src/pool.py")
-        ended(reminding)
-        assert run(reminding, "go test ./... -run Other") == ""
-        assert run(reminding, "echo go test ./...") == ""
-        assert edit(reminding, "src/other.py") == ""
-        assert line(call(reminding, "Read", file_path=str(reminding.folder / "src" / "pool.py"))) == ""
-
-    def test_of_several_facts_one_line_has_the_rule_in_full_and_the_refs_of_the_others(
-        self, reminding: Project
-    ) -> None:
-        reminding.decide("Keep the lock in src/pool.py")
-        reminding.run("constraint", "add", "src/pool.py stays as it is", "--source", "the team")
-        told = edit(reminding)
-        assert "C1 (the user said): src/pool.py stays as it is" in told
-        assert told.endswith("Also about it: D1; `unified-state show REF` prints one.")
-        assert edit(reminding) == ""
-
-    @pytest.mark.parametrize("path", ["源码/连接池.py", "src/Ünïcödé.py"])
-    def test_a_path_of_any_script_is_found(self, reminding: Project, path: str) -> None:
-        reminding.run("attempt", "add", f"A pool in {path}", "--outcome", "slower")
-        assert f"A1 (the user said): A pool in {path}" in edit(reminding, path)
 
     def test_text_that_would_deceive_is_shown_as_it_is_written(self, reminding: Project) -> None:
         reminding.decide(
@@ -171,20 +132,6 @@ class TestOnce:
     def test_a_fact_is_told_once_in_a_session_and_again_in_the_next(self, reminding: Project) -> None:
         reminding.decide("Keep the lock in src/pool.py")
         assert [bool(edit(reminding, session=name)) for name in ("a", "a", "b", "a")] == [True, False, True, False]
-
-    def test_a_subagent_is_told_too_because_it_does_not_read_what_its_session_was_told(
-        self, reminding: Project
-    ) -> None:
-        reminding.decide("Keep the lock in src/pool.py")
-        told = [bool(edit(reminding, agent=agent)) for agent in ("", "a1", "a2", "a1", "")]
-        assert told == [True, True, True, False, False]
-
-    def test_of_many_calls_at_once_one_is_told(self, reminding: Project) -> None:
-        reminding.decide("Keep the lock in src/pool.py")
-        for session in ("a", "b", "c"):
-            with ThreadPoolExecutor(AT_ONCE) as pool:
-                told = list(pool.map(lambda _, session=session: edit(reminding, session=session), range(AT_ONCE)))
-            assert len(list(filter(None, told))) == 1
 
     def test_what_the_conversation_still_contains_is_not_told_before_it_was_compacted(
         self, reminding: Project, tmp_path: Path
@@ -226,13 +173,6 @@ class TestOptIn:
         reminding.decide("And the index in src/pool.py")
         assert edit(reminding, session="another") == ""
 
-    def test_a_lifted_constraint_leaves_the_reminder(self, reminding: Project) -> None:
-        reminding.decide("Keep the lock in src/pool.py")
-        assert reminding.run(*FORCE_PUSH).code == 0
-        assert reminding.at_terminal("constraint", "lift", "C1").code == 0
-        assert matcher(reminding) == TOLD_TOOLS
-        assert edit(reminding)
-
     def test_a_warning_is_told_with_the_fact_and_a_denial_without_it(self, reminding: Project) -> None:
         reminding.decide("Keep the lock in src/pool.py")
         rule = ("constraint", "add", "Mind the pool", "--source", "me", "--scope", "path:src/pool.py", "--mode")
@@ -246,50 +186,13 @@ class TestOptIn:
         assert "Mind the pool" in warned["hookSpecificOutput"]["additionalContext"]
         assert "Keep the lock" not in warned["systemMessage"]
 
-    def test_a_hook_that_is_left_from_another_archive_goes_with_the_next_install(self, reminding: Project) -> None:
-        reminding.decide("Keep the lock in src/pool.py")
-        reminding.archive.with_name("reminders-on").unlink()
-        assert edit(reminding) == ""
-        assert "reminders" not in reminding.run("install").out
-        assert matcher(reminding) == ""
-
-    def test_hooks_that_are_put_at_once_do_not_remove_each_other(self, reminding: Project) -> None:
-        def put(number: int) -> Done:
-            if number % 2:
-                return reminding.run(
-                    "constraint", "add", f"No make {number}", "--source", "me", "--scope", "command:make"
-                )
-            return reminding.run("decision", "add", f"Keep src/a{number}.py", "--rationale", "because")
-
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            assert {done.code for done in pool.map(put, range(AT_ONCE))} == {0}
-        assert len(settings(reminding.folder)["hooks"]["PreToolUse"]) == 1
-        assert matcher(reminding) == "all"
-
-    def test_every_worktree_has_a_choice_of_its_own(self, reminding: Project, tmp_path: Path) -> None:
-        other = Project(tmp_path / "other", reminding.home)
-        subprocess.run(["git", "worktree", "add", "--quiet", str(other.folder)], cwd=reminding.folder, check=True)
-        assert other.run("install").code == 0
-        other.decide("Keep the lock in src/pool.py")
-        assert (matcher(reminding), matcher(other)) == (TOLD_TOOLS, "")
-        assert other.run("install", "--reminders", "on").code == 0
-        assert reminding.run("install", "--reminders", "off").code == 0
-        assert (matcher(reminding), matcher(other)) == ("", TOLD_TOOLS)
-        assert edit(other)
-
-    @pytest.mark.parametrize("options", [(), ("--purge",)])
-    def test_uninstall_leaves_nothing_of_it(self, reminding: Project, options: tuple[str, ...]) -> None:
+    def test_uninstall_leaves_nothing_of_it(self, reminding: Project) -> None:
         reminding.decide("Keep the lock in src/pool.py")
         assert edit(reminding)
         folder = reminding.archive.parent
-        assert reminding.at_terminal("uninstall", *options).code == 0
+        assert reminding.at_terminal("uninstall").code == 0
         assert not (reminding.folder / ".claude" / "settings.local.json").exists()
         assert not [name for name in ("reminders-on", "told") if (folder / name).exists()]
-
-    def test_doctor_finds_no_problem(self, reminding: Project) -> None:
-        reminding.decide("Keep the lock in src/pool.py")
-        assert edit(reminding)
-        assert [check for check in json.loads(reminding.run("doctor", "--json").out) if not check["ok"]] == []
 
     def test_it_is_refused_for_another_agent(self, project: Project) -> None:
         done = project.run("install", "--host", "codex", "--reminders", "on")
@@ -299,20 +202,6 @@ class TestOptIn:
         reminding.decide("Keep the lock in src/pool.py")
         (reminding.folder / ".claude" / "unified-state.toml").write_text("enabled = false\n", encoding="utf-8")
         assert edit(reminding) == ""
-
-
-def test_it_works_where_the_history_is_a_journal(
-    project: Project, tmp_path: Path, write_settings: Callable[[str], None]
-) -> None:
-    write_settings('tier = "json"\n')
-    assert project.run("install", "--reminders", "on").code == 0
-    tried(project, tmp_path, (FAILURE, True))
-    ref = project.decide("Keep the lock in src/pool.py")
-    ended(project)
-    assert "E1 (error" in run(project)
-    assert "D1 (" in edit(project)
-    assert project.at_terminal("forget", ref).code == 0
-    assert edit(project, session="another") == ""
 
 
 class TestPrivacy:
@@ -342,25 +231,17 @@ class TestHarm:
         reminding.decide("Keep the lock in src/pool.py")
         return reminding
 
-    @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"00000000\n{}", b"{", None])
+    @pytest.mark.parametrize("content", [b"00000000\n{}", None])
     def test_an_unusable_table_is_made_anew(self, known: Project, content: bytes | None) -> None:
         table = known.archive.with_name("enforced.json")
         table.unlink() if content is None else table.write_bytes(content)
         assert "D1 (" in edit(known)
         assert known.log() == ""
 
-    @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/nowhere/a")])
-    def test_where_it_cannot_be_recorded_that_it_was_told_it_is_not_told(self, known: Project, make: object) -> None:
+    def test_where_it_cannot_be_recorded_that_it_was_told_it_is_not_told(self, known: Project) -> None:
         path = known.archive.parent / "told" / "new.json"
         path.parent.mkdir()
-        make(path)  # type: ignore[operator]
-        assert edit(known) == ""
-
-    def test_what_was_told_may_be_damaged(self, known: Project) -> None:
-        path = known.archive.parent / "told" / "new.json"
-        path.parent.mkdir()
-        path.write_bytes(os.urandom(2_000))
-        assert "D1 (" in edit(known)
+        os.mkfifo(path)
         assert edit(known) == ""
 
     def test_on_a_disk_that_may_not_be_written_nothing_is_told(self, known: Project) -> None:
@@ -375,15 +256,7 @@ class TestHarm:
 
     @pytest.mark.parametrize(
         "given",
-        [
-            {"file_path": 7},
-            {"file_path": ""},
-            {"file_path": "a\0b"},
-            {"file_path": "x" * 100_000},
-            {"file_path": "C:\\proj\\src\\pool.py"},
-            {"notebook_path": ["src/other.py"]},
-            {"command": {"a": 1}},
-        ],
+        [{"file_path": 7}, {"file_path": "a\0b"}, {"notebook_path": ["src/other.py"]}, {"command": {"a": 1}}],
     )
     def test_an_odd_call_goes_on(self, known: Project, given: Json) -> None:
         for tool in ("Edit", "NotebookEdit", "Bash"):
@@ -423,23 +296,3 @@ class TestReadAgain:
         assert lines[0] == title
         assert "  - D1 (the user said): Keep the lock in src/api.py. Why: because" in lines
         assert any("MAX_SLOTS" in line for line in lines[1:4])
-
-    def test_is_silent_where_the_agent_changed_the_file_or_did_not_read_it_each_time(
-        self, reminding: Project, tmp_path: Path
-    ) -> None:
-        written, path = Transcript("s", cwd=str(reminding.folder)), tmp_path / "s.jsonl"
-        texts = [
-            self.restored(reminding, written, path, self.FILES[0], name, edits=self.FILES[0]) for name in self.FILES
-        ]
-        assert not any("[READ AGAIN]" in text for text in texts)
-
-    def test_is_silent_until_the_user_turns_reminders_on(self, project: Project, tmp_path: Path) -> None:
-        written, path = Transcript("s", cwd=str(project.folder)), tmp_path / "s.jsonl"
-        texts = [self.restored(project, written, path, *self.FILES) for _ in range(3)]
-        assert not any("[READ AGAIN]" in text for text in texts)
-
-    def test_shows_the_name_of_a_file_as_it_is(self, reminding: Project, tmp_path: Path) -> None:
-        name = "<system-reminder>\u202e源.py"
-        written, path = Transcript("s", cwd=str(reminding.folder)), tmp_path / "s.jsonl"
-        texts = [self.restored(reminding, written, path, name) for _ in range(3)]
-        assert "unchanged: \u2039system-reminder><U+202E>源.py" in texts[2]

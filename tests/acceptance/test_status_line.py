@@ -68,28 +68,10 @@ def test_it_shows_the_context_the_items_and_how_the_memory_is_doing(project: Pro
     assert status.lines() == [f"{SHOWN} · compacts at 167k · 2 items, 1 blocking · saved just now · hooks ok"]
 
 
-def test_it_counts_as_blocking_what_a_restore_does(project: Project, status: StatusLine) -> None:
-    status.install()
-    for text, environment in (("Mine", {}), ("The agent's", {"CLAUDECODE": "1"})):
-        project.run("constraint", "add", text, "--source", "x", "--blocking", **environment)
-    assert "[CONSTRAINTS] 1 blocking" in project.run("load").out
-    assert " · 2 items, 1 blocking · " in status.lines()[0]
-
-
 def test_a_hook_that_failed_is_seen(project: Project, status: StatusLine) -> None:
     status.install()
     project.hook_given("Stop", b"no JSON")
     assert "! Stop failed just now" in status.lines()[0]
-
-
-def test_a_bug_is_told_and_logged(project: Project, status: StatusLine) -> None:
-    status.install()
-    project.decide("Use SQLite")
-    (project.archive.parent / "usage").write_text("no folder", encoding="utf-8")
-    (line,) = status.lines()
-    assert "Error: " in line
-    assert "`unified-state doctor` tells more" in line
-    assert '"event":"statusline"' in (project.archive.parents[2] / "hook.log").read_text(encoding="utf-8")
 
 
 def test_colour_is_the_phase_and_no_color_is_honoured(status: StatusLine) -> None:
@@ -99,24 +81,14 @@ def test_colour_is_the_phase_and_no_color_is_honoured(status: StatusLine) -> Non
     assert "\x1b" not in status.lines(NO_COLOR="", TERM="dumb")[0]
 
 
-def test_it_is_no_wider_than_the_terminal(status: StatusLine) -> None:
-    status.install()
-    assert status.lines(COLUMNS="34") == [SHOWN]
-
-
 @pytest.mark.parametrize(
     "stdin",
     [
         b"",
         b"{",
-        b"[" * 60_000,
-        b"\xff\xfe\x00",
-        b'{"cwd": 5, "session_id": [], "context_window": {"context_window_size": -1, "used_percentage": NaN}}',
         b'{"cwd": "/nowhere", "session_id": "../../x", "context_window": {"context_window_size": 1e999}}',
-        b'{"session_id": "\\ud800", "context_window": {"context_window_size": 200000, "used_percentage": 3}}',
-        b'{"session_id": "' + b"x" * 10_000_000 + b'"}',
     ],
-    ids=["empty", "half", "deep", "bytes", "types", "absurd", "surrogate", "10 MB"],
+    ids=["empty", "half", "absurd"],
 )
 def test_whatever_it_is_given_it_prints_one_line(status: StatusLine, stdin: bytes) -> None:
     status.install()
@@ -138,7 +110,7 @@ def test_an_archive_that_somebody_writes_to_is_not_waited_for(project: Project, 
         assert status.lines() == [f"{SHOWN} · compacts at 167k · nothing saved yet · hooks ok"]
 
 
-@pytest.mark.parametrize("content", [b"", b"no database" * 500])
+@pytest.mark.parametrize("content", [b"no database" * 500])
 def test_a_damaged_archive_breaks_nothing_and_stays_as_it_is(
     project: Project, status: StatusLine, content: bytes
 ) -> None:
@@ -161,7 +133,7 @@ def test_the_users_own_is_called_with_the_same_input_and_stands_above(project: P
 
 @pytest.mark.parametrize(
     "command",
-    ["echo broken; exit 3", "no-such-command", "", "kill -9 $$", "exec sleep 60", "sleep 60 & wait", "yes"],
+    ["kill -9 $$", "sleep 60 & wait", "yes"],
 )
 def test_the_failure_of_the_users_own_is_not_ours(status: StatusLine, command: str) -> None:
     write_settings(status.path, json.dumps({"statusLine": {"type": "command", "command": command}}))
@@ -169,7 +141,7 @@ def test_the_failure_of_the_users_own_is_not_ours(status: StatusLine, command: s
     assert [line[: len(SHOWN)] for line in status.lines()] == [SHOWN]
 
 
-@pytest.mark.parametrize("value", ["null", '"text"', "[1]", "{}", '{"type": "command"}', '{"command": 5}'])
+@pytest.mark.parametrize("value", ["null", '{"command": 5}'])
 def test_one_of_an_odd_shape_is_kept_and_comes_back(project: Project, status: StatusLine, value: str) -> None:
     text = f'{{"statusLine": {value}}}'
     write_settings(status.path, text)
@@ -187,7 +159,7 @@ def test_one_that_ours_hides_is_found_in_the_less_specific_settings(project: Pro
     assert status.lines()[0] == "of the team"
 
 
-@pytest.mark.parametrize("text", ["{", "// mine\n{}", "[]", '{"statusLine": 5}', "\xff"])
+@pytest.mark.parametrize("text", ["{", '{"statusLine": 5}'])
 def test_less_specific_settings_that_are_broken_break_nothing(project: Project, status: StatusLine, text: str) -> None:
     status.install()
     path = project.home / ".claude" / "settings.json"
@@ -223,7 +195,7 @@ def test_installing_again_keeps_ours_once_and_uninstalling_gives_back_what_was_t
     assert status.path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["{", "// mine\n{}", '{"a": 1,}', "", "[]"])
+@pytest.mark.parametrize("text", ["// mine\n{}", "[]"])
 def test_settings_that_cannot_be_changed_are_left_with_one_clear_line(
     project: Project, status: StatusLine, text: str
 ) -> None:
@@ -246,23 +218,4 @@ def test_every_status_line_comes_back(others: dict[str, Any], value: Any) -> Non
     assert without_status_line(ours) == (True, before)
 
 
-def test_by_hand_it_shows_only_our_own_line(project: Project, status: StatusLine) -> None:
-    write_settings(status.path, '{"statusLine": {"command": "unified-state statusline"}}')
-    done = project.run("statusline", stdin=json.dumps({"context_window": WINDOW}), NO_COLOR="1")
-    assert (done.code, done.out) == (0, f"{SHOWN} · compacts at 167k · nothing saved yet · hooks ok\n")
-
-
 SESSION = "0b1f8d3c-5a52-4f0e-9a39-6f2c1f1f2a11"
-
-
-def test_a_line_after_a_turn_shows_what_was_recorded_in_it(project: Project) -> None:
-    transcript = project.home / f"{SESSION}.jsonl"
-    transcript.touch()
-    given_fields = {"session_id": SESSION, "cwd": str(project.folder), "context_window": WINDOW}
-    status = StatusLine(project, project.folder / ".claude" / "settings.local.json")
-    status.install()
-    project.hook("Stop", session_id=SESSION, transcript_path=str(transcript))
-    assert "1 item" not in status.show(json.dumps(given_fields).encode()).out
-    project.decide("Use SQLite")
-    project.hook("Stop", session_id=SESSION, transcript_path=str(transcript))
-    assert " · 1 item · " in status.show(json.dumps(given_fields).encode()).out

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -74,25 +71,3 @@ def test_a_save_in_a_shell_and_an_empty_session_are_not_the_last_session(project
     assert "[LAST SESSION] 2 days ago\n  last prompt: Look at the queue" in told(project)
     assert "Measure it" in told(project)
     assert "last active 2 days ago" in project.run("status").out
-
-
-def test_what_others_recorded_since_a_time_still_to_come_is_told(project: Project, now: int) -> None:
-    bring(project, "the queue", now + 40 * DAY)
-    project.decide("Use a heap")
-    told = restored(project, project.home / "the queue.jsonl", session_id="the-queue", source="resume")
-    assert "Use a heap" in told["brief"]
-
-
-def test_a_session_of_others_with_a_time_still_to_come_is_not_the_last_one(
-    project: Project, now: int, tmp_path: Path
-) -> None:
-    others = Project(tmp_path / "others", project.home)
-    others.folder.mkdir()
-    bring(others, "the cache", now - 3 * DAY)
-    with closing(sqlite3.connect(others.archive)) as archive, archive:
-        archive.execute("UPDATE session SET seen_at = ?", (now + 40 * DAY,))  # by a hook
-    history = str(tmp_path / "history.jsonl")
-    assert others.run("export", "--full", history).code == 0
-    bring(project, "the queue", now - 2 * DAY)
-    assert project.run("import", history).code == 0
-    assert "last prompt: Look at the queue" in told(project)

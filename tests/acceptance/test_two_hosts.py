@@ -11,7 +11,7 @@ import pytest
 
 from tests.rollouts import Rollout
 
-from .product import Done, Project, hook_command
+from .product import Done, Project
 from .transcripts import Transcript
 
 ROOT = Path(__file__).parents[2]
@@ -74,25 +74,6 @@ def test_claude_code_continues_what_codex_did(project: Project) -> None:
     assert "next I look at the refill" in told
 
 
-@pytest.mark.usefixtures("rollout")
-def test_what_codex_did_is_found_and_recalled(project: Project) -> None:
-    claude_start(project, "c1")
-    hits = project.ask("search", "small tenant starves")
-    assert hits[0]["session_id"] == "codex:0a1b"
-    assert "next I look at the refill" in project.run("show", "T1").out
-    assert [hit["ref"] for hit in project.ask("search", "new_rate", "--tool", "apply_patch")] == ["S2"]
-
-
-@pytest.mark.usefixtures("rollout")
-def test_the_next_session_of_the_same_host_is_told_the_state_alone(project: Project) -> None:
-    written = Transcript("c1", cwd=str(project.folder))
-    written.prompt("go on with the limiter")
-    project.keep(written, project.home / "c1.jsonl")
-    told = claude_start(project, "c2")
-    assert "Refill buckets lazily" in told
-    assert "[LAST SESSION] in " not in told
-
-
 def test_codex_continues_what_claude_code_did(project: Project) -> None:
     written = Transcript("c1", cwd=str(project.folder))
     written.prompt("Make the limiter fair to small tenants")
@@ -107,12 +88,3 @@ def test_codex_continues_what_claude_code_did(project: Project) -> None:
     assert "[LAST SESSION] in Claude Code (c1)" in told
     for words in ("Refill buckets lazily", "src/limiter.py: ", "new_rate", "starved after 3 rounds", "refill."):
         assert words in told
-
-
-@pytest.mark.usefixtures("rollout")
-def test_nothing_is_told_where_a_start_restores_nothing(project: Project) -> None:
-    start = project.event("SessionStart", session_id="c1", source="startup")
-    done = project.execute(
-        hook_command("SessionStart", "brief"), start, {"UNIFIED_STATE_RESTORE_ON_STARTUP": "nothing"}
-    )
-    assert done == Done(0, "", "")

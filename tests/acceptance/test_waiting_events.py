@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
@@ -115,12 +114,6 @@ def test_a_session_that_starts_meanwhile_gets_what_the_state_file_shows(known: P
     assert [entry["id"] for entry in known.state()["decisions"]] == ["D1", "D2", "D3", "D4"]
 
 
-def test_an_item_that_waited_is_found_by_the_id_that_was_told(known: Project) -> None:
-    with newer(known):
-        told = known.run("decision", "add", "meanwhile", "--rationale", "r").out.strip()
-    assert known.ask("show", told)["alias"] == "D4"
-
-
 def test_what_would_change_an_item_is_refused_in_one_line(known: Project) -> None:
     with newer(known):
         for command in (
@@ -147,20 +140,6 @@ def test_whoever_reads_meanwhile_is_told_of_what_is_not_shown(known: Project) ->
     assert "tier" not in {check["name"] for check in json.loads(known.run("doctor", "--json").out)}
 
 
-def test_in_a_busy_second_nothing_has_to_wait(known: Project, tmp_path: Path) -> None:
-    written = Transcript("s")
-    written.turn(1)
-    path = written.write(tmp_path / "s.jsonl")
-    with ThreadPoolExecutor(1) as pool:
-        with held(known):
-            hook = pool.submit(known.hook, "PreCompact", transcript_path=str(path), trigger="auto")
-            subprocess.run(["sleep", "1"], check=True)
-        assert hook.result().code == 0
-    assert waiting(known) == []
-    assert kept(known.export("s")) == said(written.content)
-    assert known.log() == ""
-
-
 def test_whoever_is_killed_while_it_takes_them_in_loses_none_and_takes_none_twice(
     known: Project, tmp_path: Path
 ) -> None:
@@ -182,22 +161,6 @@ def test_whoever_is_killed_while_it_takes_them_in_loses_none_and_takes_none_twic
     assert known.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
     assert kept(known.export("s")) == said(written.content)
     assert waiting(known) == []
-
-
-def test_what_is_taken_in_twice_is_there_once(known: Project, tmp_path: Path) -> None:
-    written = Transcript("s")
-    written.turn(1)
-    path = written.write(tmp_path / "s.jsonl")
-    with newer(known):
-        assert is_told(known.run("decision", "add", "meanwhile", "--rationale", "r"))
-        assert known.hook("UserPromptSubmit", transcript_path=str(path), prompt="and now?").code == 0
-        (file,) = waiting(known)
-        content = file.read_bytes()
-    for _ in range(2):
-        assert known.hook("SessionStart", "brief", session_id="t", source="startup").code == 0
-        assert [item["decision"] for item in known.ask("decision", "list")] == ["one", "two", "three", "meanwhile"]
-        assert [line.get("text") for line in known.export("s")].count("and now?") <= 1
-        file.write_bytes(content)
 
 
 def test_the_prompt_that_a_hook_was_told_is_masked_in_the_file_and_then_in_the_archive(
@@ -228,23 +191,6 @@ def test_what_waits_is_forgotten_too(known: Project, tmp_path: Path) -> None:
     assert len(known.ask("decision", "list", "--all")) == 3
 
 
-def test_of_eight_that_take_them_in_at_once_each_sees_all_of_them_once(known: Project) -> None:
-    with newer(known):
-        for number in range(5):
-            assert is_told(known.run("decision", "add", f"meanwhile {number}", "--rationale", "r"))
-    with ThreadPoolExecutor(8) as pool:
-        seen = list(pool.map(lambda _: [item["id"] for item in known.ask("decision", "list")], range(8)))
-    assert seen == [[f"D{number}" for number in range(1, 9)]] * 8
-
-
-def test_eight_at_once_lose_nothing_while_the_archive_cannot_be_used(known: Project) -> None:
-    with newer(known), ThreadPoolExecutor(8) as pool:
-        done = list(pool.map(lambda n: known.run("decision", "add", f"meanwhile {n}", "--rationale", "r"), range(16)))
-    assert all(map(is_told, done))
-    assert len({one.out for one in done}) == 16
-    assert len(known.ask("decision", "list")) == 19
-
-
 def test_a_constraint_is_enforced_as_before_and_one_of_meanwhile_afterwards(known: Project) -> None:
     scoped = ("--source", "the team", "--mode", "deny", "--scope")
     assert known.run("constraint", "add", "Never force-push", *scoped, "command:git push --force").code == 0
@@ -270,14 +216,6 @@ def test_what_somebody_else_wrote_into_the_state_file_is_told_as_no_fact(known: 
         assert is_told(known.run("decision", "add", "meanwhile", "--rationale", "r"))
     decisions = {item["id"]: item["decision"] for item in known.ask("decision", "list")}
     assert (decisions["D1"], decisions["D4"]) == ("one", "meanwhile")
-
-
-def test_nothing_of_what_waits_is_left_by_a_purge(known: Project) -> None:
-    with closing(sqlite3.connect(known.archive)) as archive:
-        archive.execute(f"PRAGMA user_version = {_VERSION}")
-    assert is_told(known.run("decision", "add", "the swordfish", "--rationale", "r"))
-    assert known.at_terminal("uninstall", "--purge").code == 0
-    assert b"swordfish" not in all_bytes([known.home, known.folder])
 
 
 def test_events_that_came_with_a_repository_are_not_taken_for_ours(known: Project) -> None:

@@ -32,33 +32,6 @@ def installed_program(place: Path, wheel: Path) -> None:
     (next((place / "lib").glob("*/site-packages")) / "needed.pth").write_text("\n".join(needed), encoding="utf-8")
 
 
-def test_one_line_without_a_clone_works_from_a_built_wheel(tmp_path: Path) -> None:
-    """The packages that it needs come from this environment, so that the test loads nothing."""
-    place, project, home = tmp_path / "place", tmp_path / "project", tmp_path / "home"
-    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-    project.mkdir()
-    installed_program(place, built_wheel(tmp_path))
-    program = place / "bin" / "unified-state"
-
-    def run(*words: str) -> str:
-        done = subprocess.run([program, *words], cwd=project, env=environment, capture_output=True, text=True)  # noqa: PLW1510
-        assert done.returncode == 0, done
-        assert str(ROOT) not in done.stdout
-        return done.stdout
-
-    run("install")
-    assert (place / "bin" / "unified-state-hook").exists()
-    run("doctor")
-    run("demo")
-    assert run("decision", "add", "Use SQLite", "--rationale", "one file") == "D1\n"
-    assert "Use SQLite" in run("show", "D1")
-    assert ": valid" in run("validate")
-    assert "**SQLite**" in run("search", "SQLite")
-    run("uninstall")
-    subprocess.run([*pip_for(place), "uninstall", "-y", "unified-state"], check=True)
-    assert not program.exists()
-
-
 def test_hooks_go_on_after_an_update_of_the_program_and_go_with_it(tmp_path: Path) -> None:
     """The installer replaces the launcher by its own script, which makes itself the launcher again."""
     place, project, home, wheel = tmp_path / "place", tmp_path / "project", tmp_path / "home", built_wheel(tmp_path)
