@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -188,17 +187,6 @@ def test_what_an_ended_session_started_belongs_to_its_own_folder(
     assert len(session.archives()) == 2
 
 
-def test_install_in_a_session_is_for_the_folder_in_which_it_runs(
-    session: Session, git: Git, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session.hook("SessionStart", "brief", source="startup")
-    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
-    other = added(session, git)
-    monkeypatch.chdir(other)
-    assert run(["install"]) == 0
-    assert (other / ".claude" / "settings.local.json").exists()
-
-
 def test_the_shell_chooses_among_the_worktrees_of_the_repository(session: Session, git: Git, tmp_path: Path) -> None:
     git("worktree", "add", "--quiet", str(tmp_path / "other"))
     session.shell = tmp_path / "other"
@@ -230,16 +218,6 @@ def test_a_session_that_enters_a_worktree_keeps_its_memory(session: Session, git
     session.hook("UserPromptSubmit", prompt="Go on")
     assert "No pushes" in session.judged("git push")
     assert RULE in session.hook("SessionStart", "brief", source="compact")
-    assert len(session.archives()) == 1
-
-
-def test_a_session_whose_worktree_is_removed_keeps_its_memory(session: Session, git: Git, tmp_path: Path) -> None:
-    session.project = session.shell = tmp_path / "other"
-    git("worktree", "add", "--quiet", str(session.project))
-    session.hook("SessionStart", "brief", source="startup")
-    shutil.rmtree(session.project)
-    assert RULE in session.hook("SessionStart", "brief", source="compact")
-    assert "No pushes" in session.judged("git push")
     assert len(session.archives()) == 1
 
 

@@ -15,7 +15,7 @@ from tests.builders import answer as answered
 from tests.builders import call as called
 from tests.builders import prompt, result
 from unified_state.interfaces.cli.main import run
-from unified_state.lib.tokens import count_tokens, upper_bound
+from unified_state.lib.tokens import count_tokens
 from unified_state.memory.manager import UnifiedStateManager
 
 from .asking import answer, refused, resource, text_of
@@ -25,13 +25,9 @@ Keep = Callable[..., None]
 MOST_TOKENS, MOST_CHARACTERS = 25_000, 50_000  # what the client takes of one answer
 CLAUDE_PER_O200K = 1.6
 HOSTILE = {
-    "prose": "The quick brown fox jumps over the lazy dog. " * 2_000,
     "hex": "8f3a9c01e7" * 8_000,
-    "han": "\u9f98\u9750\u9f49" * 20_000,
     "emoji": "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466" * 6_000,
     "control": "\x00\x1b\x07" * 20_000,
-    "digits": "0123456789" * 8_000,
-    "one line": "x" * 90_000,
 }
 
 
@@ -173,30 +169,10 @@ def test_parts_of_a_long_output_are_those_of_recall(here: Path, keep: Keep, caps
     assert "no pattern" in refused(here, "recall", ref="S3", grep="(")
 
 
-def test_the_pages_of_a_large_state_hold_every_item_once(repository: Path) -> None:
-    manager = UnifiedStateManager(repository)
-    for number in range(150):
-        manager.add_constraint(f"rule {number} " + "word " * 60, "the user", blocking=True)
-    ids, offset = [], 0
-    while offset is not None:
-        found = answer(repository, "state_get", offset=offset)
-        ids += [item["id"] for item in found["constraints"]]
-        offset = found["page"]["next_offset"]
-        assert upper_bound(json.dumps(found)) < 17_000
-    assert ids == [f"C{number}" for number in range(1, 151)]
-
-
-def test_half_an_emoji_in_the_archive_can_be_recalled(repository: Path, keep: Keep) -> None:
-    keep(prompt(1, "half \ud83d emoji"))
-    assert answer(repository, "recall", ref="S1")["text"] == "half \ufffd emoji"
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
         ("recall", {"ref": "D99"}, "there is no item D99"),
-        ("recall", {"ref": "nonsense"}, "'nonsense' is no ref"),
-        ("recall", {"ref": "S1", "offset": 10**9}, "offset is 1000000000"),
         ("recall", {"ref": "S1", "offset": -1}, "recall was called wrongly: offset: input should be greater"),
         ("recall", {}, "recall was called wrongly: ref: field required; its arguments are ref, offset"),
         ("recall", {"ref": "S1", "words": "1-5"}, "it takes no 'words'"),
@@ -205,7 +181,6 @@ def test_half_an_emoji_in_the_archive_can_be_recalled(repository: Path, keep: Ke
         ("archive_search", {"query": "x", "kind": "novel"}, "'novel' is no kind"),
         ("archive_search", {"query": "x", "session": "nobody"}, "there is no session 'nobody'"),
         ("archive_search", {"query": "x", "limit": 51}, "less than or equal to 50"),
-        ("why", {"ref": "T1"}, "T1"),
         ("nonsense", {}, "there is no tool 'nonsense'"),
     ],
 )

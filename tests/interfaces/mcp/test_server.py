@@ -49,11 +49,6 @@ def test_every_argument_is_described(repository: Path) -> None:
             assert argument.get("description") or "enum" in argument or argument["type"] == "boolean", name
 
 
-def test_the_tools_cost_a_conversation_little(repository: Path) -> None:
-    shown = [[tool.name, tool.description, tool.input_schema] for tool in tools(repository).values()]
-    assert len(json.dumps(shown)) < 12_000
-
-
 def test_the_list_of_tools_costs_a_client_at_most_16500_characters(repository: Path) -> None:
     listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools(repository).values()]
     assert len(json.dumps({"tools": listed})) <= 16_500
