@@ -79,8 +79,8 @@ def test_filters_hold(told: Archive, keep: Keep, workspace: Workspace) -> None:
 def test_of_a_session_the_nearest_are_found_however_many_of_others_are_nearer(
     told: Archive, keep: Keep, workspace: Workspace
 ) -> None:
-    keep(*(prompt(number, f"users cannot sign in, the {number}. time") for number in range(10, 130)))
-    keep(prompt(130, "the door is shut for everybody", session=OTHER), session=OTHER)
+    keep(*(prompt(number, f"users cannot sign in, the {number}. time") for number in range(10, 50)))
+    keep(prompt(50, "the door is shut for everybody", session=OTHER), session=OTHER)
     make_vectors(workspace)
     (hit,) = asked(told, ASKED, session_id=OTHER, candidates=10)
     assert hit.session_id == OTHER

@@ -223,8 +223,8 @@ def test_what_it_holds_is_never_all_in_memory(tmp_path: Path) -> None:
     path = str(tmp_path / "history.jsonl")
     tracemalloc.start()
     try:
-        write_history(path, "project", (step(number, "x" * 1000) for number in range(5_000)))
-        assert sum(1 for _ in read_history(path)) == 5_001
+        write_history(path, "project", (step(number, "x" * 1000) for number in range(2_500)))
+        assert sum(1 for _ in read_history(path)) == 2_501
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

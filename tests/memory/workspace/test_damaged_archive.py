@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 from pathlib import Path
 from sqlite3 import DatabaseError
 
@@ -25,10 +26,11 @@ from unified_state.model.step import PROMPT, Step
 STEPS = 1_000
 
 
-@pytest.fixture
-def filled(archive_path: str) -> Path:
-    """An archive with items, a note, and so many steps that they fill most of it."""
-    with Archive(archive_path) as archive, archive.transaction():
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an archive with items, a note, and so many steps that they fill most of it."""
+    path = tmp_path_factory.mktemp("original") / "data" / "archive.db"
+    with Archive(str(path)) as archive, archive.transaction():
         for number in range(1, 4):
             insert_item(archive, item(number).replace(alias=next_alias(archive, DECISION)))
         session = touch_session(archive, "s", NOW)
@@ -39,6 +41,13 @@ def filled(archive_path: str) -> Path:
             text = f"{number} " + os.urandom(200).hex()
             step = Step(uuid=uuid_of(number), block=0, kind=PROMPT, at=NOW, text=text, starts_turn=True)
             writer.add(step, text)
+    return path.parent
+
+
+@pytest.fixture
+def filled(archive_path: str, original: Path) -> Path:
+    """A copy of that archive."""
+    shutil.copytree(original, os.path.dirname(archive_path), dirs_exist_ok=True)
     return Path(archive_path)
 
 
