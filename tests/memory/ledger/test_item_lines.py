@@ -65,14 +65,6 @@ def test_a_tag_that_means_something_is_shown_as_text(tag: str) -> None:
     assert tag[1:] in shown
 
 
-def test_a_tag_in_two_halves_does_not_come_together() -> None:
-    assert "<system-reminder>" not in harmless("<sys\x00tem-reminder>")
-
-
-def test_other_markup_stays_as_it_is() -> None:
-    assert harmless("if a < b and <div> then") == "if a < b and <div> then"
-
-
 @given(st.text())
 def test_harmless_text_is_one_line(text: str) -> None:
     assert len(harmless(text).splitlines()) <= 1

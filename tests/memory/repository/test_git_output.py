@@ -87,15 +87,6 @@ def test_conflicts_come_before_any_number_of_other_changes() -> None:
     assert reader.modified_files[0] == "both.txt"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["größe.txt", "名前.txt", "🧑‍🚀 family.txt", ' "quoted" ', "  leading", "tab\tnew\nline", "back\\slash", "-x"],
-)
-def test_names_come_out_as_they_are(name: str) -> None:
-    reader = entry(b"? " + name.encode())
-    assert reader.modified_files == (name,)
-
-
 def test_control_characters_make_no_lines_of_their_own() -> None:
     assert entry("? a\nM  fake\x1b[31m\u2028b".encode()).status == "?? a\\nM  fake\\x1b[31m\\u2028b"
 
