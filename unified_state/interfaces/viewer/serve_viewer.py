@@ -40,8 +40,7 @@ def serve_viewer(
     with _listen(port) as listening:
         port = listening.getsockname()[1]
         token, form_token = new_token(), new_token()
-        viewer = ViewerApp(projects, form_token if may_change else "")
-        guard = Guard(viewer.app(), port, token, form_token)
+        guard = Guard(ViewerApp(projects, form_token if may_change else "").app(), port, token, form_token)
         config = uvicorn.Config(guard, log_level="warning", access_log=False, server_header=False, lifespan="off")
         address = f"http://{_HOST}:{port}{path}?token={token}"
         server = uvicorn.Server(config)
@@ -55,7 +54,7 @@ def serve_viewer(
                 if opens_browser and _has_screen():
                     # Every program sees the arguments of the browser's process, so what stands there opens once.
                     webbrowser.open(f"http://{_HOST}:{port}{path}?token={guard.single_use_token()}")
-                runner.run(_serve(server, listening, viewer, guard, unused_seconds))
+                runner.run(_serve(server, listening, guard, unused_seconds))
             finally:
                 signal.signal(signal.SIGINT, handler)
 
@@ -79,14 +78,11 @@ def _listen(port: int) -> socket.socket:
     return listening
 
 
-async def _serve(
-    server: uvicorn.Server, listening: socket.socket, viewer: ViewerApp, guard: Guard, unused_seconds: float
-) -> None:
+async def _serve(server: uvicorn.Server, listening: socket.socket, guard: Guard, unused_seconds: float) -> None:
     """Serve until the server ends, and end it once nobody has used it for long."""
     running = asyncio.create_task(server.serve(sockets=[listening]))
     while not running.done():
         await asyncio.wait([running], timeout=_LOOK_SECONDS)
         if server.should_exit or time.monotonic() - guard.used_at > unused_seconds:
-            viewer.is_closing = True  # ends the live pages
             server.should_exit = True
     await running

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from sse_starlette import EventSourceResponse
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -33,7 +30,7 @@ from unified_state.lib.times import current_time
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.ledger.explain_item import place_of
 from unified_state.memory.ledger.item_table import find_item
-from unified_state.memory.timeline.timeline_table import newest_step, turn_before
+from unified_state.memory.timeline.timeline_table import turn_before
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 
 if TYPE_CHECKING:
@@ -42,7 +39,6 @@ if TYPE_CHECKING:
     Write = Callable[[Archive, Project, Request], Response]
 
 _STATIC = {"viewer.css": "text/css", "viewer.js": "text/javascript", "viewer.svg": "image/svg+xml"}
-_POLL_SECONDS = 0.5
 _LAST_TURNS = 4
 _NOT_FOUND, _BAD_REQUEST, _UNAVAILABLE = 404, 400, 503
 
@@ -52,7 +48,6 @@ class ViewerApp:
 
     def __init__(self, projects: dict[str, Project], form_token: str) -> None:
         self._projects, self._form = projects, form_token
-        self.is_closing = False
 
     def app(self) -> Starlette:
         """Return the application with the addresses of this project, and of the others below `/p/`."""
@@ -60,6 +55,7 @@ class ViewerApp:
             "/": self._home,
             "/session/{number:int}": self._session,
             "/turns/{number:int}": self._turns,
+            "/live/{number:int}": self._live,
             "/step/{number:int}": lambda archive, project, request: HTMLResponse(
                 step_page(archive, project, request.path_params["number"], current_time())
             ),
@@ -70,7 +66,6 @@ class ViewerApp:
         }
         routes = [Route("/static/{name}", self._static)]
         for prefix in ("/p/{project}", ""):
-            routes.append(Route(f"{prefix}/live/{{number:int}}", self._live))
             routes.append(Route(f"{prefix}/change/{{verb}}", self._change, methods=["POST"]))
             routes += [Route(f"{prefix}{path}", self._page(write)) for path, write in pages.items()]
         return Starlette(routes=routes)
@@ -161,48 +156,17 @@ class ViewerApp:
             return self._problem(error)
         return RedirectResponse(place, 303)
 
-    async def _live(self, request: Request) -> Response:
-        project = self._project(request)
-        after = _number(request, "after") or 0
-        return EventSourceResponse(self._news(project, request.path_params["number"], after))
+    def _live(self, archive: Archive, project: Project, request: Request) -> Response:
+        """Answer with the turns of a session that have new steps.
 
-    async def _news(self, project: Project, session: int, after: int) -> AsyncIterator[dict[str, str]]:
-        """Yield the turns of a session that have new steps, whenever the archive has changed."""
-        stamp: tuple[int, int] | None = None
-        sent = ""
-        while not self.is_closing:
-            found = _stamp(project.archive_path)
-            if found != stamp:
-                stamp = found
-                after, part = await run_in_threadpool(_newest_turns, project, session, after)
-                if part != sent:
-                    sent = part
-                    yield {"event": "turns", "data": part}
-            await asyncio.sleep(_POLL_SECONDS)
-
-
-def _newest_turns(project: Project, session: int, after: int) -> tuple[int, str]:
-    """Return the number of the newest step, and the turns of a session with steps after a number.
-
-    The last turns are always among them: a message that a hook reported moves to another turn once the transcript has
-    it, and its number is given out again.
-    """
-
-    def action(archive: Archive) -> tuple[int, str]:
+        The last turns are always among them: a message that a hook reported moves to another turn once the transcript
+        has it, and its number is given out again.
+        """
+        session, after = request.path_params["number"], _number(request, "after") or 0
         query = "SELECT min(turn.id) FROM step JOIN turn ON turn.id = step.turn WHERE step.id > ? AND turn.session = ?"
         found = (archive.value(query, after, session), turn_before(archive, session, None, _LAST_TURNS))
         first = min((turn for turn in found if turn is not None), default=0)
-        return newest_step(archive), turns_part(archive, project, session, first, current_time(), every=True)
-
-    return project.read(action)
-
-
-def _stamp(path: str) -> tuple[int, int]:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
+        return HTMLResponse(turns_part(archive, project, session, first, current_time(), every=True))
 
 
 def _number(request: Request, name: str) -> int | None:

@@ -71,11 +71,15 @@ function watch() {
 }
 
 function live(turns) {
-  const news = new EventSource(turns.dataset.live);
-  news.addEventListener("turns", (event) => {
-    if (document.querySelector(".later a[data-more]")) return;  // the end of the session is not on this page
+  let shown = "";
+  setInterval(async () => {
+    if (document.hidden || document.querySelector(".later a[data-more]")) return;  // or the session's end is not here
+    const answer = await fetch(turns.dataset.live).catch(() => null);  // the viewer may have ended
+    const found = answer && answer.ok ? await answer.text() : shown;
+    if (found === shown) return;
+    shown = found;
     const part = document.createElement("template");
-    part.innerHTML = event.data;
+    part.innerHTML = found;
     const isAtEnd = window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 80;
     part.content.querySelectorAll(".pages").forEach((one) => one.remove());
     const number = (turn) => Number(turn.id.slice(1));
@@ -95,7 +99,7 @@ function live(turns) {
     }
     document.querySelector(".live").hidden = false;
     if (isAtEnd) window.scrollTo({ top: document.documentElement.scrollHeight });
-  });
+  }, 1000);
 }
 
 function openTarget() {
