@@ -148,7 +148,6 @@ def test_what_killed_processes_left_is_removed(begun: Project, tmp_path: Path) -
         folder / name
         for name in ("archive.db.1.0badc0de.tmp", "archive.db.1.0badc0de.tmp-journal", "pending/s.json.1.0badc0de.tmp")
     ]
-    old.append(begun.data / "checkouts" / "0badc0de.json.1.0badc0de.tmp")
     new = folder / "enforced.json.1.0badc0de.tmp"
     for path in (of_state, foreign, *old, new):
         path.parent.mkdir(exist_ok=True)

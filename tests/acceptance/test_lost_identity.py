@@ -156,7 +156,7 @@ def test_an_unreadable_identity_is_no_new_one(remembered: Project) -> None:
 def test_an_unreadable_identity_that_nothing_explains_stops_and_is_said(remembered: Project) -> None:
     project = unprivileged(remembered)
     identity(project).chmod(0)
-    shutil.rmtree(project.data / "checkouts")
+    (project.archive.parent / "about.json").unlink()
     done = project.run("decision", "add", "Silver", "--rationale", "r")
     assert (done.code, "cannot be read; make it readable" in done.err, done.err.count("\n")) == (1, True, 1)
     assert len(project.archives) == 1
@@ -260,14 +260,16 @@ def test_another_repository_in_the_same_folder_is_not_rejoined_by_itself(
     remembered: Project, git: Callable[..., str]
 ) -> None:
     wanted = remembered.archive.parent.name
-    note = next((remembered.data / "checkouts").iterdir())
+    note = remembered.archive.parent / "about.json"
     shutil.rmtree(remembered.folder)
     remembered.folder.mkdir()
     git("init", "--quiet", "--initial-branch", "main")
     git("commit", "--quiet", "--allow-empty", "--message", "another first commit")
-    fields = json.loads(note.read_text(encoding="utf-8"))  # the new folder may have been given the same inode
+    about = json.loads(note.read_text(encoding="utf-8"))  # the new folder may have been given the same inode
     marks = (remembered.folder / ".git").stat()
-    note.write_text(json.dumps({**fields, "device": marks.st_dev, "inode": marks.st_ino}), encoding="utf-8")
+    ((place, fields),) = about["checkouts"].items()
+    about["checkouts"][place] = {**fields, "device": marks.st_dev, "inode": marks.st_ino}
+    note.write_text(json.dumps(about), encoding="utf-8")
     text = brief(remembered)
     assert ("Gold" in text, f"`unified-state link {wanted}`" in text) == (False, True)
 

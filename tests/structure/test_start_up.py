@@ -148,7 +148,6 @@ NOT_ON_THE_COMMON_PATH = {
 }
 NOT_IN_A_TURN = NOT_ON_THE_COMMON_PATH | {
     "memory.repository.rejoin",
-    "memory.repository.checkouts",
 }
 
 

@@ -139,11 +139,11 @@ def _ever_bound(archive: Archive) -> bool:
 
 def lost_error(place: Place, why: str = "") -> ConstraintsLostError:
     """Return the error for constraints that were enforced and are lost."""
-    from unified_state.memory.repository.rejoin import former_archive
+    from unified_state.memory.workspace.link import candidates
 
-    former = former_archive(place)
+    found = candidates(place, place.key_folder)
     message = f"{settings_path(place.repository.worktree)} has a hook for constraints, and what they say is lost"
-    command = f"link {former}" if former else "uninstall"
+    command = f"link {found[0].id}" if found else "uninstall"
     return ConstraintsLostError(f"{message}: {why}" if why else message, f"`unified-state {command}` ends this")
 
 

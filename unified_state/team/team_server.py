@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.errors import NotFoundError, SettingError, UnifiedStateError
 from unified_state.memory.history.store_protocol import HistoryStore
+from unified_state.memory.repository.rejoin import remote_of
 from unified_state.memory.repository.rules.project_name import shared_name
-from unified_state.memory.workspace.link import remote_of
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import Settings, user_file
 from unified_state.team.local_server import EMBEDDED
@@ -72,7 +72,7 @@ def check_enabled(settings: Settings) -> None:
 
 def _project(workspace: Workspace) -> str:
     """Return the name of the repository on the server. Raises NotFoundError if it has none yet."""
-    project = shared_name(remote_of(workspace.place)) or workspace.place.id
+    project = shared_name(remote_of(workspace.place.repository)) or workspace.place.id
     if project is None:
         message = "nothing is archived here yet, and the repository has no `origin`"
         raise NotFoundError(message, "`unified-state install` begins")

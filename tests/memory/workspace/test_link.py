@@ -9,7 +9,8 @@ import pytest
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.repository.place import Place, locate
-from unified_state.memory.workspace.link import candidates, link, note_about, remote_of
+from unified_state.memory.repository.rejoin import remote_of
+from unified_state.memory.workspace.link import candidates, link, note_about
 
 URL = "https://example.org/team/shop.git"
 Clone = Callable[..., Place]
@@ -65,9 +66,13 @@ def test_a_folder_that_was_made_anew_is_offered_the_archive_of_its_path(clone: C
     assert [other.id for other in candidates(again, str(data_dir))] == [place.id]
 
 
-def test_archives_of_which_nothing_is_known_are_not_offered(clone: Clone, data_dir: Path) -> None:
+@pytest.mark.parametrize(
+    "told",
+    ["", "[]", "{}", '{"checkouts": 5}', '{"checkouts": {"/a": 5}}', '{"checkouts": {"/a": {"remote": 5}}}'],
+)
+def test_archives_of_which_nothing_is_known_are_not_offered(clone: Clone, data_dir: Path, told: str) -> None:
     place = clone("first")
-    (Path(place.folder) / "about.json").write_text("[]")
+    (Path(place.folder) / "about.json").write_text(told)
     clone("empty", recorded=False)
     (data_dir / "repositories" / "notes.txt").touch()
     assert candidates(clone("second"), str(data_dir)) == []

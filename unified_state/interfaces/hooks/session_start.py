@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from sqlite3 import OperationalError
 from typing import TYPE_CHECKING
@@ -24,7 +23,6 @@ from unified_state.memory.archive.sessions import (
 )
 from unified_state.memory.archive.steps import last_entry_at
 from unified_state.memory.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
-from unified_state.memory.repository.find_repository import CHECKOUTS
 from unified_state.memory.repository.place import has_reminders
 from unified_state.memory.workspace.session_project import drop_project
 from unified_state.memory.workspace.workspace import has_foreign_file
@@ -136,8 +134,7 @@ def _tidied(call: HookCall, archive: Archive) -> str | None:
 def _tidy(call: HookCall, archive: Archive) -> str | None:
     """Remove what killed processes left, archive the rest, and return the health of the archive."""
     health = find_health(call, archive)
-    for folder in (call.workspace.place.folder, os.path.join(call.workspace.place.key_folder, CHECKOUTS)):
-        remove_old_leftovers(folder, call.now)
+    remove_old_leftovers(call.workspace.place.folder, call.now)
     call.capture(archive)
     call.capturer(archive).catch_up()
     return health

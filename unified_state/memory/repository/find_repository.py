@@ -12,7 +12,7 @@ from unified_state.lib.read_files import NotOursError, is_own, open_regular, rea
 from unified_state.lib.record import Record
 
 ID_FILE = "unified-state-id"
-CHECKOUTS = "checkouts"  # the folder of files that map identity folders to archives
+ABOUT = "about.json"  # beside the archive: the checkouts that use it
 MISSING, DAMAGED, UNREADABLE, FOREIGN = "missing", "damaged", "unreadable", "not yours alone"
 
 _OUTSIDE_GIT = ".claude"  # the folder of the id there
@@ -193,13 +193,6 @@ def examine(folder: str) -> tuple[Identity | None, str]:
         return None, DAMAGED
     except OSError:
         return None, UNREADABLE if os.path.isfile(path) else DAMAGED
-
-
-def checkout_path(data_dir: str, folder: str) -> str:
-    """Return the path of the file in the data folder that records the archive of an identity folder."""
-    from zlib import crc32  # a hook that yields to the client's settings does not get as far
-
-    return os.path.join(data_dir, CHECKOUTS, f"{crc32(os.fsencode(folder)):08x}.json")
 
 
 def read_identity(folder: str) -> Identity | None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from hashlib import sha256
-from typing import Protocol
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, create_once, set_aside, write_atomically
@@ -25,35 +24,16 @@ from unified_state.memory.repository.find_repository import (
     MISSING,
     UNREADABLE,
     Identity,
+    Repository,
     examine,
     read_identity,
 )
+from unified_state.memory.repository.rejoin import Registry
 
 _LOCK_SECONDS = 2.0
 
 
-class Registry(Protocol):
-    """The data folder's records of the folders in which identities were seen."""
-
-    def own_id(self) -> str | None:
-        """Return the id that the folder had, or None if a check objects."""
-
-    def is_original(self, identity: Identity) -> bool:
-        """Return whether the folder that an identity names is still the same folder."""
-
-
-class _NoRegistry:
-    def own_id(self) -> str | None:
-        return None
-
-    def is_original(self, identity: Identity) -> bool:  # noqa: ARG002  # it has no records
-        return False
-
-
-_NO_REGISTRY = _NoRegistry()
-
-
-def known_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity | None:
+def known_identity(folder: str, registry: Registry) -> Identity | None:
     """Return the recorded identity of a repository; None for a copy, which gets an identity of its own."""
     recorded, trouble = examine(folder)
     if trouble == FOREIGN:
@@ -67,13 +47,14 @@ def known_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity |
     return None if is_writable or trouble != MISSING else _derived(folder)
 
 
-def ensure_identity(folder: str, registry: Registry = _NO_REGISTRY) -> Identity:
+def ensure_identity(folder: str, registry: Registry | None = None) -> Identity:
     """Return the identity of the repository whose files are in a folder, and create it if it has none.
 
     It is the recorded one, else that of the archive which the registry has for this folder, else a new one. If the
     folder is read-only, the id is derived from its path. Raises StorageError for an identity that exists but cannot be
     read, if the registry has no record of it.
     """
+    registry = registry or Registry("", Repository(folder))
     recorded, trouble = examine(folder)
     if recorded is not None and recorded.place == folder:
         return recorded

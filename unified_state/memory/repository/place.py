@@ -12,6 +12,7 @@ from unified_state.errors import StorageError
 from unified_state.lib.read_files import not_ours
 from unified_state.lib.record import Record
 from unified_state.memory.repository.find_repository import (
+    ABOUT,
     DAMAGED,
     FOREIGN,
     ID_FILE,
@@ -19,7 +20,6 @@ from unified_state.memory.repository.find_repository import (
     UNREADABLE,
     Identity,
     Repository,
-    checkout_path,
     examine,
     find_repository,
     read_identity,
@@ -69,7 +69,7 @@ class Place(Record):
     @property
     def is_settled(self) -> bool:
         """True if `locate` with `create` would write nothing."""
-        return self.is_found and os.path.exists(checkout_path(self.key_folder, self.repository.identity_folder))
+        return self.is_found and os.path.exists(os.path.join(self.folder, ABOUT))
 
 
 def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Place:
@@ -79,7 +79,7 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
     Without `create` nothing is written, and a repository without records has no archive yet. With `create`, raises
     StorageError if the identity exists but cannot be read, and if the archive has no place that is this user's.
     """
-    repository, refused = _accepted(_worktree_of(find_repository(folder), folder, shell), folder, data_dir)
+    repository, refused = _accepted(_worktree_of(find_repository(folder), folder, shell), folder)
     identity, repaired = _identify(repository, data_dir, create=create)
     notice = refused or repaired
     home = home_of(data_dir, identity.id if identity else "unknown")
@@ -122,7 +122,7 @@ def _worktree_of(repository: Repository, folder: str, shell: str) -> Repository:
     return other if other.common_dir == repository.common_dir else repository
 
 
-def _accepted(repository: Repository, folder: str, data_dir: str) -> tuple[Repository, str | None]:
+def _accepted(repository: Repository, folder: str) -> tuple[Repository, str | None]:
     """Return a repository of this user, or of another one if git uses it too. Any other counts as none: then return the
     folder itself, and a notice if that repository had a memory.
     """
@@ -135,7 +135,7 @@ def _accepted(repository: Repository, folder: str, data_dir: str) -> tuple[Repos
         f"git does not use {repository.worktree}, which belongs to another user ({owner}), so its memory is not used "
         f"either; `git config --global --add safe.directory {repository.worktree}` changes that"
     )
-    is_known = os.path.exists(checkout_path(data_dir, repository.identity_folder))
+    is_known = read_identity(repository.identity_folder) is not None
     return Repository(worktree=os.path.realpath(folder)), notice if is_known else None
 
 

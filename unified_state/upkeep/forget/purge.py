@@ -10,8 +10,7 @@ from unified_state.constraints.constraint_table import settings_path
 from unified_state.constraints.told_once import worktrees_on
 from unified_state.lib.files import remove_if_empty
 from unified_state.memory.quiet.generation import QUIET_FOLDER
-from unified_state.memory.repository.checkouts import forget_checkouts
-from unified_state.memory.repository.find_repository import CHECKOUTS, ID_FILE
+from unified_state.memory.repository.find_repository import ID_FILE
 from unified_state.memory.repository.health import BUG_REPORT, LOG
 from unified_state.memory.repository.place import KEY_FILE, Place, home_of
 from unified_state.memory.workspace.session_project import SESSIONS_FOLDER
@@ -30,8 +29,6 @@ def purge(place: Place, settings: Settings) -> str:
     shutil.rmtree(place.folder, ignore_errors=True)
     for name in (QUIET_FOLDER, SESSIONS_FOLDER):  # other sessions write theirs again
         shutil.rmtree(os.path.join(settings.data_dir, name), ignore_errors=True)
-    if place.id is not None:
-        forget_checkouts(settings.data_dir, place.id)
     stem = place.state_path.removesuffix(".json")
     identity = os.path.join(place.repository.identity_folder, ID_FILE)
     for path in (place.state_path, f"{stem}.lock", identity, f"{identity}.lock"):
@@ -46,7 +43,6 @@ def _clear_data_folder(data_dir: str) -> None:
     files that are not ours, stay.
     """
     repositories = os.path.dirname(home_of(data_dir, "id"))
-    remove_if_empty(os.path.join(data_dir, CHECKOUTS))
     if not remove_if_empty(repositories) and os.path.lexists(repositories):
         return
     for name in (KEY_FILE, LOG, f"{LOG}.1", BUG_REPORT):
