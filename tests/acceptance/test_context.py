@@ -129,12 +129,3 @@ def test_the_command_tells_compactions(session: Session) -> None:
 def test_before_anything_is_known_it_says_so(project: Project) -> None:
     assert project.run("context").err.startswith("unified-state: no session is known here yet")
     assert project.ask("context") is None
-
-
-def test_items_whose_files_are_gone_are_stale(session: Session) -> None:
-    session.project.decide("Parse in lib/parser.py")
-    session.project.decide("Print in a.py")
-    session.turn(20_000)
-    window = {"context_window_size": 200_000, "current_usage": {"input_tokens": 20_000}}
-    given = {"session_id": "s", "cwd": str(session.project.folder), "context_window": window}
-    assert " · 1 stale · " in session.project.run("statusline", stdin=json.dumps(given), NO_COLOR="1").out

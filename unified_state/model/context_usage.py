@@ -36,4 +36,3 @@ class Watched(Record):
     phase: str
     reached: str
     cycle: int
-    stale: int

@@ -16,7 +16,7 @@ from unified_state.memory.archive.sessions import touch_session
 from unified_state.model.context_usage import OK, WARNING, Limit, Watched
 from unified_state.model.step import Boundary
 
-WATCHED = Watched(120_000, 200_000, Limit(167_000, "default"), WARNING, WARNING, 0, 2)
+WATCHED = Watched(120_000, 200_000, Limit(167_000, "default"), WARNING, WARNING, 0)
 
 
 @pytest.fixture

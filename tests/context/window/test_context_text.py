@@ -19,14 +19,13 @@ FULL = Glance(
     phase=WARNING,
     items=12,
     blocking=3,
-    stale=2,
     saved="4 min ago",
 )
 
 
 def test_everything_that_is_known_stands_in_one_line() -> None:
     assert status_line(FULL, 200, colour=False) == (
-        "███████░░░│░ 62% 124k/200k · compacts at 167k · 12 items, 3 blocking · 2 stale · saved 4 min ago · hooks ok"
+        "███████░░░│░ 62% 124k/200k · compacts at 167k · 12 items, 3 blocking · saved 4 min ago · hooks ok"
     )
 
 
@@ -38,9 +37,9 @@ def test_before_the_first_answer_and_without_records_it_says_so() -> None:
     ("changes", "part"),
     [
         ({"compacts_at": None}, "124k/200k · 12 items"),
-        ({"waiting": 1}, "2 stale · 1 waits · saved"),
-        ({"waiting": 12}, "2 stale · 12 wait · saved"),
-        ({"saved": None}, "2 stale · hooks ok"),
+        ({"waiting": 1}, "3 blocking · 1 waits · saved"),
+        ({"waiting": 12}, "3 blocking · 12 wait · saved"),
+        ({"saved": None}, "3 blocking · hooks ok"),
         ({"tokens": 170_000}, "compacts any moment ·"),
         ({"items": 1, "blocking": 0}, "· 1 item ·"),
         ({"problem": "Stop failed 3 min ago"}, "124k/200k · ! Stop failed 3 min ago · compacts"),

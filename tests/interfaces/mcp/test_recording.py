@@ -32,7 +32,6 @@ def test_a_decision_is_recorded_as_the_models(repository: Path, keep: Keep) -> N
     assert answer(repository, "recall", ref="D1")["session_id"] == SESSION
 
 
-<<<<<<< HEAD
 def test_a_decision_takes_the_place_of_another(repository: Path) -> None:
     answer(repository, "add", kind="decision", text="Use SQLite", reason="one file")
     assert (
@@ -49,8 +48,6 @@ def test_a_question_is_asked_and_answered(repository: Path) -> None:
     assert (resolved["resolved"], resolved["resolution"]) == (True, "8081")
 
 
-=======
->>>>>>> 3a81f515 (tests: ask commands and tools in fewer variants)
 def test_evidence_is_kept_whole_and_shown_short(repository: Path) -> None:
     added = answer(repository, "add", kind="evidence", type="output", text="x" * 2_000, reason="make")
     assert len(added["content"]) == 500
@@ -110,7 +107,6 @@ def test_no_tool_takes_an_origin_or_a_mode(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-<<<<<<< HEAD
         ("add", {"kind": "decision", "text": "x"}, "reason: field required"),
         ("add", {"kind": "decision", "text": " ", "reason": "y"}, "decision is empty"),
         ("add", {"kind": "decision", "text": "x", "reason": "y", "qoute": "z"}, "it takes no 'qoute'"),
@@ -122,14 +118,6 @@ def test_no_tool_takes_an_origin_or_a_mode(repository: Path) -> None:
         ("add", {"kind": "decision", "text": "x", "reason": "y", "supersedes": "D9"}, "there is no item D9"),
         ("add", {"kind": "novel", "text": "x", "reason": "y"}, "kind: input should be"),
         ("close_item", {"id": "nonsense", "resolution": "x"}, "nonsense"),
-=======
-        ("add_decision", {"decision": "x"}, "rationale: field required"),
-        ("add_decision", {"decision": "x", "rationale": "y", "qoute": "z"}, "it takes no 'qoute'"),
-        ("add_decision", {"decision": "x", "rationale": "y", "origin": "user_said"}, "it takes no 'origin'"),
-        ("add_decision", {"decision": "x" * 1_000_001, "rationale": "y"}, "decision has 1,000,001 characters"),
-        ("add_evidence", {"type": "novel", "content": "y", "source": "z"}, "type: input should be"),
-        ("supersede_decision", {"id": "D9", "decision": "x", "rationale": "y"}, "there is no item D9"),
->>>>>>> 3a81f515 (tests: ask commands and tools in fewer variants)
         ("set_work_item", {}, "there is nothing to set"),
     ],
 )
@@ -178,20 +166,11 @@ WRONG_MODES: list[object] = [{}, "x"]
 
 
 def test_a_wrong_scope_or_mode_is_refused(repository: Path) -> None:
-    answer(repository, "add_constraint", constraint="Never push", source="the user")
+    answer(repository, "add", kind="constraint", text="Never push", reason="the user")
     for changes in (
         *({"scope": wrong} for wrong in WRONG_SCOPES),
         *({"scope": {"commands": ["git"]}, "mode": wrong} for wrong in WRONG_MODES),
         {"mode": "deny"},
         {"item_id": "D1"},
-<<<<<<< HEAD
-    ],
-    ids=str,
-)
-def test_a_wrong_scope_or_mode_is_refused(repository: Path, changes: dict[str, object]) -> None:
-    answer(repository, "add", kind="constraint", text="Never push", reason="the user")
-    assert not refused(repository, "edit_item", id="C1", changes=changes).startswith("a bug")
-=======
     ):
         assert not refused(repository, "edit_item", id="C1", changes=changes).startswith("a bug")
->>>>>>> 3a81f515 (tests: ask commands and tools in fewer variants)

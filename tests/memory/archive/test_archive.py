@@ -117,7 +117,7 @@ def test_eight_processes_make_one_archive_and_lose_nothing(archive_path: str) ->
     with Archive(archive_path) as archive:
         assert archive.row("SELECT count(*) FROM meta")[0] == 80
         assert archive.row("PRAGMA integrity_check")[0] == "ok"
-    assert set(os.listdir(os.path.dirname(archive_path))) <= {"archive.db", "archive.db-journal"}
+    assert set(os.listdir(os.path.dirname(archive_path))) <= {"about.json", "archive.db", "archive.db-journal"}
 
 
 def test_a_writer_that_waits_too_long_is_told_why(archive: Archive) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.indexed import check_index, steps_having
 from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.small_steps import in_small_steps, pages_to_rewrite, rewrite_index
+from unified_state.memory.archive.small_steps import in_small_steps, rewrite_index
 from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import TEXT, Step
@@ -54,7 +55,6 @@ def written(archive: Archive) -> Archive:
 
 def test_nothing_is_rewritten_where_nothing_was_deleted(written: Archive) -> None:
     before = written.rows("SELECT id, block FROM step_words_data ORDER BY id")
-    assert pages_to_rewrite(written) == 0
     rewrite_index(written)
     assert written.rows("SELECT id, block FROM step_words_data ORDER BY id") == before
 
@@ -62,31 +62,32 @@ def test_nothing_is_rewritten_where_nothing_was_deleted(written: Archive) -> Non
 def test_a_rewrite_leaves_one_segment_and_is_over_once(written: Archive) -> None:
     with written.transaction():
         forget_step(written, 7)
-    assert pages_to_rewrite(written) > 1
+    assert written.meta("words_rewrite") == "due"
     rewrite_index(written)
-    assert pages_to_rewrite(written) == 0
+    assert written.meta("words_rewrite") is None
     found = steps_having(written, "word6")
     assert found == [47, 87, 127, 167, 207]
     check_index(written)
 
 
-def test_what_is_deleted_during_a_rewrite_is_rewritten_too(written: Archive) -> None:
+def test_what_is_deleted_during_a_rewrite_is_rewritten_too(written: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     with written.transaction():
         forget_step(written, 7)
 
     waiting = [8]
 
-    def delete_another(_pages: int) -> None:
+    def delete_another(_seconds: float) -> None:
         if waiting:
             with written.transaction():
                 forget_step(written, waiting.pop())
 
-    rewrite_index(written, delete_another)
+    monkeypatch.setattr(time, "sleep", delete_another)  # between two steps
+    rewrite_index(written)
     written.run("CREATE VIRTUAL TABLE temp.words USING fts5vocab ('main', 'step_words', 'instance')")
     assert written.rows("SELECT 1 FROM words WHERE doc IN (7, 8)") == []
     (block,) = written.row("SELECT block FROM step_words_data WHERE id = 10")
     assert block
-    assert pages_to_rewrite(written) == 0
+    assert written.meta("words_rewrite") is None
 
 
 def test_no_segment_has_a_word_of_a_forgotten_step(archive: Archive) -> None:

@@ -149,7 +149,6 @@ _NO_TEXT = {
     "turn": "agent",
     "uncaptured": "capture_key",
     "vector_model": "name version stamp",
-    "working_set": "kind",
 }
 
 

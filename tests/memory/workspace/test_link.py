@@ -115,4 +115,4 @@ def test_outside_git_a_folder_can_be_linked_too(clone: Clone, project: Path, dat
     ],
 )
 def test_a_remote_is_known_without_the_password_in_it(clone: Clone, url: str, shown: str) -> None:
-    assert remote_of(clone("first", url)) == shown
+    assert remote_of(clone("first", url).repository) == shown

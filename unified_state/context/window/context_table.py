@@ -18,9 +18,9 @@ def keep_watched(archive: Archive, session: int, watched: Watched, line: str | N
     if line is not None:
         end_generation(archive.folder)
     archive.run(
-        "INSERT INTO context VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
+        "INSERT INTO context VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
         "tokens = excluded.tokens, window = excluded.window, compacts_at = excluded.compacts_at, "
-        "known_from = excluded.known_from, phase = excluded.phase, reached = excluded.reached, stale = excluded.stale, "
+        "known_from = excluded.known_from, phase = excluded.phase, reached = excluded.reached, "
         "line = coalesce(excluded.line, CASE WHEN cycle = excluded.cycle THEN line END), cycle = excluded.cycle",
         session,
         watched.tokens,
@@ -30,7 +30,6 @@ def keep_watched(archive: Archive, session: int, watched: Watched, line: str | N
         watched.phase,
         watched.reached,
         watched.cycle,
-        watched.stale,
         line,
     )
 
@@ -38,7 +37,7 @@ def keep_watched(archive: Archive, session: int, watched: Watched, line: str | N
 def watched_context(archive: Archive, session: int) -> Watched | None:
     """Return the last saved phase of a session."""
     row = archive.row(
-        "SELECT tokens, window, compacts_at, known_from, phase, reached, cycle, stale FROM context WHERE session = ?",
+        "SELECT tokens, window, compacts_at, known_from, phase, reached, cycle FROM context WHERE session = ?",
         session,
     )
     return None if row is None else Watched(row[0], row[1], Limit(row[2], row[3]), *row[4:])

@@ -47,7 +47,7 @@ def watched_now(
         reading.tokens * 100 / limit.tokens, before.phase, (settings.context_warning, settings.context_optimise)
     )
     reached = phase if is_higher(phase, before.reached) else before.reached
-    return Watched(reading.tokens, reading.window, limit, phase, reached, before.cycle, before.stale)
+    return Watched(reading.tokens, reading.window, limit, phase, reached, before.cycle)
 
 
 def watched_before(
@@ -57,7 +57,7 @@ def watched_before(
     cycle, _ = newest_cut(archive, session)
     before = watched_context(archive, session)
     if before is None or before.cycle != cycle:
-        before = Watched(0, reading.window, Limit(0, ""), OK, OK, cycle, before.stale if before else 0)
+        before = Watched(0, reading.window, Limit(0, ""), OK, OK, cycle)
     return before, compaction_limit(reading.window, seen_limits(archive, session, reading.window), environ)
 
 

@@ -75,7 +75,6 @@ def _ahead(
     return {
         "compacts_at": limit.tokens,
         "phase": phase_of(reading.tokens * 100 / limit.tokens, before.phase, thresholds),
-        "stale": before.stale,
     }
 
 

@@ -13,7 +13,6 @@ from unified_state.context.window.rules.context_phase import is_higher, told_lin
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.ledger.check_validity import count_stale
 from unified_state.model.context_usage import OK
 from unified_state.model.step import TEXT
 
@@ -60,7 +59,6 @@ def watch_context(call: HookCall, archive: Archive) -> None:
         return
     before = watched_context(archive, session)
     watched = watched_now(archive, session, reading, call.settings, call.environ)
-    watched = watched.replace(stale=count_stale(archive, place.repository.worktree))
     reached_before = before.reached if before is not None and before.cycle == watched.cycle else OK
     line = None
     if is_higher(watched.reached, reached_before):

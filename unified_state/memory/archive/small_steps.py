@@ -47,16 +47,10 @@ def note_rewrite(archive: Archive) -> None:
     archive.set_meta(_REWRITE, _DUE)
 
 
-def rewrite_index(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
-    """Merge the index until no segment is left that has words of deleted steps. `report` gets numbers of pages."""
-    for pages in in_small_steps(lambda size: _merge_some(archive, size), _LEAST_PAGES, _MOST_PAGES):
-        report(pages)
-
-
-def pages_to_rewrite(archive: Archive) -> int:
-    """Return the approximate number of pages that a due rewrite of the index merges; 0 if none is due."""
-    due = archive.meta(_REWRITE) is not None
-    return int(archive.value("SELECT count(*) FROM step_words_data") or 0) if due else 0
+def rewrite_index(archive: Archive) -> None:
+    """Merge the index until no segment is left that has words of deleted steps."""
+    for _ in in_small_steps(lambda size: _merge_some(archive, size), _LEAST_PAGES, _MOST_PAGES):
+        pass
 
 
 def _merge_some(archive: Archive, pages: int) -> int:

@@ -7,7 +7,6 @@ transcript entry nor its ref comes back, and SQLite cannot add ON DELETE CASCADE
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from unified_state.lib.record import Record
@@ -130,12 +129,12 @@ def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
     archive.run("DELETE FROM vector WHERE step = ?", number)
 
 
-def tidy(archive: Archive, report: Callable[[int], None] = lambda _pages: None) -> None:
-    """Delete all remains of deleted text: rewrite the index. `report` gets numbers of its pages.
+def tidy(archive: Archive) -> None:
+    """Delete all remains of deleted text: rewrite the index.
 
     SQLite itself overwrites what it deletes in the archive. Only its free pages stay in the file.
     """
-    rewrite_index(archive, report)
+    rewrite_index(archive)
 
 
 class FreeText(Record):

@@ -5,11 +5,9 @@ The work is bounded, and asks git once at most. A file is read only if its size 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
 from unified_state.memory.archive.archive import Archive
@@ -141,20 +139,3 @@ class _Present:
     def _alias(self, uuid: str | None) -> str | None:
         row = self._archive.row("SELECT alias FROM item WHERE uuid = ?", uuid) if uuid else None
         return None if row is None else row[0]
-
-
-_MOST_ITEMS, _MOST_STALE_FILES = 100, 5  # limits per check
-
-
-def count_stale(archive: Archive, worktree: str) -> int:
-    """Return how many of the newest active items name only files that no longer exist."""
-    rows = archive.rows(
-        "SELECT files FROM item WHERE status = 'active' AND files NOT NULL AND kind != 'evidence' "
-        "ORDER BY id DESC LIMIT ?",
-        _MOST_ITEMS,
-    )
-    return sum(_all_gone(worktree, parse_json(files)) for (files,) in rows)
-
-
-def _all_gone(worktree: str, files: list[str]) -> bool:
-    return bool(files) and not any(os.path.lexists(os.path.join(worktree, name)) for name in files[:_MOST_STALE_FILES])

@@ -56,7 +56,7 @@ from unified_state.model.item import ATTEMPT, LedgerItem
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.model.step import TEXT, TOOL_CALL
 from unified_state.upkeep.forget.found import Forgotten, Found
-from unified_state.upkeep.forget.unfinished import Progress, finish, note_unfinished
+from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 
 Holds = Callable[[str], bool]
 Confirm = Callable[["Found"], None]
@@ -88,12 +88,11 @@ def forget(
     session_id: str | None = None,
     text: str | None = None,
     confirm: Confirm | None = None,
-    progress: Progress | None = None,
 ) -> Forgotten:
     """Forget everything that contains a text, or else a session, or else the record of a ref.
 
     `confirm` is called with what it takes, and may raise. It is not asked about rules: the user confirms those at the
-    gate, whatever it says. `progress` shows how far the rewrite of the index is.
+    gate, whatever it says.
     """
     if hidden := workspace.not_shown:
         workspace.report(f"{hidden} was not searched: tier is {workspace.settings.tier}")
@@ -101,7 +100,7 @@ def forget(
     def action(archive: Archive) -> tuple[Forgotten, set[str]]:
         before = _work_texts(archive)
         wanted = Wanted(ref, session_id, text)
-        done = forget_wanted(archive, wanted, now, workspace.origin, confirm, progress)
+        done = forget_wanted(archive, wanted, now, workspace.origin, confirm)
         return done, before - _work_texts(archive)
 
     try:
@@ -140,7 +139,6 @@ def forget_wanted(
     now: int,
     origin: str,
     confirm: Confirm | None = None,
-    progress: Progress | None = None,
 ) -> Forgotten:
     """Forget what is wanted, once the user confirmed it. Raises NotFoundError, and what the gate and `confirm` raise.
 
@@ -157,7 +155,7 @@ def forget_wanted(
     elif wanted.text is None:
         texts = {step.text.strip() for number in found.steps if (step := find_step(archive, number)) is not None}
         forget_messages(archive, lambda text: text.strip() in texts)
-    return _forget_found(archive, found, now, progress)
+    return _forget_found(archive, found, now)
 
 
 def _find(archive: Archive, wanted: Wanted) -> Found:
@@ -246,7 +244,7 @@ def _holds(text: str) -> Holds:
     return lambda other: any(form in other.lower() for form in forms)
 
 
-def _forget_found(archive: Archive, found: Found, now: int = 0, progress: Progress | None = None) -> Forgotten:
+def _forget_found(archive: Archive, found: Found, now: int = 0) -> Forgotten:
     """Forget the given records, with everything derived from them.
 
     What is found by the steps goes first. So a process that is killed leaves only steps, which the next forget finds.
@@ -269,7 +267,7 @@ def _forget_found(archive: Archive, found: Found, now: int = 0, progress: Progre
             forget_restores(archive, min(times))
         note_unfinished(archive)
     _forget_steps(archive, found.steps)
-    finish(archive, progress)
+    finish(archive)
     return found.counts()
 
 

@@ -9,6 +9,9 @@ table of the connection, so their number has no limit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 from unified_state.errors import UsageError
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
@@ -21,8 +24,10 @@ from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.refs import TURN, step_refs
 from unified_state.search.rules.query_dates import begin_of
-from unified_state.upkeep.forget.unfinished import Progress, finish, note_unfinished
+from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 from unified_state.upkeep.forget.vacuum import free_bytes
+
+Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]  # called with the number of steps
 
 _DAY, _MEGABYTE = 86_400_000, 1_000_000
 _LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 1_000  # steps in one transaction, for which a hook may have to wait
@@ -90,8 +95,8 @@ def preview(workspace: Workspace, choice: Choice) -> Pruned:
     return workspace.use(lambda archive: _choose(archive, choice))
 
 
-def prune(workspace: Workspace, choice: Choice, pruning: Progress, rewriting: Progress) -> Pruned:
-    """Prune, and show how far it is, and then how far the rewrite of the index is.
+def prune(workspace: Workspace, choice: Choice, pruning: Progress) -> Pruned:
+    """Prune, and show how far it is.
 
     An interrupted prune keeps its progress. Only a choice by size gives the space back to the disk.
     """
@@ -104,7 +109,7 @@ def prune(workspace: Workspace, choice: Choice, pruning: Progress, rewriting: Pr
         with pruning(chosen.steps) as advance:
             for done in in_small_steps(lambda size: prune_some(archive, size), _LEAST_AT_ONCE, _MOST_AT_ONCE):
                 advance(done)
-        finish(archive, rewriting)
+        finish(archive)
         if choice.most_bytes is not None and archive.size() > choice.most_bytes:
             archive.compact()
         return chosen.replace(is_done=True, archive_bytes=archive.size(), free_bytes=free_bytes(archive))

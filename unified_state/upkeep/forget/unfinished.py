@@ -9,17 +9,12 @@ next `forget`, `prune` or `scan --fix` does it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable
 
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.small_steps import pages_to_rewrite
 from unified_state.memory.archive.text_columns import tidy
 from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
-
-# Shows how far a rewrite of the index is: called with the number of its pages.
-Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 _UNFINISHED = "unfinished_deletion"
 _SMALL = 10_000_000  # bytes of an archive
@@ -31,18 +26,13 @@ def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
     archive.set_meta(_UNFINISHED, dump_json(sorted({*known, *sessions})))
 
 
-def finish(archive: Archive, progress: Progress | None = None) -> bool:
+def finish(archive: Archive) -> bool:
     """Do the noted work, and return False if there is none."""
     sessions = archive.meta(_UNFINISHED)
     if sessions is None:
         return False
     rebuild_working_sets(archive, parse_json(sessions))
-    pages = pages_to_rewrite(archive)
-    if progress is None or not pages:
-        tidy(archive)
-    else:
-        with progress(pages) as advance:
-            tidy(archive, advance)
+    tidy(archive)
     if archive.has_journal or archive.size() <= _SMALL:
         archive.compact()
     archive.run("DELETE FROM meta WHERE name = ?", _UNFINISHED)

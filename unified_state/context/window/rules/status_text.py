@@ -82,7 +82,6 @@ class Glance:
     phase: str = "ok"
     items: int | None = None
     blocking: int = 0
-    stale: int = 0
     waiting: int = 0
     saved: str | None = None
     problem: str | None = None
@@ -116,8 +115,6 @@ def _parts(glance: Glance) -> Iterator[tuple[str, str]]:
     if glance.items is not None:
         blocking = f", {glance.blocking} blocking" if glance.blocking else ""
         yield "", f"{glance.items} item{'' if glance.items == 1 else 's'}{blocking}"
-    if glance.stale:
-        yield _COLOURS["warning"], f"{glance.stale} stale"
     if glance.waiting:
         yield _COLOURS["warning"], f"{glance.waiting} wait{'s' if glance.waiting == 1 else ''}"
     if glance.saved or not glance.items:  # what is recorded is durable, also before the first save

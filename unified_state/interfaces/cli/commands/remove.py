@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
@@ -17,7 +15,6 @@ from unified_state.upkeep.forget.scan_secrets import scan
 from unified_state.upkeep.forget.unfinished import finish
 from unified_state.upkeep.forget.vacuum import vacuum
 
-_MANY_PAGES = 10_000  # of the index, rewritten in a second and a half
 _SHARE = 10  # a free part of an archive that is worth a word
 _SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"
 
@@ -43,7 +40,6 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
         session_id=wanted.session_id,
         text=wanted.text,
         confirm=None if arguments.yes else ask,
-        progress=lambda pages: _rewriting(context, pages),
     )
     others = f", {done.others} notes and other texts" if done.others else ""
     text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries{others}"
@@ -51,13 +47,6 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
         text += "; the search index has none of their words any more"
     context.show(done.as_dict(), text)
     return context.say("not searched: the client's own transcripts, and archives that were set aside as damaged")
-
-
-def _rewriting(context: Context, pages: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Return a bar for a rewrite of the index. Where it takes long, say first what is done already."""
-    if pages > _MANY_PAGES:
-        context.say("the content is gone; the search index is being rewritten without its words, beside other work")
-    return progress_bar("rewriting the index", pages)
 
 
 def _scan(context: Context, arguments: Namespace) -> int:
@@ -82,12 +71,7 @@ def _prune(context: Context, arguments: Namespace) -> None:
         return _show(context, would)
     if not arguments.yes:
         confirm(f"prunes {_amount(would)}", _SCRIPTS)
-    done = prune(
-        workspace,
-        choice,
-        lambda steps: progress_bar("pruning", steps),
-        lambda pages: _rewriting(context, pages),
-    )
+    done = prune(workspace, choice, lambda steps: progress_bar("pruning", steps))
     return _show(context, done)
 
 

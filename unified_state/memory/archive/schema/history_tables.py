@@ -151,7 +151,6 @@ CREATE TABLE context (            -- how full each session's context window is
     phase TEXT NOT NULL,
     reached TEXT NOT NULL,        -- the highest phase of this cycle
     cycle INTEGER NOT NULL,       -- the newest compaction then; 0: none
-    stale INTEGER NOT NULL,       -- items whose files are gone
     line TEXT                     -- what the next prompt is told, once
 );
 """
