@@ -319,11 +319,16 @@ def test_however_much_is_known_the_way_to_the_rest_and_the_health_are_told() -> 
     assert "[HEALTH] Stop failed" in brief
 
 
-def test_a_captured_attempt_is_told_until_its_command_passes() -> None:
-    failed = item(1, ATTEMPT, attempt="edited a.py", outcome="failed", command="make test").replace(rule="failed edit")
-    passed = Run(command="make test", age=1, parts=frozenset({"make test"}), at=NOW + HOUR)
-    assert "A1 (" in compose(known(reason="compact", items=(failed,)), 2000).brief
-    assert "A1 (" not in compose(known(reason="compact", items=(failed,), recent=Recent(runs=(passed,))), 2000).brief
+@pytest.mark.parametrize(
+    ("rule", "origin", "is_told"),
+    [(None, "inferred", True), ("refusal", "user_said", True), ("failed edit", "observed", False)],
+)
+def test_an_attempt_that_was_only_observed_is_not_told_since_it_may_be_solved(
+    rule: str | None, origin: str, is_told: bool
+) -> None:
+    failed = item(1, ATTEMPT, attempt="edited a.py", outcome="failed", command="make test")
+    told = compose(known(reason="compact", items=(failed.replace(rule=rule, origin=origin),)), 2000).brief
+    assert ("[FAILED ATTEMPTS] 1 as they ended then\n  A1 (" in told) is is_told
 
 
 def test_a_phase_that_a_plan_set_long_ago_is_not_told() -> None:

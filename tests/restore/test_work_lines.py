@@ -10,7 +10,7 @@ from tests.builders import NOW
 from unified_state.model.known import Known, Recent, Run
 from unified_state.model.session_state import GitState
 from unified_state.restore.rules.value import Piece
-from unified_state.restore.rules.work_lines import has_passed_since, now_lines, run_pieces
+from unified_state.restore.rules.work_lines import now_lines, run_pieces
 
 
 def now(*, git: GitState | None = None, current: bool = True, **recent: Any) -> list[str]:
@@ -38,33 +38,25 @@ def test_where_git_is_not_read_now_the_edits_after_the_last_commit_are_told() ->
     edits = (("b.py", 1), ("a.py", 5))
     saved = GitState(branch="old")
     assert now(git=saved, current=False, edits=edits, commits=(("1a2b One", 3),), pushed=0) == [
-        "  edited, and no commit since in this session: b.py"
+        "  edited since the last commit that this session shows: b.py"
     ]
-    assert now(edits=edits) == ["  edited, and no commit since in this session: b.py, a.py"]
+    assert now(edits=edits) == ["  edited since the last commit that this session shows: b.py, a.py"]
 
 
 def test_a_git_status_that_says_clean_ends_that_line() -> None:
     assert now(edits=(("a.py", 5),), clean=2) == []
-    assert now(edits=(("a.py", 5),), clean=7) == ["  edited, and no commit since in this session: a.py"]
+    assert now(edits=(("a.py", 5),), clean=7) == ["  edited since the last commit that this session shows: a.py"]
 
 
 def test_commits_are_told_until_a_push() -> None:
     commits = (("2b3c Two", 1), ("1a2b One", 5))
-    assert now(commits=commits, pushed=3) == ["  committed, and no push since in this session: 2b3c Two"]
+    assert now(commits=commits, pushed=3) == ["  committed since the last push that this session shows: 2b3c Two"]
     assert now(commits=commits, pushed=0) == []
 
 
 def test_commits_without_room_are_counted() -> None:
     commits = tuple((f"{number} Commit", number) for number in range(6))
     assert now(commits=commits)[-1].endswith("3 Commit; and 2 before them")
-
-
-def test_an_attempt_whose_command_passed_later_is_solved() -> None:
-    recent = Recent(runs=(run("mise run test:ci", 1, at=NOW + 5, parts=frozenset({"mise run test:ci"})),))
-    assert has_passed_since("mise run test:ci -v", NOW, recent)
-    assert not has_passed_since("mise run test:ci -v", NOW + 5, recent)
-    assert not has_passed_since("mise run lint", NOW, recent)
-    assert not has_passed_since("mise run test:ci", NOW, Recent(runs=(recent.runs[0].replace(failed=True),)))
 
 
 def test_a_command_in_flight_is_told() -> None:

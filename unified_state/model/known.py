@@ -87,7 +87,7 @@ class Turn(Record):
 
 
 class Run(Record):
-    """A shell command of a session: how its last run ended and when, and the commands in it.
+    """A shell command of a session: how its last run ended, and the commands in it.
 
     `age` counts the tool calls that followed. `failing` are the lines that report failures. `checks` tells whether it
     runs tests, a linter or a compiler, `shows` whether it only prints content. `lines` counts those of its output. It
@@ -104,7 +104,6 @@ class Run(Record):
     checks: bool = False
     shows: bool = False
     lines: int = 0
-    at: int = 0
 
 
 class Recent(Record):

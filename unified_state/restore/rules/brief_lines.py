@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from unified_state.lib.text import cut
-from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.lib.times import to_text
 from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
 from unified_state.memory.ledger.rules.short_item import is_binding, is_captured
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.known import KEPT, Known, Survival
 from unified_state.restore.rules.session_before import last_session
-from unified_state.restore.rules.work_lines import git_lines, has_passed_since
+from unified_state.restore.rules.work_lines import git_lines
 
 Section = tuple[str, list[str]]  # title, lines
 Row = tuple[str, str, str, Callable[[LedgerItem], bool]]
@@ -96,19 +97,12 @@ def brief_sections(known: Known, characters: int = WHOLE) -> Iterator[Section]:
         items = [item for item in known.items if item.kind == kind and item.alias not in told and fits(item)]
         if which == "captured" and known.reason in AFTER_COMPACTION:
             continue  # commands tell of commits and errors, as long as they are unsolved
-        if kind == ATTEMPT:
-            items = [item for item in items if not _is_solved(item, known)]
+        if kind == ATTEMPT:  # what was only observed may be solved by now
+            items = [item for item in items if not is_captured(item) or item.origin == USER_SAID]
         told.update(item.alias for item in items)
         yield from _section(name, which, items, known, WHOLE if which in _IMPORTANT else characters)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights]
-
-
-def _is_solved(item: LedgerItem, known: Known) -> bool:
-    """Return whether a failed attempt that was captured is none any more: its command passed later."""
-    command = item.body.get("command")
-    failed_at = to_milliseconds(item.created_at) or 0
-    return bool(command and is_captured(item) and has_passed_since(command, failed_at, known.recent))
 
 
 def _last_session(known: Known) -> Iterator[Section]:
@@ -202,7 +196,7 @@ _SECTIONS: tuple[Row | Callable[[Known], Iterator[Section]], ...] = (
     ("CONSTRAINTS", "not blocking", CONSTRAINT, _any),
     ("DECISIONS", "reversible", DECISION, _any),
     ("QUESTIONS", "open", QUESTION, _any),
-    ("FAILED ATTEMPTS", "that did not work", ATTEMPT, _any),
+    ("FAILED ATTEMPTS", "as they ended then", ATTEMPT, _any),
     ("EVIDENCE", "recorded", EVIDENCE, lambda item: item.rule is None),
     ("EVIDENCE", "captured", EVIDENCE, _any),
 )

@@ -126,11 +126,6 @@ class _Reader:
             self._pushed = self.age
 
 
-def parts_of(command: str) -> frozenset[str]:
-    """Return the first simple command of each pipeline in a command, without those that do no work."""
-    return _parts(_chains(command))
-
-
 def _chains(command: str) -> list[list[list[str]]]:
     return [chain for chain in pipelines(command) if chain[0][0] not in _NO_WORK]
 
@@ -160,7 +155,6 @@ def _run(command: str, chains: list[list[list[str]]], result: Step, age: int) ->
         last=cut(last, _OUTCOME),
         failing=tuple(failing),
         parts=_parts(chains),
-        at=result.at,
         checks=any(map(checks, every)),
         shows=all(map(shows, every)),
         lines=end.count("\n") + bool(end),

@@ -8,7 +8,6 @@ from unified_state.lib.text import cut, estimate_tokens, without_digits
 from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.known import Known, Recent, Run
 from unified_state.model.session_state import GitState
-from unified_state.restore.rules.recent_work import parts_of
 from unified_state.restore.rules.value import Piece
 
 _MOST_FILES, _MOST_CHECKS, _MOST_COMMITS = 12, 2, 4
@@ -32,7 +31,7 @@ def now_lines(known: Known) -> Iterator[str]:
     if waiting:
         told = "; ".join(cut(harmless(made), _COMMIT_CHARACTERS) for made in waiting[:_MOST_COMMITS])
         more = f"; and {len(waiting) - _MOST_COMMITS} before them" if len(waiting) > _MOST_COMMITS else ""
-        yield f"  committed, and no push since in this session: {told}{more}"
+        yield f"  committed since the last push that this session shows: {told}{more}"
     for command in recent.in_flight:
         yield f"  in flight, without a result: {cut(harmless(command), _COMMAND_CHARACTERS)}"
     yield from _unchecked(recent)
@@ -60,7 +59,7 @@ def _edited(recent: Recent) -> Iterator[str]:
     ages = [age for age in (*(age for _, age in recent.commits[:1]), recent.clean) if age is not None]
     files = [path for path, age in recent.edits if not ages or age < min(ages)]
     if files:
-        yield f"  edited, and no commit since in this session: {_listed(files)}"
+        yield f"  edited since the last commit that this session shows: {_listed(files)}"
 
 
 def _unchecked(recent: Recent) -> Iterator[str]:
@@ -104,15 +103,6 @@ def _weight(run: Run) -> float:
 def _bare(command: str) -> list[str]:
     """Return the words of a command without options and absolute paths."""
     return [word for word in command.split() if not word.startswith(("-", "/", "~"))]
-
-
-def has_passed_since(command: str, at: int, recent: Recent) -> bool:
-    """Return whether a command of the same name as one that failed at a time passed later."""
-    names = {_name(part) for part in parts_of(command)}
-    return bool(names) and any(
-        not run.failed and not run.goes_on and run.at > at and names <= {_name(part) for part in run.parts}
-        for run in recent.runs
-    )
 
 
 def _is_solved(run: Run, recent: Recent) -> bool:
