@@ -14,7 +14,6 @@ from .transcript import uuids
 MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 
 
-@MODELS
 def test_prompts_texts_and_tools(scenario: Scenario) -> None:
     product = installed(scenario)
     calls = reply(thinking("hm"), "I look.", bash("echo one; echo two"), bash("echo wrong >&2; exit 3"))
@@ -34,7 +33,6 @@ def test_the_last_word_of_a_client_that_keeps_no_transcript(scenario: Scenario) 
     assert [line["text"] for line in product.export(session)] == ["the first word", "the last word"]
 
 
-@MODELS
 def test_an_answer_that_came_before_the_prompt_was_written(scenario: Scenario) -> None:
     product = installed(scenario)
     scenario.script("at once", "at once", "at once")
@@ -84,7 +82,6 @@ def test_a_session_that_goes_on_in_another_process(scenario: Scenario, option: s
     assert_archived(scenario, product, session_id)
 
 
-@MODELS
 def test_a_fork_and_its_parent_show_what_they_share_and_it_is_stored_once(scenario: Scenario) -> None:
     product = installed(scenario)
     scenario.script(reply(bash("echo shared")), "one", "two", "three")

@@ -53,7 +53,6 @@ def product(scenario: Scenario) -> Product:
     return product
 
 
-@MODELS
 def test_a_denied_command_is_stopped_however_it_is_written_and_nothing_else_is(
     scenario: Scenario, product: Product
 ) -> None:
@@ -72,7 +71,6 @@ def test_a_denied_command_is_stopped_however_it_is_written_and_nothing_else_is(
     assert all(product.health().values())
 
 
-@MODELS
 def test_a_constraint_that_asks_hands_the_call_to_the_user(scenario: Scenario) -> None:
     product = installed(scenario)
     product.run("constraint", "add", "Ask before a release", "--source", "me", "--scope", "command:npm publish")

@@ -45,7 +45,6 @@ def test_it_comes_with_the_next_prompt_and_not_again(scenario: Scenario, broken:
 OUTPUTS = {BRIEF: "[CONTEXT RESTORED]", WORKING_SET: "(continued)"}  # of a restore that fills both
 
 
-@MODELS
 @pytest.mark.parametrize("lost", OUTPUTS)
 def test_of_two_outputs_only_the_one_that_was_lost_comes_again(scenario: Scenario, lost: str) -> None:
     product = installed_with_much(scenario)

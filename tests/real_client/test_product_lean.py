@@ -13,10 +13,9 @@ from tests.sandboxed.product import PROGRAM, Product
 
 from .installed import installed
 from .messages import Json, Reply, Request, bash, reply, tool
-from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Run, Scenario
+from .scenario import ALLOW_BASH, Run, Scenario
 from .terminal import Terminal
 
-MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 LONG = "".join(f"step {number} of the long way to the end\n" for number in range(400))
 SAY = bash("bash say.sh")
 SUBTASK = tool("Agent", description="d", prompt="Say it", subagent_type="general-purpose", run_in_background=False)
@@ -63,7 +62,6 @@ def furnish(scenario: Scenario) -> None:
         ).write_text("needle in the hay\n")
 
 
-@MODELS
 def test_the_model_reads_the_short_form_and_recall_gives_the_whole(scenario: Scenario) -> None:
     product = lean(scenario)
     scenario.script(reply(SAY), "the end")

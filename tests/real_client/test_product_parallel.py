@@ -111,7 +111,6 @@ def told_last(scenario: Scenario) -> list[str]:
     return [line for text in texts for line in text.splitlines() if line.startswith("[ELSEWHERE]")]
 
 
-@MODELS
 def test_two_sessions_see_each_others_decisions_at_their_next_prompt_once(scenario: Scenario) -> None:
     product = installed_with_items(scenario)
     with Conversation(scenario, *ALLOW_BASH) as one, Conversation(scenario, *ALLOW_BASH) as other:

@@ -50,7 +50,6 @@ def test_the_model_is_reminded_once_of_a_decision_on_a_file_and_the_edit_is_made
     assert_healthy(product)
 
 
-@MODELS
 def test_the_model_is_reminded_of_a_failure_in_a_later_session_and_the_command_is_run(scenario: Scenario) -> None:
     product = installed(scenario, "--reminders", "on")
     scenario.script(reply(bash(FAILING)), "it failed")

@@ -55,7 +55,6 @@ def test_where_something_is_known_a_new_session_is_given_the_brief(scenario: Sce
     assert "[LAST STEPS]" not in brief
 
 
-@MODELS
 @LATE
 def test_after_clear_work_the_last_session_in_short_constraints_and_one_pointer_are_left(
     scenario: Scenario, part: str
@@ -80,7 +79,6 @@ def test_after_clear_work_the_last_session_in_short_constraints_and_one_pointer_
     assert rows(scenario, "SELECT end_reason FROM session WHERE session_id = ?", before) == [("clear",)]
 
 
-@MODELS
 @LATE
 def test_a_resumed_session_is_given_only_what_others_changed_meanwhile(scenario: Scenario, part: str) -> None:
     product = installed_with_items(scenario)

@@ -51,7 +51,6 @@ def test_what_the_summary_lost_comes_back_and_the_rest_is_named(scenario: Scenar
     assert_healthy(product)
 
 
-@MODELS
 def test_the_user_is_told_once_what_survived_and_what_waits(scenario: Scenario) -> None:
     product = installed_with_items(scenario)
     scenario.api.script("compact", SUMMARY)
