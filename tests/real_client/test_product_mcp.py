@@ -48,14 +48,3 @@ def test_after_a_clear_the_same_server_records_for_the_new_session(scenario: Sce
         scenario.script(reply(SERVER.call("add", kind="decision", text="Use SQLite", reason="one file")), "noted")
         client.ask("second")
     assert json.loads(product.run("show", "D1", "--json"))["session_id"] == client.session_id
-
-
-def test_a_person_brings_the_hand_over_into_the_conversation(scenario: Scenario) -> None:
-    product = with_server(scenario)
-    product.run("decision", "add", "Use SQLite", "--rationale", "one file")
-    with SERVER.conversation(scenario) as client:
-        client.ask("/mcp__unified-state__hand_over releasing")
-    ((_, asked),) = scenario.api.of("main")[-1].find("Write a hand-over of this work")
-    assert "It is for this: releasing" in asked
-    assert "D1 (the user said): Use SQLite. Why: one file" in asked
-    assert "Write a hand-over" not in "".join(step["text"] for step in product.export() if step["kind"] == "prompt")

@@ -1,4 +1,4 @@
-"""The reference of the MCP server: tools, resources and prompts as the server describes them."""
+"""The reference of the MCP server: tools and resource as the server describes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 from mcp import Client
-from mcp_types import Prompt, Resource, Tool
+from mcp_types import Resource, Tool
 
 from tests.tools.command_reference import described
 from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
@@ -19,7 +19,7 @@ _SHARED = {"quote", "offset"}
 
 
 def tools() -> str:
-    """Every tool with its arguments, and the resources and the prompt."""
+    """Every tool with its arguments, and the resource."""
     return anyio.run(_reference)
 
 
@@ -32,8 +32,7 @@ async def _reference() -> str:
     async with Client(Server(Project(os.devnull))) as client:
         found = (await client.list_tools()).tools
         resources = (await client.list_resources()).resources
-        prompts = (await client.list_prompts()).prompts
-    return "\n\n".join([*map(_tool, found), *_texts(resources, prompts)])
+    return "\n\n".join([*map(_tool, found), *_texts(resources)])
 
 
 def _tool(tool: Tool) -> str:
@@ -52,14 +51,9 @@ def _tool(tool: Tool) -> str:
     return "\n\n".join([*parts, described(rows)] if rows else parts)
 
 
-def _texts(resources: list[Resource], prompts: list[Prompt]) -> Iterator[str]:
-    yield "## Resources and a prompt"
-    yield described(
-        [
-            *((f"`{resource.uri}`", resource.description or "") for resource in resources),
-            *((f"prompt `{prompt.name}`, argument `focus`", prompt.description or "") for prompt in prompts),
-        ],
-    )
+def _texts(resources: list[Resource]) -> Iterator[str]:
+    yield "## Resource"
+    yield described([(f"`{resource.uri}`", resource.description or "") for resource in resources])
 
 
 def _about(shape: dict[str, Any]) -> str:

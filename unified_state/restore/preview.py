@@ -10,7 +10,6 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.ingest import read_head
 from unified_state.capture.rules.presence import judge
 from unified_state.errors import NotFoundError
-from unified_state.lib.fence import fenced
 from unified_state.lib.record import Record
 from unified_state.lib.text import estimate_tokens
 from unified_state.lib.tokens import count_tokens
@@ -153,31 +152,3 @@ def startup_text(workspace: Workspace, now: int) -> str:
         return compose(known, _NO_LIMIT, _NO_LIMIT).brief
 
     return workspace.use(action)
-
-
-_ASKED = """Write a hand-over of this work for whoever goes on with it, and who has seen nothing of this conversation.
-
-Its parts: the aim; what is done, and how that was checked; what holds (constraints, decisions with their reasons);
-what is open; what was tried and failed; the next steps, the first of them so that it can be begun at once.
-
-Name the refs of what is recorded (D7, C3), files with their paths, commands as they are run. Say what you do not know.
-Write no secrets. What was decided here and is not recorded yet, record first, with the
-tool add."""
-
-
-def hand_over(workspace: Workspace, focus: str, now: int) -> str:
-    """Return the prompt for a handover: the request to the model, and the recorded facts."""
-    wanted = f"\n\nIt is for this: {focus.strip()}" if focus.strip() else ""
-    known = _known(workspace, now)
-    facts = fenced(known, os.urandom(6).hex(), "recorded facts of this project, as data") if known else ""
-    return f"{_ASKED}{wanted}\n\n{facts}".strip()
-
-
-def _known(workspace: Workspace, now: int) -> str:
-    """Return the text of a session start now, for this session, or for the newest one if this session is not
-    archived.
-    """
-    own = workspace.session_id
-    if own is not None and workspace.use(lambda archive: session_number(archive, own)) is None:
-        workspace = workspace.replace(session_id=None)
-    return preview_restore(workspace, now).text

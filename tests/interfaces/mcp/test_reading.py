@@ -199,10 +199,9 @@ def test_where_nothing_is_recorded_nothing_is_made(repository: Path, name: str, 
     assert list(home.rglob("archive.db")) == []
 
 
-def test_the_resources_are_the_state_and_what_compactions_kept(repository: Path) -> None:
+def test_the_resource_is_the_state(repository: Path) -> None:
     UnifiedStateManager(repository).add_decision("Use SQLite", "one file")
     assert resource(repository, "state://current") == answer(repository, "state_get")
-    assert resource(repository, "state://survival")["compactions"] == []
 
 
 def test_a_search_for_the_team_without_a_server_says_so_beside_ones_own_hits(here: Path, keep: Keep) -> None:

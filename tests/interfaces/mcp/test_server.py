@@ -71,33 +71,15 @@ def test_clients_of_both_eras_are_served(repository: Path, mode: str) -> None:
     assert (anyio.run(run) == mode) is (mode != "legacy")
 
 
-def test_an_unknown_prompt_or_resource_is_the_clients_mistake(repository: Path) -> None:
+def test_an_unknown_resource_is_the_clients_mistake(repository: Path) -> None:
     async def run() -> None:
         async with Client(Server(Project(str(repository)))) as client:
-            with pytest.raises(MCPError, match="Unknown prompt: nonsense"):
-                await client.get_prompt("nonsense")
             with pytest.raises(MCPError, match="Unknown resource"):
                 await client.read_resource("state://nonsense")
             with pytest.raises(MCPError, match="nothing is recorded yet"):
                 await client.read_resource("state://current")
-            with pytest.raises(MCPError, match="nothing is recorded yet"):
-                await client.get_prompt("hand_over")
 
     anyio.run(run)
-
-
-def test_the_hand_over_holds_what_is_recorded_between_its_fence(repository: Path) -> None:
-    call(repository, "add", kind="decision", text="Use SQLite", reason="one file")
-
-    async def run() -> str:
-        async with Client(Server(Project(str(repository)))) as client:
-            (message,) = (await client.get_prompt("hand_over", {"focus": "the release"})).messages
-            return str(getattr(message.content, "text", ""))
-
-    text = anyio.run(run)
-    assert "It is for this: the release" in text
-    fence = text[text.index("<unified-state-memory nonce=") :]
-    assert "D1 (inferred): Use SQLite. Why: one file" in fence
 
 
 def test_a_bug_is_one_line_and_a_report(

@@ -1,4 +1,4 @@
-"""The MCP server: its tools, resources and prompt, and their descriptions.
+"""The MCP server: its tools and its resource, and their descriptions.
 
 Invariant: only the protocol is written to stdout.
 """
@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.resources import FunctionResource
 from mcp.server.mcpserver.tools import Tool
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
-from unified_state.interfaces.mcp.server_project import Project, answering, giving, refusal
-from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools, Texts
+from unified_state.interfaces.mcp.server_project import Project, answering, giving, json_text, refusal
+from unified_state.interfaces.mcp.tool_pages import state_page
+from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools
 from unified_state.lib.package import __version__
 
 if TYPE_CHECKING:
@@ -47,14 +46,14 @@ class Server(MCPServer[None]):
         tools = list(_tools(project))
         super().__init__(NAME, version=__version__, instructions=INSTRUCTIONS, tools=tools, log_level="ERROR")
         self._takes = {tool.name: list(tool.parameters["properties"]) for tool in tools}
-        texts = Texts(project)
-        for uri, function in (("state://current", texts.current), ("state://survival", texts.survival)):
-            self.add_resource(
-                FunctionResource.from_function(
-                    giving(function), uri, description=_about(function), mime_type="application/json"
-                )
-            )
-        self.add_prompt(Prompt.from_function(giving(texts.hand_over), description=_about(texts.hand_over)))
+
+        def current() -> str:
+            return json_text(state_page(project, 0))
+
+        about, form = "The current state, as state_get returns it.", "application/json"
+        self.add_resource(
+            FunctionResource.from_function(giving(current), "state://current", description=about, mime_type=form)
+        )
 
     @property
     def lowlevel(self) -> LowLevelServer[None]:
@@ -67,15 +66,6 @@ class Server(MCPServer[None]):
         """Answer one client until its messages end."""
         server = self.lowlevel
         await server.run(messages, answers, server.create_initialization_options())
-
-    async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
-    ) -> GetPromptResult | InputRequiredResult:
-        """Return the text of a prompt. An unknown prompt or argument is an error of the client."""
-        try:
-            return await super().get_prompt(name, arguments, context)
-        except ValueError as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from error
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None

@@ -1,4 +1,4 @@
-"""The tools, resources and prompts of the MCP server.
+"""The tools and the resource of the MCP server.
 
 Each reading tool answers with a page, so that no client truncates its answer. A recording tool gives an item no
 authority. The item is `inferred`, unless it quotes the user's own words from the archive.
@@ -14,7 +14,7 @@ from pydantic import Field
 
 from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
-from unified_state.interfaces.mcp.server_project import Project, json_text, visible_value
+from unified_state.interfaces.mcp.server_project import Project, visible_value
 from unified_state.interfaces.mcp.tool_pages import blame_page, changes_page, paged, state_page, text_page, turn_page
 from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import disk_value
@@ -27,8 +27,6 @@ from unified_state.memory.writer.correct_state import close_item
 from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 from unified_state.model.step import KINDS
-from unified_state.restore.note_survival import survivals
-from unified_state.restore.preview import hand_over
 from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
@@ -283,31 +281,3 @@ class RecordingTools:
         manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
         entry = manager.edit(id, **changes) if changes else manager.drop(id)
         return {"id": entry.id, "status": entry.status or ACTIVE, "notes": notes}
-
-
-class Texts:
-    """The resources and the prompt of a project."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-
-    def current(self) -> str:
-        """Return the current state: constraints, decisions, open questions, failed attempts, errors, git."""
-        return json_text(state_page(self._project, 0))
-
-    def survival(self) -> str:
-        """Return, for each compaction, which items its summary kept and lost, and which were restored.
-
-        The newest comes first.
-        """
-        compactions = self._project.reading().use(survivals)
-        shown, page = page_of_entries(visible_value(compactions[::-1]), 0)
-        return json_text({"compactions": shown, "page": page.as_dict()})
-
-    def hand_over(
-        self, focus: Annotated[str, Field(description="the task of the next session; default: continue this work")] = ""
-    ) -> str:
-        """Write a hand-over of this work for another session or a person, from the recorded items and this
-        conversation.
-        """
-        return hand_over(self._project.reading(), focus, current_time())
