@@ -16,7 +16,6 @@ from unified_state.capture.capture_transcript import Capture, Captured
 from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.lib.record import Record
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import count_steps
 from unified_state.memory.repository.place import locate
 from unified_state.memory.secrets.rules.mask import hide_secrets
 from unified_state.memory.workspace.workspace import Workspace
@@ -83,7 +82,6 @@ def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, re
             places[target.place.repository.worktree] = (before[0] + 1, before[1] + new)
             added, count = added + new, count + 1
         report(os.path.getsize(path))
-    workspace.use(lambda archive: _give_back_space(archive, added))
     return Ingested(count, added, tuple(skipped), places)
 
 
@@ -136,14 +134,3 @@ def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, 
     capture = Capture(archive, workspace.masker, moment, report=workspace.report)
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
     return own if transcript.agent else own.plus(capture.session(transcript.path, transcript.session_id))
-
-
-def _give_back_space(archive: Archive, added: int) -> None:
-    """Merging the full-text index leaves free pages. Give them back where they are many, after an import to which the
-    archive owes most of its steps: others wait meanwhile.
-    """
-    if added * 2 < count_steps(archive):
-        return
-    free, pages = archive.row("PRAGMA freelist_count")[0], archive.row("PRAGMA page_count")[0]
-    if free * 50 > pages:
-        archive.compact()

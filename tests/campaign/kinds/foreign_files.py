@@ -21,14 +21,12 @@ _TEXTS = {
     b"codex-raw": ("codex-memories/raw_memories.md", "raw_memories.md"),
     b"beads": ("beads/issues.jsonl", "issues.jsonl"),
     b"mempalace": ("mempalace/notes/sync.jsonl", "room.jsonl"),
-    b"mempalace-page": ("mempalace-pages/notes/sync.md", "room.md"),
     b"basic-memory": ("basic-memory/notes/sync.md", "note.md"),
     b"specstory": ("specstory/2026-11-19_17-47-37Z-lost-tombstones.md", "2026-11-19_17-47-37Z-x.md"),
     b"aider": ("aider/.aider.chat.history.md", ".aider.chat.history.md"),
     b"cline": ("cline/1795251600000/api_conversation_history.json", "api_conversation_history.json"),
     b"cline-4": ("cline-4/1795251600000_ab12c/1795251600000_ab12c.messages.json", "x.messages.json"),
     b"copilot-cli": ("copilot-cli/0b6e1d2e-0000-4000-8000-000000000002/events.jsonl", "events.jsonl"),
-    b"vscode-chat": ("vscode-chat/9a1f0000-0000-4000-8000-000000000003.jsonl", "chat.jsonl"),
 }
 _FORMS |= {form: name for form, (_, name) in _TEXTS.items()}
 _STEPS, _LONGEST_VALUE = 200_000, 1_000_000  # of SQLite, for a script

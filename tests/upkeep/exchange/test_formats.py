@@ -29,7 +29,6 @@ FORMATS = {
     "codex-memories": "Codex memories",
     "beads": "beads",
     "mempalace": "MemPalace",
-    "mempalace-pages": "MemPalace",
     "basic-memory": "basic-memory",
     "specstory": "SpecStory history",
     "aider": "aider history",
@@ -179,15 +178,6 @@ def test_an_open_issue_is_a_question_with_its_blockers_and_a_closed_one_is_resol
         to_text(next(step.at for step in steps(of_folder(tmp_path / "beads", repository))))
         == "2026-11-18T09:00:00.123Z"
     )
-
-
-def test_both_exports_of_mempalace_give_the_same_steps(tmp_path: Path, repository: Path) -> None:
-    lines, pages = (
-        steps(of_folder(made(tmp_path, name, repository), repository)) for name in ("mempalace", "mempalace-pages")
-    )
-    seen = [[(step.session_id, step.uuid, step.text, step.at) for step in one] for one in (lines, pages)]
-    assert seen[0] == seen[1]
-    assert lines[0].text == "The watermark of the sync is kept per device.\n\n> a quotation in it"
 
 
 def test_observations_of_basic_memory_are_proposed_by_their_category(tmp_path: Path, repository: Path) -> None:
