@@ -250,6 +250,14 @@ def test_long_results_that_lie_in_files_are_archived(archive: Archive, run: Run,
     assert [(line["result"], line["tool"]) for line in files] == [("found", None), ("all of it\r\n\ufffd", "Bash")]
 
 
+def test_without_time_the_files_wait(archive: Archive, run: Run, transcript: Path) -> None:
+    folder = transcript.with_suffix("") / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "toolu_1.txt").write_text("all of it")
+    assert run(0).session(str(transcript), SESSION) == Captured(added=5, complete=False)
+    assert run().session(str(transcript), SESSION) == Captured(added=1, complete=True)
+
+
 def test_a_file_that_cannot_be_read_any_more_is_left_out(
     run: Run, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -103,6 +104,26 @@ def test_where_there_is_no_room_the_old_file_stays(tmp_path: Path, function: Cal
     )
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_reader_sees_the_old_or_the_new_and_never_half(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    contents = [bytes([letter]) * 100_000 for letter in b"ab"]
+    write_atomically(str(path), contents[0])
+    seen: set[bytes] = set()
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(path.read_bytes())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(30):
+        write_atomically(str(path), contents[number % 2])
+    done.set()
+    reader.join()
+    assert seen <= set(contents)
 
 
 def test_who_has_the_old_file_open_reads_it_to_its_end(tmp_path: Path) -> None:
@@ -210,6 +231,15 @@ def test_a_lock_that_is_held_is_not_given_again(tmp_path: Path) -> None:
         pytest.fail("it was given twice")
 
 
+@pytest.mark.usefixtures("implementation")
+def test_a_lock_is_free_after_an_error(tmp_path: Path) -> None:
+    path = str(tmp_path / "file.lock")
+    with pytest.raises(ZeroDivisionError), FileLock(path, 0):
+        1 / 0  # noqa: B018  # any error
+    with FileLock(path, 0):
+        pass
+
+
 def test_both_ways_of_locking_know_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(tmp_path / "file.lock")
     with FileLock(path, 0):
@@ -249,6 +279,18 @@ def test_a_lock_that_cannot_be_made_is_an_error_that_names_it(tmp_path: Path) ->
         FileLock(str(tmp_path / "file.lock"), 0),
     ):
         pytest.fail("a folder was locked")
+
+
+def test_a_file_system_that_knows_no_locks_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_descriptor: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(lock, "flock", refuse)
+    with (
+        pytest.raises(StorageError, match="whether its file system knows locks"),
+        FileLock(str(tmp_path / "a.lock"), 0),
+    ):
+        pytest.fail("it was locked")
 
 
 def test_a_platform_without_flock_uses_filelock(monkeypatch: pytest.MonkeyPatch) -> None:

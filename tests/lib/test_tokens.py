@@ -207,6 +207,15 @@ def test_a_damaged_vocabulary_is_an_error_with_a_hint(damage: bytes, tmp_path: P
         read_ranks(str(path))
 
 
+def test_one_changed_byte_is_damage(tmp_path: Path) -> None:
+    ranks = bytearray(Path(RANKS_PATH).read_bytes())
+    ranks[len(ranks) // 2] ^= 1
+    path = tmp_path / "o200k_base.ranks"
+    path.write_bytes(ranks)
+    with pytest.raises(DamagedFileError, match="damaged"):
+        read_ranks(str(path))
+
+
 def test_a_missing_vocabulary_is_an_error_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(DamagedFileError, match=r"cannot be read.*install"):
         read_ranks(str(tmp_path / "o200k_base.ranks"))

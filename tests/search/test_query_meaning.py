@@ -13,6 +13,7 @@ from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import Filters
 from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.memory.repository.place import locate
 from unified_state.memory.workspace.workspace import Workspace
@@ -90,6 +91,11 @@ def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(t
     keep(prompt(9, "the parser drops commas", session=OTHER), session=OTHER)
     query = "the parser drops commas"
     assert asked(told, query, session_id=OTHER) == search(told, query, 10, OTHER)
+
+
+def test_a_forgotten_step_is_not_found(told: Archive) -> None:
+    forget_step(told, 1)
+    assert "S1" not in {hit.ref for hit in asked(told, ASKED)}
 
 
 def test_a_query_that_the_model_cannot_read_goes_by_words(archive: Archive, keep: Keep, workspace: Workspace) -> None:

@@ -14,7 +14,7 @@ from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.ledger.item_table import insert_item
 from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION
 from unified_state.model.step import Hit
-from unified_state.search.search_archive import MOST_HITS, note_accesses, search
+from unified_state.search.search_archive import HALF_LIFE, MOST_HITS, note_accesses, search
 
 Keep = Callable[..., None]
 DAY = 86_400_000
@@ -56,6 +56,11 @@ def test_a_hit_says_what_it_is_and_where_it_comes_from(archive: Archive, keep: K
     ]
 
 
+def test_the_best_answer_is_first(archive: Archive, keep: Keep) -> None:
+    keep(*apart("the parser", "the cache of the parser", "the cache", "the lock"))
+    assert refs(search(archive, "cache of the parser", 10))[0] == "S4"
+
+
 def test_coverage_is_how_much_of_the_query_stands_there_and_beside_it(archive: Archive, keep: Keep) -> None:
     keep(*apart("the parser", "the cache of the parser"))
     found = {hit.ref: hit.coverage for hit in search(archive, "cache parser", 10)}
@@ -66,6 +71,11 @@ def test_coverage_is_how_much_of_the_query_stands_there_and_beside_it(archive: A
 def test_the_answer_beside_the_words_is_found_too(archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "which port does the proxy take?"), answer(2, "8443."))
     assert refs(search(archive, "proxy port", 10)) == ["S1", "S2"]
+
+
+def test_of_several_blocks_of_an_entry_the_best_stands_for_it(archive: Archive, keep: Keep) -> None:
+    keep(answer(1, "the parser", "the parser and its cache"))
+    assert refs(search(archive, "parser cache", 10)) == ["S2"]
 
 
 @pytest.mark.parametrize("query", ["", "?!", "\x00", "🚀", "\ud83d", "  ", "zebra"])
@@ -117,10 +127,27 @@ def test_of_a_long_query_the_rare_words_count_wherever_they_stand(archive: Archi
     assert refs(search(archive, query, 3))[0] == "S451"
 
 
+def test_a_session_has_its_own_hits(archive: Archive, keep: Keep) -> None:
+    keep(prompt(1, "the parser"))
+    keep(prompt(2, "the parser too"), session=OTHER)
+    assert [(hit.ref, hit.session_id) for hit in search(archive, "parser", 10, OTHER)] == [("S2", OTHER)]
+
+
+def test_a_fork_has_what_it_shares_as_its_own(archive: Archive, keep: Keep) -> None:
+    keep(prompt(1, "the parser"))
+    keep(prompt(1, "the parser", session=OTHER), prompt(2, "the lock", session=OTHER), session=OTHER)
+    assert [(hit.ref, hit.session_id) for hit in search(archive, "parser", 10, OTHER)] == [("S1", OTHER)]
+
+
 def test_a_neighbour_of_another_session_is_no_hit(archive: Archive, keep: Keep) -> None:
     keep(prompt(1, "the parser"))
     keep(prompt(2, "elsewhere"), session=OTHER)
     assert refs(search(archive, "parser", 10)) == ["S1"]
+
+
+def test_with_a_filter_only_what_has_the_words_is_a_hit(archive: Archive, keep: Keep) -> None:
+    keep(prompt(1, "the parser"), prompt(2, "beside it"))
+    assert refs(search(archive, "parser", 10, filters=Filters(since=0))) == ["S1"]
 
 
 def test_a_forgotten_step_is_neither_a_hit_nor_a_neighbour(archive: Archive, keep: Keep) -> None:
@@ -135,6 +162,12 @@ def test_a_step_that_the_disk_has_damaged_is_shown_as_such(archive: Archive, kee
     found = {hit.ref: hit.snippet for hit in search(archive, "parser", 10)}
     assert found["S2"] == "the **parser**"
     assert "[damaged in the archive]" in found["S1"]
+
+
+def test_an_image_beside_a_match_is_no_hit(archive: Archive, keep: Keep) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGVsbG8=" * 100}}
+    keep(answer(1, "look at the parser"), prompt(2, "x", message={"role": "user", "content": [image]}))
+    assert refs(search(archive, "parser", 10)) == ["S1"]
 
 
 def test_chinese_is_found_and_shown_as_it_was_written(archive: Archive, keep: Keep) -> None:
@@ -179,10 +212,25 @@ def test_what_matches_in_another_form_is_marked_too(
     assert [hit.snippet for hit in search(archive, query, 10)] == [shown]
 
 
+def test_what_matches_deep_in_a_long_text_is_shown_in_whatever_form_it_stands_there(
+    archive: Archive, keep: Keep
+) -> None:
+    keep(prompt(1, f"{'nothing at all ' * 2000}we planted it {'nothing at all ' * 2000}"))
+    (hit,) = search(archive, "planting", 10)
+    assert "we **planted** it" in hit.snippet
+    assert hit.coverage == 1.0
+
+
 def test_of_a_long_text_the_part_with_the_rarest_word_is_shown(archive: Archive, keep: Keep) -> None:
     keep(prompt(1, f"error {'nothing at all ' * 2000}parse_config failed"), *apart("error", "error", begin=2))
     hit = search(archive, "error parse_config", 1)[0]
     assert "**parse**_**config** failed" in hit.snippet
+
+
+def test_of_long_steps_the_one_with_the_words_together_is_first(archive: Archive, keep: Keep) -> None:
+    filling = "something else altogether " * 200
+    keep(*apart(f"{filling}the cache of the parser {filling}", f"parser {filling} cache {filling}"))
+    assert refs(search(archive, "parser cache", 10))[0] == "S1"
 
 
 def test_of_a_long_text_the_passage_with_most_of_the_words_is_shown(archive: Archive, keep: Keep) -> None:
@@ -258,6 +306,12 @@ def test_statements_on_different_things_are_not_marked(archive: Archive, keep: K
     assert {hit.status for hit in search(archive, "proxy port", 10) if hit.ref[0] == "S"} == {None}
 
 
+def test_a_tool_call_is_found_by_its_name_and_its_input(archive: Archive, keep: Keep) -> None:
+    keep(answer(1, call("t1", "WebFetch", url="https://example.com/parser", options={"depth": ["shallow"]})))
+    for query in ("webfetch", "example.com/parser", "shallow"):
+        assert refs(search(archive, query, 10)) == ["S1"]
+
+
 def test_an_agent_s_own_searches_stand_below_what_they_found(archive: Archive, keep: Keep) -> None:
     keep(
         *apart("which current does the flux capacitor take? That of the chamber, as we found out yesterday night."),
@@ -302,6 +356,13 @@ def test_what_was_asked_for_rises(asked: Archive) -> None:
     assert having(search(asked, "parser cache", 20, now=NOW)) == ["S1", "S4", "S7", "S10", "S13", "S16"]
     note_accesses(asked, [10], 1.0, NOW)
     assert having(search(asked, "parser cache", 20, now=NOW)) == ["S1", "S10", "S4", "S7", "S13", "S16"]
+
+
+def test_it_falls_back_as_time_goes_by(asked: Archive) -> None:
+    before = [hit.score for hit in search(asked, "parser cache", 20, now=NOW)]
+    note_accesses(asked, [10], 1.0, NOW)
+    later = NOW + 40 * int(HALF_LIFE)
+    assert [hit.score for hit in search(asked, "parser cache", 20, now=later)] == before
 
 
 @pytest.mark.parametrize("times", [1, 50])
@@ -349,6 +410,12 @@ def test_an_item_is_found_by_whole_words_in_any_form(archive: Archive) -> None:
     assert search(archive, "port", 10) == []
 
 
+def test_an_item_needs_half_of_the_words(archive: Archive) -> None:
+    insert_item(archive, item(1, decision="Use SQLite", rationale="r"))
+    assert [hit.coverage for hit in search(archive, "sqlite parser", 10)] == [0.5]
+    assert search(archive, "sqlite parser cache", 10) == []
+
+
 @pytest.mark.parametrize(
     ("filters", "found"),
     [
@@ -371,6 +438,13 @@ def test_filters_hold_for_items_too(archive: Archive, filters: Filters, found: l
 
 
 any_text = st.text(st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF))
+
+
+def test_a_session_has_its_own_items(archive: Archive, keep: Keep) -> None:
+    keep(prompt(1, "x"))
+    insert_item(archive, item(1, decision="the parser").replace(session_id=SESSION))
+    insert_item(archive, item(2, decision="the parser").replace(session_id=OTHER))
+    assert refs(search(archive, "parser", 10, SESSION)) == ["D1"]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

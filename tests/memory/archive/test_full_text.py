@@ -20,6 +20,7 @@ from unified_state.memory.archive.full_text import (
     word_shares,
 )
 from unified_state.memory.archive.sessions import touch_session
+from unified_state.memory.archive.text_columns import forget_step
 from unified_state.memory.archive.word_forms import forms_of
 from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
@@ -113,6 +114,12 @@ def test_a_filter_finds_what_is_old_and_common(archive: Archive) -> None:
     assert matches(archive, "common", Filters(session=first)) == [1]
     assert matches(archive, "common", Filters(until=NOW + 1), limit=2) == [2, 1]
     assert matches(archive, "common", Filters(file="a.py")) == [1]
+
+
+def test_a_forgotten_step_matches_no_more(archive: Archive) -> None:
+    fill(archive, "the cache", "the cache")
+    forget_step(archive, 1)
+    assert matches(archive, "cache") == [2]
 
 
 def test_the_session_filter_holds_what_a_fork_shares(archive: Archive) -> None:

@@ -85,6 +85,17 @@ def test_the_same_again_changes_nothing(archive: Archive, session: int) -> None:
     assert archive.row("SELECT count(*) FROM step_copy")[0] == 0
 
 
+def test_a_killed_writer_leaves_nothing_and_the_next_one_writes_it_all(archive: Archive, session: int) -> None:
+    def die() -> None:
+        with archive.transaction():
+            StepWriter(archive, session, None).add(TURN[0], pack(TURN[0].text))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        die()
+    assert add(archive, session, *TURN).added == 5
+
+
 def test_a_prompt_opens_a_turn_and_the_rest_belongs_to_it(archive: Archive, session: int) -> None:
     add(archive, session, *TURN, step(6, PROMPT, "and this"), step(7, TEXT, "yes"))
     turns = [[kept.text for _, kept in steps_of_turn(archive, turn)] for turn in (1, 2)]

@@ -68,6 +68,11 @@ def other(tmp_path: Path) -> SqliteStore:
     return SqliteStore(str(tmp_path / "other" / "archive.db"))
 
 
+def test_another_archive_that_takes_it_holds_the_same(store: SqliteStore, other: SqliteStore) -> None:
+    other.append(everything(store))
+    assert list(everything(other)) == list(everything(store))
+
+
 def test_an_archive_that_took_it_does_not_archive_the_transcript_twice(
     store: SqliteStore, other: SqliteStore, masker: Masker, transcript: Path
 ) -> None:

@@ -23,7 +23,7 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import DECISION
 from unified_state.settings import Settings
-from unified_state.upkeep.forget.forget_refs import forget_ref, forget_text
+from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 from unified_state.upkeep.forget.scan_secrets import scan
 
 SAID = "Use SQLite for the archive"
@@ -141,6 +141,11 @@ def test_the_words_of_a_forgotten_step_leave_the_quote_too(decided: Archive, ref
     forget_ref(decided, ref)
     found = explain(decided, place.repository, "D1")
     assert (found["quote"], found["quote_hash"], found["faults"]) == (None, None, [])
+
+
+def test_the_words_of_a_forgotten_session_leave_the_quote_too(decided: Archive) -> None:
+    forget_session(decided, SESSION, NOW)
+    assert find_item(decided, "D1").quote is None
 
 
 def test_an_item_goes_whose_quote_holds_a_text_to_forget(decided: Archive) -> None:

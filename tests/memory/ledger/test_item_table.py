@@ -17,6 +17,7 @@ from unified_state.memory.ledger.item_table import (
     list_items,
     newest_items,
     next_alias,
+    raise_counter,
     update_item,
 )
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
@@ -52,6 +53,12 @@ def test_an_item_is_found_by_its_alias_or_its_uuid(archive: Archive, ref: str) -
     assert find_item(archive, ref) == FULL
 
 
+def test_an_item_that_was_renamed_is_found_by_its_old_alias(archive: Archive) -> None:
+    insert_item(archive, FULL)
+    archive.run("INSERT INTO item_alias VALUES ('D3', ?)", FULL.uuid)
+    assert find_item(archive, "D3") == FULL
+
+
 def test_an_item_that_is_nowhere_is_named(archive: Archive) -> None:
     with pytest.raises(NotFoundError, match="there is no item D9; `unified-state search`"):
         find_item(archive, "D9")
@@ -65,6 +72,12 @@ def test_aliases_are_counted_for_each_kind(archive: Archive) -> None:
         "D3",
     ]
     assert dict(archive.rows("SELECT letter, last FROM counter")) == {"D": 3, "C": 1}
+
+
+def test_numbers_that_are_taken_are_not_given(archive: Archive) -> None:
+    raise_counter(archive, "D", 5)
+    raise_counter(archive, "D", 3)
+    assert next_alias(archive, DECISION) == "D6"
 
 
 def test_the_number_of_an_item_that_was_never_committed_is_given_again(archive: Archive) -> None:

@@ -62,6 +62,13 @@ def test_the_id_of_a_repository_survives_a_clean_up(repository: Path, git: Git, 
     assert located(repository, data_dir) == before
 
 
+def test_two_repositories_do_not_see_each_other(tmp_path: Path, data_dir: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    assert len({located(folder, data_dir).archive_path for folder in folders}) == 2
+
+
 def test_looking_makes_nothing(project: Path, data_dir: Path) -> None:
     place = located(project, data_dir, create=False)
     assert place.id is None

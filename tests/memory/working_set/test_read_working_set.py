@@ -11,7 +11,7 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import session_number, touch_session
 from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
+from unified_state.memory.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
 from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
 from unified_state.model.known import WorkingSet
@@ -208,6 +208,16 @@ def everything(archive: Archive) -> bytes:
     sessions = [row[0] for row in archive.rows("SELECT id FROM session")]
     rows = archive.rows("SELECT path FROM working_set")
     return repr([rows, *(read_working_set(archive, session) for session in sessions)]).encode()
+
+
+def test_a_process_that_ends_before_the_set_is_made_anew_leaves_nothing_forgotten_in_it(
+    archive: Archive, keep: Keep
+) -> None:
+    keep(prompt(1, "at first stay_name", cwd=ROOT), prompt(2, "then gone_name", cwd=ROOT))
+    sessions = empty_working_sets(archive, [2])
+    assert (sessions, working_set(archive)) == ({1}, WorkingSet())
+    rebuild_working_sets(archive, sessions)
+    assert names(working_set(archive).words) == ["gone_name", "stay_name"]
 
 
 def test_a_working_set_that_is_made_anew_is_the_same(archive: Archive, keep: Keep, transcript: Path) -> None:

@@ -42,6 +42,10 @@ def test_a_clone_is_offered_the_archive_of_another_one(clone: Clone, data_dir: P
     assert found.archive_bytes > 0
 
 
+def test_nothing_is_joined_unasked(clone: Clone) -> None:
+    assert clone("first").archive_path != clone("second").archive_path
+
+
 def test_repositories_of_other_remotes_are_not_offered(clone: Clone, data_dir: Path) -> None:
     clone("first", "https://example.org/team/other.git")
     clone("without", "")
@@ -84,6 +88,12 @@ def test_a_linked_clone_uses_the_other_archive_from_then_on(clone: Clone, data_d
     assert joined.id == first.id
     assert locate(second.repository.worktree, str(data_dir), create=True).archive_path == first.archive_path
     assert locate(first.repository.worktree, str(data_dir), create=True).archive_path == first.archive_path
+
+
+def test_the_archive_of_its_own_stays(clone: Clone, data_dir: Path) -> None:
+    first, second = clone("first"), clone("second")
+    link(second, str(data_dir), str(first.id))
+    assert Path(second.archive_path).exists()
 
 
 def test_an_archive_that_is_not_there_cannot_be_joined(clone: Clone, data_dir: Path) -> None:

@@ -189,6 +189,16 @@ def test_of_two_sessions_the_one_that_wrote_the_line_last_has_it(limiter: Path, 
     assert turns_by_line(limiter, "src/limiter.py") == ["Rename it", *EXPECTED[1:]]
 
 
+def test_an_edit_that_failed_wrote_nothing(limiter: Path, writer: Writer) -> None:
+    writer.asked("Try again")
+    path = str(limiter / "src" / "limiter.py")
+    writer.calls(
+        "Edit", "no such text", is_error=True, file_path=path, old_string="nothing", new_string="class Limiter:"
+    )
+    writer.ends()
+    assert turns_by_line(limiter, "src/limiter.py") == EXPECTED
+
+
 def test_a_line_is_never_certain_where_it_could_be_anothers(limiter: Path, writer: Writer) -> None:
     writer.asked("A second one")
     text = (limiter / "src" / "limiter.py").read_text(encoding="utf-8")

@@ -140,6 +140,13 @@ def test_a_git_that_cannot_be_started(
     assert str(read(repository).error).startswith("git could not be started: ")
 
 
+def test_a_merge_under_way(repository: Path, git: Git, read: Read) -> None:
+    conflicting_branches(repository, git)
+    git(repository, "merge", "topic", fails=True)
+    state = read(repository)
+    assert (state.branch, state.operation, state.status) == ("main", "merge", "UU alpha.txt")
+
+
 @pytest.mark.parametrize("backend", ["--merge", "--apply"])
 def test_a_rebase_under_way(repository: Path, git: Git, read: Read, backend: str) -> None:
     conflicting_branches(repository, git)
