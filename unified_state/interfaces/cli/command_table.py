@@ -61,7 +61,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     PLUMBING: {
         "age": ("state", "how long ago the state was saved, and which items still hold"),
-        "load": ("state", "print the state for programs; with --at, as it was then"),
+        "load": ("state", "print the state for programs"),
         "validate": ("state", "check a state file against the schema and the archive"),
         "hook": ("hook_command", "handle one event of the client, its JSON on stdin"),
         "statusline": ("machine_commands", "print the status line, the client's JSON on stdin"),

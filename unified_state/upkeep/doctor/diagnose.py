@@ -15,7 +15,7 @@ from typing import TypeVar
 from unified_state.constraints.compile_constraints import enforced
 from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
-from unified_state.lib.package import PACKAGE_ROOT, __version__
+from unified_state.lib.package import __version__
 from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
@@ -218,17 +218,6 @@ def _space(subject: _Subject) -> Iterator[Check]:
     yield Check("free space", ok=is_enough, message=message, hint="free some space on the disk")
 
 
-def _compiled(_subject: _Subject) -> Iterator[Check]:
-    """Check for compiled modules. Without them each hook takes half as long again."""
-    from importlib.util import cache_from_source
-
-    module = os.path.join(PACKAGE_ROOT, "unified_state", "interfaces", "hook.py")
-    if os.path.exists(cache_from_source(module)):
-        yield good("compiled modules", "present")
-    else:
-        yield bad("compiled modules", "missing", "run `unified-state install`")
-
-
 def _settings(subject: _Subject) -> Iterator[Check]:
     for problem in subject.settings.problems:
         yield bad("settings", problem, "`unified-state config` shows all settings")
@@ -332,6 +321,6 @@ def _versions(subject: _Subject) -> Iterator[Check]:
 
 
 _CHECKS = (
-    *(_hooks, _owners, _runs, _problems, _tier, _archive, _file_system, _space, _compiled),
+    *(_hooks, _owners, _runs, _problems, _tier, _archive, _file_system, _space),
     *(_settings, _enforcement, _meaning, _servers, _versions),
 )

@@ -14,7 +14,7 @@ from unified_state.errors import (
     UsageError,
 )
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
-from unified_state.interfaces.cli.commands.past import POINT, is_commit, show_blame, show_state_at
+from unified_state.interfaces.cli.commands.past import POINT, show_state_at
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
@@ -117,8 +117,6 @@ def _show(context: Context, arguments: Namespace) -> None:
     if arguments.ref is None:
         message = "there is nothing to show"
         raise UsageError(message, "name a ref such as D7, or a point with --at")
-    if is_commit(arguments.ref):
-        return show_blame(context, arguments.ref)
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
     if arguments.source:
         if part is not None:
@@ -290,8 +288,6 @@ COMMANDS = {
             flag("--all-projects", "in the archives of all repositories"),
             flag("--team", "also what others of the team archived, on the server"),
             option("--wrote PLACE", "only turns that wrote a FILE, its lines (FILE:12-20), or a commit, by its id"),
-            option("--line PLACE", "the same for a line of a file: FILE:12", dest="wrote"),
-            option("--commit ID", "the same for a commit", dest="wrote"),
         ),
         empty=[],
     ),
@@ -301,7 +297,7 @@ COMMANDS = {
             "ref",
             metavar="REF",
             nargs="?",
-            help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:D17, or a commit",
+            help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:D17",
         ),
         option("--at POINT", f"the state as it was at {POINT}"),
         flag("--source", "of an item: where it comes from, the words that say it, and what became of it"),

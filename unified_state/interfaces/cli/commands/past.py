@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
 from unified_state.lib.record import camel_case, disk_value
 from unified_state.lib.text import cut, one_line
@@ -14,7 +13,6 @@ from unified_state.lib.times import current_time, to_text
 from unified_state.memory.ledger.rules.item_lines import ORIGINS, item_line
 from unified_state.memory.ledger.rules.short_item import main_text, sections_of
 from unified_state.model.item import ITEM_KINDS
-from unified_state.model.refs import parse_ref
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -106,31 +104,16 @@ def _event_line(event: Event) -> str:
     return f"{event.at[:19]}Z  {item.alias} {event.verb}{detail}{f' ({told})' if told else ''}  {text}"
 
 
-def is_commit(ref: str) -> bool:
-    """Return whether a ref can only be the id of a commit."""
-    from unified_state.search.blame.blame_lines import is_commit_id
-
-    try:
-        parse_ref(ref)
-    except UsageError:
-        return is_commit_id(ref)
-    return False
-
-
 def _blame(context: Context, arguments: Namespace) -> None:
-    return show_blame(context, arguments.place, is_short=arguments.short)
-
-
-def show_blame(context: Context, place: str, *, is_short: bool = False) -> None:
     """Print who wrote a place: a file, lines of it, or a commit."""
     from unified_state.search.blame.blame_lines import blame_place
 
-    found = blame_place(context.workspace(create=False), place)
+    found = blame_place(context.workspace(create=False), arguments.place)
     if not found:
-        return context.nothing([], f"commit {place} added no line of text")
+        return context.nothing([], f"commit {arguments.place} added no line of text")
     for problem in {one.problem for one in found if one.problem}:
         context.say(f"no commits are shown: {problem}")
-    text = "\n".join(_blame_short(one) if is_short else _blame_text(one) for one in found)
+    text = "\n".join(_blame_short(one) if arguments.short else _blame_text(one) for one in found)
     shown = [one.as_dict() for one in found]
     return context.show(shown if len(found) > 1 else shown[0], text, style="hits")
 

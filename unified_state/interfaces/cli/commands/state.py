@@ -183,14 +183,10 @@ def _compact_line(workspace: Workspace, state: State) -> str:
     return compact_line(items, state, _COMPACT_LINE, current_time())
 
 
-def _load(context: Context, arguments: Namespace) -> None:
-    """Print the state and update the state file: the old name of `preview --startup`, for one more version."""
+def _load(context: Context, _arguments: Namespace) -> None:
+    """Print the state and update the state file."""
     from unified_state.restore.preview import startup_text
 
-    if arguments.at is not None:
-        from unified_state.interfaces.cli.commands.past import show_state_at
-
-        return show_state_at(context, arguments.at)
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
         raise NotFoundError(*_NOTHING.split("; "))
@@ -288,7 +284,7 @@ COMMANDS = {
         flag("--compact-line", "print a /compact line that keeps the items"),
         SESSION,
     ),
-    "load": Command(_load, option("--at POINT", "the state as it was then: `show --at`")),
+    "load": Command(_load),
     "age": Command(_age, option("--max-age MIN", "exit 1 if the state is older", type=float)),
     "validate": Command(
         _validate, argument("file", nargs="?", metavar="FILE", help="default: the state file of this worktree")
