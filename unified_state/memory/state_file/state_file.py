@@ -12,7 +12,7 @@ file of an earlier version is migrated in small steps: 1.0.0 had no structured s
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, Literal, TypeVar
 
@@ -100,34 +100,6 @@ class StateFile:
             self._write(encode_state(disk_value(state)))
             remove_leftovers(self.path)
             return state
-
-    def rename(self, names: Mapping[tuple[str, str], str]) -> None:
-        """Give entries other ids, found by their present id and time. A file changed by others still counts as
-        changed.
-        """
-        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
-            try:
-                content = self.load()
-            except DamagedFileError:
-                return  # the next write sets the damaged file aside
-            fields = content.json or {}
-            entries = [entry for section in fields.values() if isinstance(section, list) for entry in section]
-            for entry in (entry for entry in entries if isinstance(entry, dict)):
-                entry["id"] = names.get((str(entry.get("id")), str(entry.get("timestamp"))), entry.get("id"))
-            if content.is_ours:
-                self._write(encode_state(fields))
-            else:
-                write_atomically(self.path, encode_state(fields), PRIVATE)
-
-    def trust(self, digest_path: str) -> None:
-        """Treat the file as ours if it has the digest stored at another path, where it was written last."""
-        with FileLock(self.path.removesuffix(".json") + ".lock", self._seconds):
-            try:
-                raw = self._read()
-            except DamagedFileError:
-                return  # the next write sets it aside
-            if raw is not None and sha256(raw).hexdigest() == _known_digest(digest_path):
-                self._write(raw)
 
     def _write(self, raw: bytes) -> None:
         if raw != self._read():
