@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from stat import S_ISREG
 from typing import Any
 
@@ -21,13 +21,14 @@ UNFINISHED = ".tmp"  # suffix of files that are still being written
 
 
 def write_atomically(
-    path: str, content: bytes, mode: int | None = None, *, last_look: Callable[[], bool] | None = None
+    path: str, content: bytes | Iterable[bytes], mode: int | None = None, *, last_look: Callable[[], bool] | None = None
 ) -> bool:
     """Write through a temporary file in the same folder: create, write, fsync, replace, fsync the folder.
 
-    The file keeps its permissions and its group. A new one is private unless `mode` says otherwise. `last_look` is
-    called right before the old file is replaced; if it returns False, the old file stays. Return whether it was
-    replaced. Raises StorageError and leaves the old file unchanged if the new one cannot be written.
+    A long content comes in pieces. The file keeps its permissions and its group. A new one is private unless `mode`
+    says otherwise. `last_look` is called right before the old file is replaced; if it returns False, the old file
+    stays. Return whether it was replaced. Raises StorageError and leaves the old file unchanged if the new one cannot
+    be written.
     """
     folder = os.path.dirname(path) or "."
     try:
@@ -123,7 +124,7 @@ def _remove(path: str) -> None:
 
 def _replace(
     path: str,
-    content: bytes,
+    content: bytes | Iterable[bytes],
     mode: int,
     *,
     to_disk: bool = False,
@@ -144,7 +145,12 @@ def _replace(
 
 
 def _create(
-    path: str, content: bytes, mode: int, *, to_disk: bool = False, known: os.stat_result | None = None
+    path: str,
+    content: bytes | Iterable[bytes],
+    mode: int,
+    *,
+    to_disk: bool = False,
+    known: os.stat_result | None = None,
 ) -> None:
     """Create a new file with all of the content, or none. It gets the permissions of the `known` file."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -152,7 +158,7 @@ def _create(
         with open(descriptor, "wb") as file:
             if known is not None and hasattr(os, "fchmod"):  # not on Windows
                 _take_over(descriptor, known)
-            file.write(content)
+            file.writelines([content] if isinstance(content, bytes) else content)
             if to_disk:
                 file.flush()
                 os.fsync(descriptor)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from unified_state.errors import ForeignFileError, NewerVersionError, StorageError
-from unified_state.lib.files import PRIVATE, temporary_name
+from unified_state.lib.files import PRIVATE, write_atomically
 from unified_state.lib.json_text import dump_json, parse_object
 from unified_state.lib.package import upgrade_line
 from unified_state.lib.read_files import open_regular
@@ -54,30 +54,29 @@ def write_history(
     The file is replaced atomically. `seal` signs the SHA-256, so that its writer can verify the file later. Raises
     StorageError.
     """
-    if os.path.exists(path) and not os.path.isfile(path):
-        message = f"{path} cannot be written: it is no file"  # a pipe or a device, which os.replace would replace
-        raise StorageError(message, _TARGET)
     target = os.path.realpath(path)
-    temporary = temporary_name(target)
+    is_odd = os.path.exists(path) and not os.path.isfile(path)  # a pipe or a device, which would be replaced
+    if is_odd or not os.path.isdir(os.path.dirname(target)):
+        message = f"{path} cannot be written: {'it is no file' if is_odd else 'there is no such folder'}"
+        raise StorageError(message, _TARGET)
+    digest, count = sha256(), -1  # the header is no record
+
+    def lines() -> Iterator[bytes]:
+        nonlocal count
+        for line in _lines(project, records, handover):
+            digest.update(line)
+            count += 1
+            yield line
+        sealed = {"seal": seal(digest.hexdigest())} if seal else {}
+        yield _line({RECORD: _END, "records": count, "sha256": digest.hexdigest(), **sealed})
+
     try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
-            digest, count = sha256(), 0
-            for line in _lines(project, records, handover):
-                file.write(line)
-                digest.update(line)
-                count += 1
-            sealed = {"seal": seal(digest.hexdigest())} if seal else {}
-            file.write(_line({RECORD: _END, "records": count - 1, "sha256": digest.hexdigest(), **sealed}))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except OSError as error:
-        message = f"{path} cannot be written: {error.strerror or error}"
-        raise StorageError(message, _TARGET) from error
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-    return count - 1
+        write_atomically(target, lines(), PRIVATE)
+    except StorageError as error:
+        if isinstance(error.__cause__, OSError):
+            error.hint = _TARGET
+        raise
+    return count
 
 
 def read_history(path: str) -> Iterator[Header | HistoryRecord]:

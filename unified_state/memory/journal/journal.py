@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, Self
 
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, StorageError
-from unified_state.lib.files import PRIVATE, FileLock, append_whole, sync_folder, temporary_name
+from unified_state.lib.files import PRIVATE, FileLock, append_whole, write_atomically
 from unified_state.lib.json_text import dump_json, parse_object
 from unified_state.lib.read_files import open_regular
 
@@ -92,22 +93,13 @@ class Journal:
 
     def write_anew(self, header: Line, lines: Iterable[Line]) -> None:
         """Replace the content of the file atomically. The caller holds the lock."""
-        temporary = temporary_name(self.path)
         first = _bytes({HEADER: 1, **header, "id": os.urandom(8).hex()})
         try:
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as file:
-                file.write(first)
-                file.writelines(map(_bytes, lines))
-                file.flush()
-                os.fsync(file.fileno())
-                end = file.tell()
-            os.replace(temporary, self.path)
-            sync_folder(os.path.dirname(self.path))
-        except OSError as error:
-            raise self._unusable(error) from error
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
+            write_atomically(self.path, chain((first,), map(_bytes, lines)), PRIVATE)
+            end = os.path.getsize(self.path)
+        except StorageError as error:
+            cause = error.__cause__
+            raise (self._unusable(cause) if isinstance(cause, OSError) else error) from error
         self._header, self._end, self.damaged = first, end, 0
 
     def _unusable(self, error: OSError) -> ArchiveUnavailableError:
