@@ -271,41 +271,6 @@ def test_the_numbers_before_the_lines_of_a_file_are_not_found_and_those_in_it_ar
     assert refs(search(archive, "4711", 10))[0] == "S2"
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("The proxy of the staging server listens on port 8080.", "The proxy of the staging server listens on 8443."),
-        ("The staging proxy retries failed uploads.", "The staging proxy does not retry: failed uploads, retries"),
-    ],
-)
-def test_of_two_statements_on_the_same_thing_the_newer_is_first_and_the_older_marked(
-    archive: Archive, keep: Keep, first: str, second: str
-) -> None:
-    keep(*apart(first, second))
-    found = [(hit.ref, hit.status) for hit in search(archive, "staging proxy port uploads", 10) if hit.ref[0] == "S"]
-    assert found[:2] == [("S4", None), ("S1", "older")]
-
-
-def test_the_older_of_two_statements_is_the_earlier_one_also_if_it_was_imported_later(
-    archive: Archive, keep: Keep
-) -> None:
-    first, second = (
-        "The proxy of the staging server listens on 8443.",
-        "The proxy of the staging server listens on 8080.",
-    )
-    keep(*apart(first))
-    keep(prompt(50, second, at=NOW - 300 * DAY), session="an old session")
-    found = {
-        hit.snippet.replace("*", "")[-6:-1]: hit.status for hit in search(archive, "staging proxy", 10, now=NOW + DAY)
-    }
-    assert (found[" 8443"], found[" 8080"]) == (None, "older")
-
-
-def test_statements_on_different_things_are_not_marked(archive: Archive, keep: Keep) -> None:
-    keep(*apart("The proxy listens on port 8080.", "The database listens on port 5432.", "Is the proxy on 8443?"))
-    assert {hit.status for hit in search(archive, "proxy port", 10) if hit.ref[0] == "S"} == {None}
-
-
 def test_a_tool_call_is_found_by_its_name_and_its_input(archive: Archive, keep: Keep) -> None:
     keep(answer(1, call("t1", "WebFetch", url="https://example.com/parser", options={"depth": ["shallow"]})))
     for query in ("webfetch", "example.com/parser", "shallow"):

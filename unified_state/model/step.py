@@ -98,8 +98,7 @@ class Hit(Record):
     """One search result.
 
     `uuids` are the transcript entries it covers. `score` is higher for better results. `coverage` is the share of the
-    query found there and beside it, between 0 and 1. `status` is that of an item, or
-    `older` for a step that a newer one changes.
+    query found there and beside it, between 0 and 1. `status` is that of an item.
     """
 
     ref: str

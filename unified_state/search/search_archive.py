@@ -15,7 +15,7 @@ from unified_state.lib.decay import raised, score
 from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text, names_with_parts, one_line, parts_of_names
-from unified_state.lib.times import is_past, to_milliseconds, to_text
+from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.full_text import (
     MOST_COUNTED,
@@ -34,8 +34,7 @@ from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, re
 from unified_state.memory.archive.word_forms import Forms, forms_of
 from unified_state.memory.ledger.item_table import ACTIVE, searched_items
 from unified_state.model.item import ALIAS_LETTERS, LedgerItem
-from unified_state.model.step import PROMPT, TEXT, Hit
-from unified_state.search.rules.newer import OLDER, older_steps
+from unified_state.model.step import PROMPT, Hit
 from unified_state.search.rules.relevance import (
     MOST,
     MOST_FUSED,
@@ -60,10 +59,8 @@ MOST_HITS = 1_000
 _PATIENCE = 250  # milliseconds
 _CANDIDATES = 60  # ranked together; the weights are chosen for so many
 _OF_SESSION, _AGAIN = 5, 0.05  # first steps of a session, and by how much each further one is lower than the one before
-_COMPARED = 20  # best steps among which a newer statement may change an older one
 _LOOKED_AT = 3_000  # characters around the first matching word of a step
 _SNIPPET = 240
-_STATEMENTS = {PROMPT, TEXT}
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # an item that has all words ranks above any step
 _HALF = 0.5
 # How far neighbours count where too many steps match to rank them all: a step is then rarely the only one with words.
@@ -132,7 +129,7 @@ def weights_of(having: dict[str, int], steps: int) -> dict[str, float]:
 
 def rank(hit: Hit) -> tuple[float, bool]:
     """Return the key that sorts hits: the best first, and of equal ones the items that still hold."""
-    return -hit.score, hit.status not in {None, ACTIVE, OLDER}
+    return -hit.score, hit.status not in {None, ACTIVE}
 
 
 def note_accesses(archive: Archive, steps: Iterable[int], weight: float, now: int) -> None:
@@ -213,23 +210,18 @@ def step_hits(
         for number, found in placed.items()
         if number in matches or (is_free and scores[number] > 0 and not texts[number].startswith(DATA_URL))
     }
-    chosen = _best(totals, placed)
-    older = _older(chosen[:_COMPARED], texts, placed, asked.now)
-    for number, newer in older.items():
-        totals[newer] = max(totals[number], totals[newer])
-    chosen.sort(key=lambda number: (-totals[number], number in older))
-    del chosen[limit:]
+    chosen = _best(totals, placed)[:limit]
     words = _as_written([regions[number] for number in chosen], asked)
     scale = _FUSED if cosines else 1.0
     hits = []
     for number in chosen:
         share = max(coverage(looked[number], looked, asked.weights), cosines.get(number, 0.0))
-        source = _source(number, placed[number], asked, OLDER if number in older else None)
+        source = _source(number, placed[number], asked)
         hits.append((number, _hit(words, regions[number], totals[number] * scale, share, **source)))
     return hits
 
 
-def _source(number: int, placed: Placed, asked: Asked, status: str | None) -> dict[str, Any]:
+def _source(number: int, placed: Placed, asked: Asked) -> dict[str, Any]:
     step = placed.step
     return {
         "ref": f"S{number % APART}",
@@ -237,18 +229,8 @@ def _source(number: int, placed: Placed, asked: Asked, status: str | None) -> di
         "uuids": (step.uuid,),
         "timestamp": to_text(step.at),
         "session_id": asked.session_id or placed.session_id,
-        "status": status,
+        "status": None,
     }
-
-
-def _older(chosen: list[int], texts: dict[int, str], placed: dict[int, Placed], now: int) -> dict[int, int]:
-    """Return the steps that a newer one of the same archive changes, each with the newest of those."""
-    times = {number: at if is_past(at := placed[number].step.at, now) else 0 for number in chosen}
-    said = {number: texts[number] for number in chosen if placed[number].step.kind in _STATEMENTS}
-    older: dict[int, int] = {}
-    for archive in dict.fromkeys(number // APART for number in said):
-        older |= older_steps({number: text for number, text in said.items() if number // APART == archive}, times)
-    return older
 
 
 def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
