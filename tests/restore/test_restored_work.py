@@ -37,6 +37,12 @@ def answered(number: int, text: str, *, uses: int = 0, at: int = NOW) -> Turn:
     return Turn(number=number, steps=(Step(uuid=str(number), block=0, kind=TEXT, at=at, text=text),), uses=uses)
 
 
+def causes(count: int) -> tuple[Said, ...]:
+    """What the agent said of so many files, in a turn each."""
+    text = "`name_{0}` in src/f{0}.py, line {0}, is the cause of it."
+    return tuple(said(text.format(number), number) for number in range(count))
+
+
 SECTIONS = ("[DECISIONS]", "[USER]", "[NOW]", "[RAN]", "[SAID]", "[FILES]", "[LAST STEPS]", "[TURNS]", "[ARCHIVE]")
 
 
@@ -45,7 +51,7 @@ def test_the_sections_have_an_order() -> None:
         items=(item(1),),
         prompts=typed("Make the parser faster."),
         recent=Recent(
-            texts=(said("The cause is `parse_line`, which reads each line twice."),),
+            texts=(said("The cause is `parse_line` of src/lines.py, which reads each line 2 times."),),
             runs=(Run(command="make test", age=3, last="8 passed", parts=frozenset({"make test"}), checks=True),),
             edits=(("a.py", 1),),
         ),
@@ -83,33 +89,50 @@ def test_of_forty_recorded_decisions_each_is_told_or_named(tokens: int) -> None:
 
 def test_items_leave_a_third_of_the_room_to_the_work() -> None:
     items = tuple(item(number, ATTEMPT, attempt="x " * 100) for number in range(1, 200))
-    texts = tuple(said(f"`name_{number}` in src/f{number}.py is the cause of it.", number) for number in range(200))
+    texts = tuple(
+        said(f"`name_{number}` in src/f{number}.py, line {number}, is the cause of it.", number)
+        for number in range(200)
+    )
     assert all_of(compacted(items=items, recent=Recent(texts=texts))).count("is the cause of it") > 20
 
 
 def test_what_one_section_leaves_goes_to_the_others() -> None:
-    texts = tuple(said(f"`name_{number}` in src/f{number}.py is the cause of it.", number) for number in range(500))
+    texts = tuple(
+        said(f"`name_{number}` in src/f{number}.py, line {number}, is the cause of it.", number)
+        for number in range(500)
+    )
     alone = compacted(recent=Recent(texts=texts))
     beside = alone.replace(prompts=typed(*(f"Look at part {number}, {'please ' * 20}" for number in range(40))))
     assert all_of(alone).count("is the cause") > all_of(beside).count("is the cause") > 20
 
 
 def test_a_statement_of_the_agent_has_its_turn_and_its_age_the_newest_first() -> None:
-    old, new = "The port is 8443 in `proxy_settings`.", "The port is 9443 in `proxy_settings`."
+    old, new = (
+        "The port is 8443 in `proxy_settings` of a.py.",
+        "The port is 9443 in `proxy_settings` of a.py.",
+    )
     told = all_of(compacted(recent=Recent(texts=(said(new, 7, 1), said(old, 3, 9)))))
     assert "[SAID] by the agent, the newest first; what came later may say otherwise" in told
     assert told.index(f"  T7 (1 h ago): {new}") < told.index(f"  T3 (1 h ago): {old}")
 
 
 def test_a_turn_is_named_once_for_all_that_was_said_in_it() -> None:
-    texts = (said("The port is 8443 in `proxy_settings`.\n\n`read_all` drops the last line of src/reader.py.", 7),)
+    texts = (
+        said(
+            "The port is 8443 in `proxy_settings` of a.py.\n\n`read_all` drops the last line of b.py, line 12.",
+            7,
+        ),
+    )
     told = all_of(compacted(recent=Recent(texts=texts)))
     assert told.count("T7 (1 h ago)") == 1
     assert "\n    - `read_all` drops the last line" in told
 
 
 def test_what_stands_among_the_words_or_the_last_steps_is_not_told_again() -> None:
-    prompt, text = "Look at `proxy_settings`, please.", "The port is 8443 in `proxy_settings`, as it should be."
+    prompt, text = (
+        "Look at `proxy_settings`, please.",
+        "The port is 8443 in `proxy_settings` of a.py, as it should be.",
+    )
     steps = (Step("1", 0, PROMPT, NOW, prompt), Step("1", 1, TEXT, NOW, text))
     state = compacted(prompts=typed(prompt), recent=Recent(texts=(said(text),)), turns=(Turn(1, steps),))
     told = all_of(state)
@@ -118,7 +141,10 @@ def test_what_stands_among_the_words_or_the_last_steps_is_not_told_again() -> No
 
 
 def test_what_had_no_room_is_counted_with_the_command_that_finds_it() -> None:
-    texts = tuple(said(f"`name_{number}` in src/f{number}.py is the cause of it.", number) for number in range(900))
+    texts = tuple(
+        said(f"`name_{number}` in src/f{number}.py, line {number}, is the cause of it.", number)
+        for number in range(900)
+    )
     told = all_of(compacted(recent=Recent(texts=texts)), 1000)
     left = 900 - told.count("is the cause")
     assert f"[LEFT OUT] {left} commands and passages of the agent; `unified-state search WORDS` finds them" in told
@@ -156,7 +182,10 @@ def test_a_long_line_at_the_cut_makes_no_output_too_long() -> None:
 
 
 def test_a_section_that_is_cut_in_two_has_its_title_in_both_outputs() -> None:
-    texts = tuple(said(f"`name_{number}` in src/f{number}.py is the cause of it.", number) for number in range(400))
+    texts = tuple(
+        said(f"`name_{number}` in src/f{number}.py, line {number}, is the cause of it.", number)
+        for number in range(400)
+    )
     outputs = compose(compacted(recent=Recent(texts=texts)), 4500)
     assert "\n[SAID] by the agent" in outputs.brief
     assert outputs.working_set.startswith(

@@ -23,10 +23,10 @@ from unified_state.restore.rules.brief_lines import (
     untold_line,
 )
 from unified_state.restore.rules.file_lines import file_lines
-from unified_state.restore.rules.passages import decides, passages
+from unified_state.restore.rules.passages import passages
 from unified_state.restore.rules.turn_texts import important_turns, last_steps
 from unified_state.restore.rules.users_words import unquoted_lines
-from unified_state.restore.rules.value import Piece, Told, choose
+from unified_state.restore.rules.value import Piece, Told, choose, names_in
 from unified_state.restore.rules.work_lines import now_lines, run_pieces
 
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
@@ -36,10 +36,10 @@ _LONGEST_TITLE = 200
 _SHORT = 240  # characters of an item that is not important, if not all fit whole
 # Tokens of the user's words, and the shares of what is left after the state and these words.
 _WORDS, _ITEMS_LEAVE = 1_200.0, 1 / 3
-_DECISION = 1.5  # weight of a passage with a decision or a cause
 _TITLES, _COUNTED = 60, 30  # tokens of the titles, and of the line on what is left out
 _INDENT = "    - "  # without the dash a passage could look like a title or an item
-_LAST_STEPS, _FILES, _TURNS = 0.22, 0.38, 0.09
+_LAST_STEPS, _FILES, _TURNS = 0.30, 0.38, 0.09
+_NAMES = 3  # names and numbers of a passage that is told
 WORDS_TITLE, UNQUOTED = "[USER] typed in this session", ", and not in the summary"
 NOW_TITLE = "[NOW]"
 RAN_TITLE = "[RAN] the newest first"
@@ -116,13 +116,12 @@ def _size(lines: Iterable[str]) -> int:
 
 
 def _said(known: Known, told: str) -> Iterator[Piece]:
-    """Yield the passages of the agent's texts that are not told, each with its text."""
+    """Yield the passages of the agent's texts that are not told and have some names, each with its text."""
     for said in known.recent.texts:
         head = _head(known, said)
         for passage in map(harmless, passages(said.text)):
-            if passage not in told:
-                weight = _DECISION if decides(passage) else 1.0
-                yield Piece(text=passage, tokens=_size([head + passage]), age=said.age, weight=weight, of=said)
+            if passage not in told and len(names_in(passage)) >= _NAMES:
+                yield Piece(text=passage, tokens=_size([head + passage]), age=said.age, of=said)
                 head = _INDENT
 
 
