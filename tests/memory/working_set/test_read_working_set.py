@@ -213,11 +213,11 @@ def everything(archive: Archive) -> bytes:
 def test_a_process_that_ends_before_the_set_is_made_anew_leaves_nothing_forgotten_in_it(
     archive: Archive, keep: Keep
 ) -> None:
-    keep(prompt(1, "at first stay_name", cwd=ROOT), prompt(2, "then gone_name", cwd=ROOT))
+    keep(prompt(1, "at first stay.py", cwd=ROOT), prompt(2, "then gone.py", cwd=ROOT))
     sessions = empty_working_sets(archive, [2])
     assert (sessions, working_set(archive)) == ({1}, WorkingSet())
     rebuild_working_sets(archive, sessions)
-    assert names(working_set(archive).words) == ["gone_name", "stay_name"]
+    assert set(files(working_set(archive))) == {"gone.py", "stay.py"}
 
 
 def test_a_working_set_that_is_made_anew_is_the_same(archive: Archive, keep: Keep, transcript: Path) -> None:
