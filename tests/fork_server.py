@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import gc
 import importlib
 import json
@@ -36,6 +37,7 @@ ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "unified_state.interfaces.cli.main")  # what is run as a command, with its arguments
 _HOOK = (sys.executable, "-I", "-S", "-c")  # as its launcher does, with code that begins with one of these
 _HOOK_CODE = ("# Starts a hook of unified-state.", "import gc,sys;")
+_LEAVES_THREADS = {"sync", "server", "--team"}  # words of commands that ask a server
 # Variables that an interpreter reads when it starts, and those of the loader: a forked process is past that.
 _READ_AT_START = ("LANG", "LC_", "LD_", "PYTHON", "TZ")
 _LARGEST_REQUEST = 1 << 20
@@ -90,8 +92,8 @@ def run_forked(
 def run_briefly(
     command: Sequence[str], stdin: bytes, cwd: Path | None, environment: Mapping[str, str], seconds: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run such a command line inside this process, or forked where other threads may do the same."""
-    if threading.current_thread() is threading.main_thread():
+    """Run such a command line inside this process, or forked where other threads may do the same or it leaves some."""
+    if threading.current_thread() is threading.main_thread() and not _LEAVES_THREADS.intersection(command):
         return run_inside(command, stdin, cwd, environment)
     return run_forked(command, stdin, cwd, environment, seconds)
 
@@ -147,6 +149,7 @@ def _restore_process(after: contextlib.ExitStack) -> None:
     after.enter_context(patch.multiple(sys, argv=sys.argv, path=[*sys.path]))
     for name in ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__"):
         after.enter_context(patch.object(sys, name, getattr(sys, name)))
+    after.callback(faulthandler.cancel_dump_traceback_later)
     after.callback(gc.set_threshold, *gc.get_threshold())
     after.callback(signal.setitimer, signal.ITIMER_REAL, *signal.setitimer(signal.ITIMER_REAL, 0))
     after.callback(signal.signal, signal.SIGALRM, signal.getsignal(signal.SIGALRM))
