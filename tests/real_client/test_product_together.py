@@ -83,7 +83,7 @@ def test_a_rule_of_the_users_that_came_by_the_server_binds_and_neither_denies_no
         scenario.script(reply(bash("git push --force")), "done")
         client.ask("push")
     request = scenario.api.of("main")[-1]
-    assert request.find("C1 is a constraint, not a question")
+    assert request.find("C1 is a constraint, which is not closed")
     assert request.find("Constraint C1 forbids this")
     shown = product.run("constraint", "list").splitlines()
     assert [line.split(":")[0] for line in shown] == [
