@@ -262,37 +262,3 @@ class TestHarm:
         for tool in ("Edit", "NotebookEdit", "Bash"):
             assert line(call(known, tool, **given)) == ""
         assert known.log() == ""
-
-
-class TestReadAgain:
-    """The loop alarm: files that the agent read again after each of the last two compactions."""
-
-    FILES = ("src/pool.py", "src/api.py", "src/other.py")
-
-    def restored(self, project: Project, written: Transcript, path: Path, *files: str, edits: str = "") -> str:
-        """What the brief says after a stretch in which these files were read, and a compaction."""
-        written.prompt("go on")
-        for name in files:
-            written.call("Read", {"file_path": str(project.folder / name)}, f"1\timport {name}")
-        if edits:
-            given = {"file_path": str(project.folder / edits), "old_string": "a", "new_string": "b"}
-            written.call("Edit", given, "The file was changed.")
-        written.text("The pool in src/pool.py has 4 slots, because `MAX_SLOTS` is 4.")
-        project.keep(written, path)
-        done = project.hook(
-            "SessionStart", "brief", session_id="s", source="compact", transcript_path=str(written.write(path))
-        )
-        written.compaction("It went on.")
-        assert (done.code, project.log()) == (0, "")
-        return str(json.loads(done.out)["hookSpecificOutput"]["additionalContext"]) if done.out else ""
-
-    def test_is_told_once_with_what_was_learnt_from_them(self, reminding: Project, tmp_path: Path) -> None:
-        reminding.decide("Keep the lock in src/api.py")
-        written, path = Transcript("s", cwd=str(reminding.folder)), tmp_path / "s.jsonl"
-        texts = [self.restored(reminding, written, path, *self.FILES[:2]) for _ in range(4)]
-        assert ["[READ AGAIN]" in text for text in texts] == [False, False, True, False]
-        lines = texts[2].split("[READ AGAIN] ")[1].splitlines()
-        title = "after each of the last two compactions, unchanged: src/api.py, src/pool.py. What was learnt from them:"
-        assert lines[0] == title
-        assert "  - D1 (the user said): Keep the lock in src/api.py. Why: because" in lines
-        assert any("MAX_SLOTS" in line for line in lines[1:4])

@@ -11,7 +11,7 @@ import pytest
 from unified_state.model.constraint import TOLD_TOOLS
 
 from .conversation import Conversation
-from .installed import assert_healthy, compaction, installed, restores
+from .installed import assert_healthy, installed, restores
 from .messages import Json, Request, bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
@@ -94,23 +94,4 @@ def test_what_the_conversation_contains_is_told_after_a_compaction_and_not_befor
                 assert reminders(scenario.api.of("main")[-1]) == []
     (told,) = reminders(scenario.api.of("main")[-1])
     assert "This command failed when it was last run, 2 times in a row: E2 (error" in told
-    assert_healthy(product)
-
-
-def test_files_that_are_read_again_and_again_are_named_by_the_third_restore_alone(scenario: Scenario) -> None:
-    product = installed(scenario, "--reminders", "on")
-    path = scenario.project / "pool.py"
-    path.write_text("SLOTS = 4\n", encoding="utf-8")
-    with Conversation(scenario) as client:
-        for _ in range(4):
-            scenario.script(reply(tool("Read", file_path=str(path))), "pool.py has `SLOTS = 4`, one for each core.")
-            client.ask("how many slots?")
-            client.ask("/compact")
-        client.ask("go on")
-    refs = ("K1", "K2", "K3", "K4")
-    briefs = [part["text"] for ref in refs for part in compaction(product, ref)["restored"] if part["part"] == "brief"]
-    assert ["[READ AGAIN]" in text for text in briefs] == [False, False, True, False]
-    (lines,) = (text.split("[READ AGAIN] ")[1].splitlines() for text in briefs if "[READ AGAIN]" in text)
-    assert lines[0].endswith("unchanged: pool.py. What was learnt from them:")
-    assert "SLOTS = 4" in lines[1]
     assert_healthy(product)

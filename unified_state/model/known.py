@@ -154,7 +154,6 @@ class Known(Record):
     validities: dict[str, Validity] = {}
     ahead: tuple[str, ...] = ()
     handed_over: str = ""
-    read_again: tuple[str, ...] = ()  # files in a line, then the lines of what was learnt from them
 
     def age(self, at: int) -> str:
         """Return the age of a time for display, or the mark that stands for it."""

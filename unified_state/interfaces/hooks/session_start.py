@@ -23,7 +23,6 @@ from unified_state.memory.archive.sessions import (
 )
 from unified_state.memory.archive.steps import last_entry_at
 from unified_state.memory.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
-from unified_state.memory.repository.place import has_reminders
 from unified_state.memory.workspace.session_project import drop_project
 from unified_state.memory.workspace.workspace import has_foreign_file
 from unified_state.model.hook_event import BRIEF, WORKING_SET
@@ -146,27 +145,13 @@ def _composed(call: HookCall, archive: Archive, session: int, known: Known) -> s
     from unified_state.restore.fenced_text import fence_and_remember
 
     known = with_enforcement(known, is_enforced=call.is_enforced)
-    texts = restored_text(_with_loop(call, archive, session, known), call.settings).as_dict()
+    texts = restored_text(known, call.settings).as_dict()
     text = texts[call.part]
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged
 
         call.message = note_restored(archive, known, "\n".join(filter(None, texts.values())))
     return fence_and_remember(archive, session, call.part, text, call.now, known.compaction) if text else ""
-
-
-def _tells_loop(call: HookCall) -> bool:
-    """Return whether this part names the files that are read again and again: the user turned reminders on."""
-    return call.part == BRIEF and has_reminders(call.workspace.place)
-
-
-def _with_loop(call: HookCall, archive: Archive, session: int, known: Known) -> Known:
-    """Return what is known with the files that are read again and again, if this part names them."""
-    if known.reason != "compact" or not _tells_loop(call):
-        return known
-    from unified_state.restore.read_again import read_again  # few users turned them on
-
-    return known.replace(read_again=read_again(archive, call.workspace.place, session, known))
 
 
 def _is_known(archive: Archive, session: int, part: str) -> bool:

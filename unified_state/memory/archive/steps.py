@@ -217,18 +217,6 @@ def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator
             yield _numbered_step(found)[1]
 
 
-def tool_calls_between(archive: Archive, session: int, begin: int, end: int) -> list[Step]:
-    """Return a session's own tool calls behind one step of the archive, and up to another one, in order."""
-    rows = archive.rows(
-        _SELECT_STEPS + "session = ? AND agent IS NULL AND step.id > ? AND step.id <= ? AND kind = ? ORDER BY step.id",
-        session,
-        begin,
-        end,
-        KIND_NUMBERS[TOOL_CALL],
-    )
-    return [_numbered_step(row)[1] for row in rows]
-
-
 def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
     """Return the newest turns of a session, newest first, including those shared with the session it was forked
     from.

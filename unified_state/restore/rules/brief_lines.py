@@ -111,13 +111,6 @@ def _last_session(known: Known) -> Iterator[Section]:
         yield found
 
 
-def _read_again(known: Known) -> Iterator[Section]:
-    if known.read_again:
-        files, *learnt = known.read_again
-        title = f"[READ AGAIN] after each of the last two compactions, unchanged: {files}. What was learnt from them:"
-        yield title, [f"  - {line}" for line in learnt]
-
-
 def _todo(known: Known) -> Iterator[Section]:
     if known.pending_actions:
         actions = [f"  - {cut(harmless(action), _ACTION_CHARACTERS)}" for action in known.pending_actions]
@@ -189,7 +182,6 @@ _SECTIONS: tuple[Row | Callable[[Known], Iterator[Section]], ...] = (
     ("CONSTRAINTS", "blocking", CONSTRAINT, lambda item: _is_blocking(item) and is_binding(item)),
     ("CONSTRAINTS", "not confirmed by the user", CONSTRAINT, _is_blocking),
     _todo,
-    _read_again,
     ("DECISIONS", "irreversible", DECISION, lambda item: not item.body.get("reversible", True)),
     ("QUESTIONS", "open, high priority", QUESTION, lambda item: item.body.get("priority") == "high"),
     _git,
