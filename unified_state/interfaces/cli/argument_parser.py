@@ -1,6 +1,6 @@
 """The command line's parser of argparse. It has the arguments of the named command alone.
 
-Of a mistyped command the error has the names that may be meant.
+An error has the names that a mistyped one may mean: commands, verbs, options and choices.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -18,14 +18,14 @@ from unified_state.lib.package import __version__
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that reports an error in one line."""
+    """An argument parser that reports an error in one line, with the names that may be meant."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with 2."""
-        told = with_suggestion(message)
+        told = with_suggestion(message, self)
         more = f" See `{self.prog} --help`" if told.endswith("?") else f"; see `{self.prog} --help`"
         self.exit(2, f"{PROGRAM}: {visible(told)}{more}\n")
 
@@ -103,7 +103,10 @@ def _sentence(about: str) -> str:
     return about[0].upper() + about[1:] + "."
 
 
-_COMMAND = re.compile(r"argument COMMAND: invalid choice: (?P<given>.*?) \(choose from .*\)", re.DOTALL)
+_CHOICE = re.compile(
+    r"argument (?P<name>[^:]+): invalid choice: (?P<given>.*?) \(choose from (?P<known>.*)\)", re.DOTALL
+)
+_OPTIONS = re.compile(r"unrecognized arguments: (?P<given>--[\w-]+)")
 _MOST, _CLOSE = 2, 0.6  # names in a suggestion, and how alike they have to be
 # What people call a command that has another name here.
 _MEANT = {
@@ -129,15 +132,39 @@ _MEANT = {
 }
 
 
-def with_suggestion(message: str) -> str:
-    """Return an error of the parser. Of an unknown command it has the names that may be meant, in place of all."""
-    unknown = _COMMAND.fullmatch(message)
-    if unknown is None:
-        return message
+def with_suggestion(message: str, parser: argparse.ArgumentParser) -> str:
+    """Return an error of the parser, with the names that may be meant in place of a long list of all."""
+    choice, option = _CHOICE.fullmatch(message), _OPTIONS.match(message)
+    if choice:
+        return _of_choice(message, choice)
+    if option:
+        return message + _did_you_mean(_close(option["given"], _options(parser)))
+    return message
+
+
+def _of_choice(message: str, choice: re.Match[str]) -> str:
+    given = choice["given"].strip("'\"")
+    if choice["name"] == "COMMAND":
+        known = {**_MEANT, **{name: name for name in COMMANDS}}
+        meant = [_MEANT[given]] if given in _MEANT else [known[name] for name in _close(given, known)]
+        return f"there is no command {choice['given']}{_did_you_mean(meant)}"
+    close = _close(given, (name.strip("' ") for name in choice["known"].split(",")))
+    return message + _did_you_mean(close)
+
+
+def _close(given: str, names: Iterable[str]) -> list[str]:
     from difflib import get_close_matches
 
-    given = unknown["given"].strip("'\"")
-    known = {**_MEANT, **{name: name for name in COMMANDS}}
-    close = [given] if given in _MEANT else get_close_matches(given, known, _MOST, _CLOSE)
-    told = " or ".join(f"`{name}`" for name in dict.fromkeys(known[name] for name in close))
-    return f"there is no command {unknown['given']}{f'; did you mean {told}?' if told else ''}"
+    return get_close_matches(given, list(names), _MOST, _CLOSE)
+
+
+def _did_you_mean(names: list[str]) -> str:
+    return f"; did you mean {' or '.join(f'`{name}`' for name in dict.fromkeys(names))}?" if names else ""
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    for action in parser._actions:  # noqa: SLF001  # argparse has no other way to its options
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            for one in action.choices.values():
+                yield from _options(one)
