@@ -14,7 +14,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interface
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox scale scale-commands contention distributed load hindcast exam locomo beam sessions-found captured lean pruning blame turns evaluation evaluation-dry evaluation-page generate screenshots clean
+.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox scale scale-commands contention hindcast exam locomo beam sessions-found captured lean pruning blame turns evaluation evaluation-dry evaluation-page generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -95,14 +95,6 @@ outbox: $(VENV)/installed
 # What each tier costs as history grows: make scale OPTIONS="--steps 10000,100000,1000000"
 scale: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.scale $(OPTIONS)
-
-# Searches a second and their lateness by how many ask at once: a plain server, PgBouncer, Citus where it is installed.
-load: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.load $(OPTIONS)
-
-# What a distributed server (Citus) costs beside a plain one, where it is installed.
-distributed: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.distributed $(OPTIONS)
 
 # What every hook and command takes as an archive grows, and how that grows: make scale-commands OPTIONS="--steps 10000,1000000"
 scale-commands: $(VENV)/installed
@@ -191,7 +183,7 @@ $(VENV)/product: pyproject.toml
 	@touch $@
 
 $(VENV)/installed: $(VENV)/product
-	$(PIP) --editable '.[dev,evaluation,mcp,postgres-local,vectors,viewer]'
+	$(PIP) --editable '.[dev,evaluation,mcp,postgres,vectors,viewer]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed

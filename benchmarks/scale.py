@@ -1,11 +1,11 @@
 """What each tier costs as history grows: taking it in, its size, searching it with one client and with sixteen.
 
-    python -m benchmarks.scale [--tiers sqlite,json,postgres] [--steps 10000,100000] [--folder FOLDER]
+    python -m benchmarks.scale [--tiers sqlite,json] [--steps 10000,100000] [--folder FOLDER]
 
 Steps have the shape of real sessions (`benchmarks/long_archive.py`), queries are the fixed mix of
 `benchmarks/search.py`. Each client is a process with a store of its own, warm: it asks every query once before it is
 timed. Beside the tier's own search, `sqlite (ranked)` is the product's, which scores its candidates and their
-neighbours. Memory is that of one client and, where there is one, of the server while all clients ask. In a FOLDER what
+neighbours. Memory is that of one client. In a FOLDER what
 was written is kept for the next run.
 """
 
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -35,14 +35,14 @@ _barrier: Barrier
 def main(arguments: list[str] | None = None) -> int:
     """Fill each tier, ask all queries, print a row for each way to ask."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tiers", default="sqlite,json,postgres")
+    parser.add_argument("--tiers", default="sqlite,json")
     parser.add_argument("--steps", default="10000,100000")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=3, help="how often each client asks each query")
     parser.add_argument("--folder", type=Path, help="an existing one, in which what is written is kept")
     options = parser.parse_args(arguments)
     print(f"{'':18}    steps   steps/s       MB       p50 ms       p95 ms", end="")
-    print("   of many p50   of many p95   client MB   server MB")
+    print("   of many p50   of many p95   client MB")
     with ExitStack() as stack:
         folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="unified-state-")))
         for steps, name in itertools.product(map(int, options.steps.split(",")), options.tiers.split(",")):
@@ -50,13 +50,13 @@ def main(arguments: list[str] | None = None) -> int:
             place.mkdir(parents=True, exist_ok=True)
             for ask, way in TIERS[name].ways.items():
                 rate = _write(way, place, steps)
-                one, client, server = _latencies(name, ask, place, 1, options.rounds)
+                one, client = _latencies(name, ask, place, 1, options.rounds)
                 many = one
                 if options.clients > 1:
-                    many, _, server = _latencies(name, ask, place, options.clients, options.rounds)
+                    many, _ = _latencies(name, ask, place, options.clients, options.rounds)
                 told = "  ".join(f"{ms:11.1f}" for ms in (*_percentiles(one), *_percentiles(many)))
                 size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / _MEGABYTE
-                print(f"{ask:18}{steps:9,} {rate:>9} {size:8,.0f}  {told}  {client:10.0f}  {server:10.0f}", flush=True)
+                print(f"{ask:18}{steps:9,} {rate:>9} {size:8,.0f}  {told}  {client:10.0f}", flush=True)
     return 0
 
 
@@ -68,18 +68,16 @@ def _write(way: Way, place: Path, steps: int) -> str:
     return done.read_text(encoding="utf-8")
 
 
-def _latencies(tier: str, ask: str, place: Path, clients: int, rounds: int) -> tuple[list[float], float, float]:
-    """How long each query took in milliseconds, over all clients at once; the megabytes of a client and of the
-    server.
-    """
+def _latencies(tier: str, ask: str, place: Path, clients: int, rounds: int) -> tuple[list[float], float]:
+    """How long each query took in milliseconds, over all clients at once; the megabytes of a client."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(clients)
     with context.Pool(clients, initializer=_take_barrier, initargs=(barrier,)) as pool:
         done = pool.starmap(_ask_all, [(tier, ask, place, seed, rounds) for seed in range(clients)], chunksize=1)
         pool.close()
-        pool.join()  # a client that is ended leaves an embedded server behind
-    latencies, clients_memory, server_memory = zip(*done, strict=True)
-    return list(itertools.chain(*latencies)), statistics.median(clients_memory), max(server_memory)
+        pool.join()
+    latencies, clients_memory = zip(*done, strict=True)
+    return list(itertools.chain(*latencies)), statistics.median(clients_memory)
 
 
 def _take_barrier(barrier: Barrier) -> None:
@@ -87,7 +85,7 @@ def _take_barrier(barrier: Barrier) -> None:
     _barrier = barrier
 
 
-def _ask_all(tier: str, ask: str, place: Path, seed: int, rounds: int) -> tuple[list[float], float, float]:
+def _ask_all(tier: str, ask: str, place: Path, seed: int, rounds: int) -> tuple[list[float], float]:
     """One client: every query once, then all at the same time as the other clients, in an order of its own."""
     asked = [query for _ in range(rounds) for query in _ASKED]
     random.Random(seed).shuffle(asked)
@@ -101,19 +99,7 @@ def _ask_all(tier: str, ask: str, place: Path, seed: int, rounds: int) -> tuple[
             begin = time.perf_counter()
             answer(query)
             latencies.append((time.perf_counter() - begin) * 1000)
-        file = TIERS[tier].server
-        server = 0.0 if file is None else _memory_below(int((place / file).read_text().split()[0]))
-    return latencies, _megabytes("self/status", "VmHWM:"), server  # getrusage(2) would tell of the parent too
-
-
-def _memory_below(process: int) -> float:
-    """The megabytes of a process and its children: what they share counts once (PSS, see proc(5))."""
-    children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
-    total = 0.0
-    for one in (process, *map(int, children)):
-        with suppress(FileNotFoundError, ProcessLookupError):  # ended in between
-            total += _megabytes(f"{one}/smaps_rollup", "Pss:")
-    return total
+    return latencies, _megabytes("self/status", "VmHWM:")  # getrusage(2) would tell of the parent too
 
 
 def _megabytes(file: str, name: str) -> float:

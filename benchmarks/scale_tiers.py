@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.long_archive import BEGIN, sessions
 from unified_state.memory.archive.archive import Archive
@@ -17,17 +16,10 @@ from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journalled_archive import JournalledArchive
 from unified_state.model.history_records import HistoryQuery, StoredStep
 from unified_state.search.search_archive import search
-from unified_state.team.local_server import EMBEDDED
-from unified_state.team.postgres.postgres_store import open_postgres
-
-if TYPE_CHECKING:
-    from unified_state.memory.history.store_protocol import HistoryStore
-    from unified_state.team.postgres.postgres_store import PostgresStore
 
 _PROJECT = "scale"
 _BATCH = 2_000
 _HITS = 10
-_SERVER = "server"
 Ask = Callable[[str], object]
 
 
@@ -42,13 +34,12 @@ class Way:
 
 @dataclass(frozen=True)
 class Tier:
-    """The ways to ask a tier, each over what those before it have written, and the file with its server's process."""
+    """The ways to ask a tier, each over what those before it have written."""
 
     ways: dict[str, Way]
-    server: str | None = None
 
 
-def _append(open_store: Callable[[Path], HistoryStore]) -> Callable[[Path, int], float]:
+def _append(open_store: Callable[[Path], SqliteStore]) -> Callable[[Path, int], float]:
     def append(place: Path, steps: int) -> float:
         seconds, written = 0.0, written_steps(steps)
         with open_store(place) as store:
@@ -68,7 +59,7 @@ def written_steps(steps: int) -> Iterator[StoredStep]:
             yield StoredStep(**step.as_dict(), session_id=session_id)
 
 
-def _store_asks(open_store: Callable[[Path], HistoryStore]) -> Callable[[Path, ExitStack], Ask]:
+def _store_asks(open_store: Callable[[Path], SqliteStore]) -> Callable[[Path, ExitStack], Ask]:
     def asks(place: Path, stack: ExitStack) -> Ask:
         store = stack.enter_context(open_store(place))
         return lambda query: store.search(HistoryQuery(text=query, limit=_HITS))
@@ -85,7 +76,7 @@ def _archive_path(place: Path) -> str:
     return str(place / "archive.db")
 
 
-def _open_sqlite(place: Path) -> HistoryStore:
+def _open_sqlite(place: Path) -> SqliteStore:
     return SqliteStore(_archive_path(place))
 
 
@@ -98,12 +89,8 @@ class _JournalStore(SqliteStore):
         self._journalled.connection.close()
 
 
-def _open_json(place: Path) -> HistoryStore:
+def _open_json(place: Path) -> SqliteStore:
     return _JournalStore(str(place / _PROJECT))
-
-
-def _open_postgres(place: Path) -> PostgresStore:
-    return open_postgres(f"{EMBEDDED}{place}/{_SERVER}", _PROJECT, organisation="scale", member="ada")
 
 
 TIERS = {
@@ -114,8 +101,4 @@ TIERS = {
         }
     ),
     "json": Tier({"json": Way(_store_asks(_open_json), "steps", _append(_open_json))}),
-    "postgres": Tier(
-        {"postgres": Way(_store_asks(_open_postgres), "steps", _append(_open_postgres))},
-        f"{_SERVER}/postmaster.pid",
-    ),
 }

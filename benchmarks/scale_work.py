@@ -133,7 +133,10 @@ class Work:
         set_home(self._world.home)  # settings that name a server count only in the user's own home
         config = self._world.home / ".config" / "unified-state" / "config.toml"
         config.parent.mkdir(parents=True, exist_ok=True)
-        config.write_text(f'postgres_enabled = true\npostgres_dsn = "{server.dsn()}"\n', encoding="utf-8")
+        named = f'postgres_dsn = "{server.dsn()}"\npostgres_organisation = "{server.organisation}"\n'
+        config.write_text(f"postgres_enabled = true\n{named}", encoding="utf-8")
+        with Archive(str(self._own())) as archive:
+            server.agree(archive, "scale")
         yield "sync --limit 2000, a first one", self._command("sync", "--limit", "2000")
         yield f"sync, {_NEW} new steps", self._sync
         yield "sync, nothing new", self._command("sync")

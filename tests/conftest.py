@@ -15,7 +15,6 @@ import pytest
 from hypothesis import settings
 
 from tests.amount import QUICK, amount
-from tests.citus_server import CITUS, shared_citus
 from tests.groups import comes_first, mark
 from tests.memory_disk import memory_disk
 from tests.passwd import need_own_passwd, set_home
@@ -60,7 +59,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def postgres(request: pytest.FixtureRequest) -> PostgresServer:
     """The PostgreSQL server of this run; a test that is `on_every_server` has one of each kind."""
     kind = getattr(request, "param", BUNDLED)
-    return shared_citus() if kind == CITUS else shared_server(programs_of(kind))
+    return shared_server(programs_of(kind))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

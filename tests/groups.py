@@ -42,7 +42,7 @@ STRESS = {
         "acceptance/test_hung_writer.py",
         "acceptance/test_no_hang.py",
         "acceptance/test_refusing_server.py",
-        "team/postgres/test_failing.py",
+        "team/postgres/test_server_ends.py",
     ),
     "damage": (
         "acceptance/test_damage_of_any_byte.py",
@@ -64,11 +64,7 @@ STRESS = {
     ),
     "stores": (
         "contracts/test_transfer.py",
-        "team/postgres/test_citus.py",
-        "team/postgres/test_distributed.py",
         "team/postgres/test_hostile_member.py",
-        "team/postgres/test_many_at_once.py",
-        "team/postgres/test_pgbouncer.py",
         "team/postgres/test_replicas.py",
     ),
     "inputs": ("campaign",),
@@ -136,7 +132,6 @@ WAITING = {
     "acceptance/test_hung_writer.py",
     "acceptance/test_no_hang.py",
     "acceptance/test_refusing_server.py",
-    "team/postgres/test_citus.py",
     "team/postgres/test_hostile_member.py",
 }
 

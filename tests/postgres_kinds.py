@@ -1,8 +1,7 @@
 """The PostgreSQL servers that the tests know: the bundled one, the oldest that we promise, and Debian's.
 
 With UNIFIED_STATE_TEST_FULL=1 tests use the others too. They skip where one is not installed; with
-UNIFIED_STATE_REQUIRE_OLDER_SERVERS=1, as in continuous integration, that is a failure. What members notice of a server
-is tried on a distributed one too: see `tests.citus_server`.
+UNIFIED_STATE_REQUIRE_OLDER_SERVERS=1, as in continuous integration, that is a failure.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.amount import amount
-from tests.citus_server import CITUS
 
 _REQUIRED = "UNIFIED_STATE_REQUIRE_OLDER_SERVERS"
 _ROOT = Path(__file__).parents[1]
@@ -25,9 +23,6 @@ _OTHERS = {
 }
 on_every_server = pytest.mark.parametrize(
     "postgres", amount([BUNDLED, *_OTHERS], [BUNDLED]), indirect=True, scope="session"
-)
-on_every_engine = pytest.mark.parametrize(  # and on a distributed one
-    "postgres", amount([BUNDLED, *_OTHERS, CITUS], [BUNDLED]), indirect=True, scope="session"
 )
 
 

@@ -170,14 +170,13 @@ class SettingTable:
     )
     postgres_dsn = setting(
         "",
-        "The server: `postgresql://HOST/DATABASE`, or `embedded:` for one of your own.",
+        "The server: `postgresql://HOST/DATABASE`.",
         own_file_only=True,
         is_secret=True,
     )
     postgres_organisation = setting(
         "default", "The organisation that owns the history on the server.", own_file_only=True
     )
-    postgres_member = setting("", "Your name on the server; empty: that of your account here.", own_file_only=True)
     sync_in_background = setting(
         False, "Whether the end of a turn starts a sync with the server, where one is configured.", own_file_only=True
     )

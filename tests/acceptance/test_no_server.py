@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
+from uuid import uuid4
 
 import pytest
 
 from tests.postgres_server import PostgresServer
+from tests.team.team import Team, make_database
 
 from .product import Done, Project, told_in_one_line
 
@@ -25,7 +28,7 @@ CONFIGURED = {
 
 def named(dsn: str) -> str:
     """Settings that name a server."""
-    return f'postgres_enabled = true\npostgres_member = "ada"\npostgres_dsn = "{dsn}"\n'
+    return f'postgres_enabled = true\npostgres_dsn = "{dsn}"\n'
 
 
 def server_checks(printed: str) -> list[str]:
@@ -37,9 +40,12 @@ def server_checks(printed: str) -> list[str]:
 def test_what_is_no_server_is_told_wherever_one_would_look_for_it(
     project: Project, write_settings: Callable[[str], None], postgres: PostgresServer, configured: str
 ) -> None:
-    write_settings(named(postgres.dsn(postgres.database())))
+    team = Team(postgres, make_database(postgres), ExitStack())
+    member = f"a{uuid4().hex[:8]}"
+    team.admit(member, organisation="default")
+    write_settings(named(team.dsn(member)))
     project.decide("Warm the cache")
-    assert project.ask("sync")["complete"]
+    assert project.at_terminal("sync", "--on").code == 0
     assert server_checks(project.run("doctor").out)[0].startswith("ok ")
     dsn, told = CONFIGURED[configured]
     write_settings(named(dsn))

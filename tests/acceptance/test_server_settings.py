@@ -95,7 +95,9 @@ def test_the_usual_variables_complete_a_server_that_is_enabled_but_not_in_an_age
     own.write_text("postgres_enabled = true\n")
     with_server.decide("anything")
     place = {"RUVECTOR_HOST": "127.0.0.1", "RUVECTOR_PORT": "1", "RUVECTOR_PASSWORD": PASSWORD}
-    done = with_server.run("sync", **place)
+    done = with_server.run("search", "--team", "anything", **place)
+    assert ("127.0.0.1" in done.err, PASSWORD in done.err) == (True, False)
+    done = with_server.at_terminal("sync", "--on", **place)
     assert (done.code, "127.0.0.1" in done.err, PASSWORD in done.err) == (1, True, False)
     done = with_server.run("sync", CLAUDECODE="1", **place)
     assert (done.code, "names no host" in done.err) == (1, True)

@@ -12,9 +12,8 @@ import psycopg
 import pytest
 
 from tests.postgres_server import PostgresServer
-from tests.team.postgres.old_schema import OLD_VERSION, make_old
 from tests.terminal import talk_at_terminal
-from unified_state.team.postgres.schema.server_migrations import SCHEMA_VERSION
+from unified_state.team.postgres.schema import VERSION
 
 from .product import PROGRAM, Done, Project
 
@@ -59,8 +58,8 @@ def superuser(project: Project, postgres: PostgresServer) -> Administrator:
 
 @pytest.fixture
 def member(superuser: Administrator) -> str:
-    """The name of a role that does not exist yet."""
-    return f"ada_{uuid4().hex[:12]}"
+    """The name of a member who does not exist yet, and of the role made for him in the organisation `default`."""
+    return f"ada{uuid4().hex[:12]}"
 
 
 def has_pgvector(postgres: PostgresServer) -> bool:
@@ -75,10 +74,10 @@ def lines_of(done: Done) -> list[str]:
 def test_init_makes_database_owner_and_schema_with_nothing_archived(superuser: Administrator) -> None:
     first = lines_of(superuser.do("init"))
     assert first[0].endswith(f"{superuser.database!r} was created")
-    assert first[1].endswith(f"version {SCHEMA_VERSION} was created, owned by unified_state")
+    assert first[1].endswith(f"version {VERSION} was created, owned by unified_state")
     again = lines_of(superuser.do("init"))
     assert [line.split()[-3:] for line in again[:1]] == [[f"'{superuser.database}'", "is", "there"]]
-    assert f"version {SCHEMA_VERSION} is there" in again[1]
+    assert f"version {VERSION} is there" in again[1]
     assert superuser.project.archives == []
 
 
@@ -86,13 +85,7 @@ def test_init_says_how_to_get_pgvector_where_the_server_lacks_it(superuser: Admi
     told = superuser.do("init").out
     assert ("search by meaning works" in told) == has_pgvector(superuser.postgres)
     if not has_pgvector(superuser.postgres):
-        assert "install pgvector 0.7 or newer for PostgreSQL 15 (https://github.com/pgvector/pgvector" in told
-
-
-def test_init_updates_an_older_schema(superuser: Administrator, postgres: PostgresServer) -> None:
-    superuser.do("init")
-    superuser.database = make_old(postgres, superuser.database)
-    assert f"version {OLD_VERSION} was migrated to {SCHEMA_VERSION}" in superuser.do("init").out
+        assert "install pgvector (postgresql-15-pgvector)" in told
 
 
 def test_an_admitted_member_logs_in_with_the_password_that_no_log_and_no_statement_holds(
@@ -101,10 +94,10 @@ def test_an_admitted_member_logs_in_with_the_password_that_no_log_and_no_stateme
     superuser.do("init")
     assert "the role" in superuser.do("admit", member, "--password-file", "-", stdin=f"{PASSWORD}\n").out
     with superuser.postgres.admin() as connection:
-        connection.execute(f"GRANT with_password TO {member}")
-    address = superuser.postgres.dsn(superuser.database, member, host="127.0.0.1")
+        connection.execute(f"GRANT with_password TO {member}_default")
+    address = superuser.postgres.dsn(superuser.database, f"{member}_default", host="127.0.0.1")
     with psycopg.connect(address, password=PASSWORD) as connection:
-        assert connection.execute("SELECT current_user").fetchone() == (member,)
+        assert connection.execute("SELECT current_user").fetchone() == (f"{member}_default",)
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(address, password=NEW_PASSWORD)
     path = tmp_path / "password"
@@ -117,7 +110,7 @@ def test_an_admitted_member_logs_in_with_the_password_that_no_log_and_no_stateme
     with psycopg.connect(address, password=NEW_PASSWORD):
         pass
     log = superuser.log()
-    assert f'ALTER ROLE "{member}" PASSWORD \'SCRAM-SHA-256$' in log
+    assert f'ALTER ROLE "{member}_default" PASSWORD \'SCRAM-SHA-256$' in log
     assert not any(word in log for word in (PASSWORD, NEW_PASSWORD, "kerfuffle"))
 
 
@@ -139,59 +132,10 @@ def test_without_a_terminal_a_password_comes_from_a_file_or_there_is_none(
     assert (done.code, "give --password-file FILE" in done.err) == (2, True)
     superuser.do("admit", member, "--no-password")
     with superuser.postgres.admin() as connection:
-        row = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s", [member]).fetchone()
+        row = connection.execute(
+            "SELECT rolpassword FROM pg_authid WHERE rolname = %s", [f"{member}_default"]
+        ).fetchone()
     assert row == (None,)
-
-
-_PASSWORDS = "SELECT rolname, rolpassword FROM pg_authid WHERE rolname = ANY(%s) ORDER BY 1"
-
-
-@pytest.fixture(params=["SUPERUSER", "CREATEROLE CREATEDB"])
-def administrator(request: pytest.FixtureRequest, project: Project, postgres: PostgresServer) -> Administrator:
-    """A superuser, whom row security does not bind, or an ordinary role, which owns the schema."""
-    return Administrator(project, postgres, request.param)
-
-
-def test_a_role_that_was_not_made_for_the_member_is_refused_and_keeps_its_password(
-    administrator: Administrator, member: str
-) -> None:
-    """It is another organisation's member of that name, another member, an application, or was one's who left."""
-    administrator.do("init")
-    administrator.do("admit", member, "--organisation", "acme", "--password-file", "-", stdin=PASSWORD)
-    application, left = administrator.postgres.role(), f"left_{member}"
-    administrator.do("admit", left, "--organisation", "acme", "--no-password")
-    with administrator.postgres.admin(administrator.database) as connection:
-        connection.execute(f"DROP OWNED BY {left}; DROP ROLE {left}")
-        before = connection.execute(_PASSWORDS, [[member, application, left, "bob"]]).fetchall()
-    for words in (
-        (member, "--organisation", "evil"),
-        ("bob", "--organisation", "acme", "--role", member),
-        (application, "--organisation", "acme"),
-        (left, "--organisation", "evil"),
-    ):
-        done = administrator.run("admit", *words, "--password-file", "-", "--reset-password", stdin=NEW_PASSWORD)
-        assert (done.code, f"was not made for {words[0]!r} of {words[2]!r}" in done.err) == (2, True), done
-        assert f"--role {words[0]}_{words[2]}" in done.err
-    with administrator.postgres.admin(administrator.database) as connection:
-        assert connection.execute(_PASSWORDS, [[member, application, left, "bob"]]).fetchall() == before
-        members = connection.execute("SELECT organisation, name FROM unified_state.member ORDER BY 2").fetchall()
-        (is_forced,) = connection.execute(
-            "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'unified_state.member'::regclass"
-        ).fetchone() or (False,)
-    assert (sorted(members), is_forced) == (sorted([("acme", member), ("acme", left)]), True)
-    administrator.do("admit", left, "--organisation", "acme", "--no-password")  # he comes back
-
-
-def test_one_person_may_use_one_role_in_two_organisations_if_the_administrator_says_so(
-    superuser: Administrator, member: str
-) -> None:
-    superuser.do("init")
-    superuser.do("admit", member, "--organisation", "acme", "--password-file", "-", stdin=PASSWORD)
-    told = superuser.do("admit", member, "--organisation", "globex", "--existing-role")  # and nobody is asked
-    assert "was there, and keeps its password" in told.out
-    superuser.do("admit", member, "--organisation", "globex", "--read-only")  # known there from now on
-    done = superuser.run("admit", member, "--no-password", "--reset-password")
-    assert (done.code, "contradict" in done.err) == (2, True)
 
 
 def test_who_may_not_create_roles_is_told_so_and_the_password_is_not_in_the_log(
@@ -215,8 +159,11 @@ def test_an_administrator_who_is_no_superuser_owns_the_schema(
     administrator = Administrator(project, postgres, "CREATEROLE CREATEDB")
     assert f"owned by {administrator.name}" in administrator.do("init").out
     administrator.do("admit", member, "--password-file", "-", stdin=PASSWORD)
-    with psycopg.connect(postgres.dsn(administrator.database, member)) as connection:
-        assert connection.execute("SELECT count(*) FROM unified_state.version").fetchone() == (SCHEMA_VERSION,)
+    with psycopg.connect(postgres.dsn(administrator.database, f"{member}_default")) as connection:
+        assert connection.execute("SELECT version FROM unified_state.server").fetchone() == (VERSION,)
+    administrator.do("remove", member)
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(postgres.dsn(administrator.database, f"{member}_default"))
 
 
 def test_a_password_in_an_argument_is_refused(project: Project, postgres: PostgresServer) -> None:
@@ -238,57 +185,34 @@ def checks(project: Project) -> tuple[int, dict[str, tuple[bool, str, str]]]:
     return done.code, {row["name"]: (row["ok"], row["message"], row["hint"]) for row in json.loads(done.out)}
 
 
-def test_check_says_in_a_line_each_what_works_and_what_to_do(
+def test_a_team_is_set_up_and_checked_and_changed_by_commands(
     project: Project, superuser: Administrator, configure: Callable[[list[str]], None], member: str
 ) -> None:
     code, told = checks(project)
     assert (code, told["settings"][:2]) == (1, (False, "no server is configured"))
-    own = ["postgres_enabled = true", f'postgres_member = "{member}"', 'postgres_organisation = "acme"']
-    configure([*own, f'postgres_dsn = "{superuser.postgres.dsn("nowhere", user=superuser.name)}"'])
+    configure(["postgres_enabled = true", f'postgres_dsn = "{superuser.dsn()}"'])
     code, told = checks(project)
-    assert (code, 'database "nowhere" does not exist' in told["server"][1]) == (1, True)
-    configure([*own, f'postgres_dsn = "{superuser.dsn()}"'])
-    with superuser.postgres.admin() as connection:
-        connection.execute(f"CREATE DATABASE {superuser.database}")
-    code, told = checks(project)
-    assert (code, told["schema"][1], told["user"][0]) == (1, "there is no schema of ours", False)
-    assert "server init" in told["schema"][2]
+    assert (code, "does not exist" in told["server"][1], "server init" in told["server"][2]) == (1, True, True)
     superuser.do("init")
-    admitted = superuser.do("admit", member, "--organisation", "acme", "--password-file", "-", stdin=PASSWORD)
-    assert f'postgres_dsn = "postgresql://{member}@HOST' in admitted.out
-    stranger = superuser.postgres.role()
-    configure([*own, f'postgres_dsn = "{superuser.postgres.dsn(superuser.database, user=stranger)}"'])
     code, told = checks(project)
-    assert (code, f"server admit {member} --organisation acme" in told["member"][2]) == (1, True)
-    configure([*own, f'postgres_dsn = "{superuser.postgres.dsn(superuser.database, user=member)}"'])
+    assert (code, "bypasses row security" in told["server"][1]) == (1, True)
+    admitted = superuser.do(
+        "admit", member, "--no-password", "--organisation", "acme", "--project", "github.com/acme/a"
+    )
+    assert f'postgres_dsn = "postgresql://{member}_acme@HOST' in admitted.out
+    dsn = superuser.postgres.dsn(superuser.database, user=f"{member}_acme")
+    configure(["postgres_enabled = true", f'postgres_dsn = "{dsn}"', 'postgres_organisation = "acme"'])
     code, told = checks(project)
-    assert (code, [name for name, row in told.items() if not row[0]]) == (0, [])
-    assert told["member"][1] == f"'{member}' is '{member}' of 'acme', and writes"
-    assert told["sharing"][1] == "you read the history of 0 others; they read yours"
+    assert (code, told["member"][1]) == (0, f"you are {member!r} of 'acme'")
     assert lines_of(project.run("server", "check"))[0].startswith("ok  server")
-
-
-def test_check_says_who_only_reads(
-    project: Project, superuser: Administrator, configure: Callable[[list[str]], None], member: str
-) -> None:
-    superuser.do("init")
-    superuser.do("admit", member, "--read-only", "--no-password")
-    dsn = superuser.postgres.dsn(superuser.database, user=member)
-    configure(["postgres_enabled = true", f'postgres_member = "{member}"', f'postgres_dsn = "{dsn}"'])
+    others = ("--organisation", "acme")
+    assert f"logs in as {member}_acme, only in github.com/acme/a" in superuser.do("members", *others).out
+    assert superuser.run("move", "github.com/acme/a", "b", *others).code == 1
+    done = superuser.run("delete-project", "github.com/acme/a", *others)
+    assert (done.code, "cannot be undone" in done.err) == (2, True)
+    assert "the records remain" in superuser.do("remove", member, *others).out
+    assert "was removed" in superuser.do("members", *others).out
     code, told = checks(project)
-    assert (code, told["member"][1]) == (0, f"'{member}' is '{member}' of 'default', and only reads")
-
-
-def test_admit_says_who_loses_access_by_it(
-    project: Project, superuser: Administrator, configure: Callable[[list[str]], None], member: str
-) -> None:
-    superuser.do("init")
-    dsn = superuser.postgres.dsn(superuser.database)  # the owner's, whom all use
-    with superuser.postgres.admin() as connection:
-        connection.execute("ALTER ROLE unified_state LOGIN")
-    configure(["postgres_enabled = true", 'postgres_member = "bob"', f'postgres_dsn = "{dsn}"'])
-    project.decide("Keep it")
-    project.ask("sync")
-    done = superuser.do("admit", member, "--no-password")
-    assert "these lost their access until you admit them: bob" in done.err
-    assert "no member of" in project.run("sync").err
+    assert (code, told["server"][0]) == (1, False)
+    assert superuser.run("admit", member, *others, "--no-password").code == 2
+    assert "admitted" in superuser.do("admit", member, *others, "--no-password", "--again").out

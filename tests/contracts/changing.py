@@ -15,7 +15,7 @@ from tests.contracts.contract import (
     texts,
     uuid,
 )
-from unified_state.memory.history.store_protocol import everything
+from unified_state.memory.history.archive_store import everything
 from unified_state.model.history_records import HistoryQuery, StoredCompaction, StoredLink
 
 if TYPE_CHECKING:

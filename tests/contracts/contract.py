@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unified_state.lib.record import Record
-from unified_state.memory.history.store_protocol import HistoryStore
+from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-OpenStore = Callable[[str], HistoryStore]
+OpenStore = Callable[[str], SqliteStore]
 
 PROJECT, OTHER_PROJECT = "contracts", "contracts-other"
 START = 1_767_225_600_000  # 2026-01-01, in milliseconds
@@ -90,7 +90,7 @@ def decision(number: int, alias: str, text: str = "Use SQLite", **fields: Any) -
     return StoredItem(**{**given, **fields})
 
 
-def steps_of(store: HistoryStore, name: str = "one", limit: int = 1000) -> list[StoredStep]:
+def steps_of(store: SqliteStore, name: str = "one", limit: int = 1000) -> list[StoredStep]:
     """All steps of a session, page by page."""
     found: list[tuple[int, StoredStep]] = []
     while page := store.steps(name, found[-1][0] if found else 0, limit):

@@ -15,7 +15,7 @@ from tests.contracts.contract import (
     turn,
     uuid,
 )
-from unified_state.memory.history.store_protocol import everything
+from unified_state.memory.history.archive_store import everything
 from unified_state.model.history_records import Counts, HistoryQuery, StoredCompaction, StoredLink, Tombstone
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tests.contracts.contract import OpenStore
-    from unified_state.memory.history.store_protocol import HistoryStore
+    from unified_state.memory.history.archive_store import SqliteStore
 
 _HOSTILE = (
     '"',
@@ -30,7 +30,7 @@ _HOSTILE = (
 )
 
 
-def _found(store: HistoryStore, text: str, **filters: Any) -> list[str]:
+def _found(store: SqliteStore, text: str, **filters: Any) -> list[str]:
     return texts([hit.step for hit in store.search(HistoryQuery(text=text, **filters))])
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
 from tests.contracts import CONTRACTS, Contract
-from tests.postgres_kinds import on_every_engine
 from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.journal.journalled_archive import JournalledArchive
-from unified_state.team.postgres.postgres_store import open_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from tests.contracts import OpenStore
-    from tests.postgres_server import PostgresServer
 
 
 def _sqlite(folder: Path) -> OpenStore:
@@ -41,13 +37,6 @@ def _json(folder: Path) -> OpenStore:
 
 
 _TIERS: dict[str, Callable[[Path], OpenStore]] = {"sqlite": _sqlite, "json": _json}
-
-
-@on_every_engine
-@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: f"{contract.number:02}-{contract.check.__name__}")
-def test_postgresql_keeps_every_contract(postgres: PostgresServer, contract: Contract) -> None:
-    organisation = uuid4().hex  # a place of its own for each
-    contract.check(lambda project: open_postgres(postgres.dsn(), project, organisation=organisation, member="ada"))
 
 
 @pytest.mark.parametrize("tier", _TIERS)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import islice, permutations
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pytest
 
 from tests.contracts.contract import decision, session, step, turn, uuid
+from unified_state.memory.history.archive_store import everything
 from unified_state.memory.history.history_file import Header, read_history, write_history
-from unified_state.memory.history.store_protocol import everything
 from unified_state.model.history_records import (
     StoredCompaction,
     StoredItem,
@@ -19,7 +18,6 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
-from unified_state.team.postgres.postgres_store import open_postgres
 
 from .test_contracts import _TIERS
 
@@ -27,11 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.postgres_server import PostgresServer
-    from unified_state.memory.history.store_protocol import HistoryStore
+    from unified_state.memory.history.archive_store import SqliteStore
     from unified_state.model.history_records import HistoryRecord
 
-_POSTGRESQL = "postgresql"
 _AT_ONCE = 7  # records an append, so that most things are cut somewhere
 
 
@@ -61,28 +57,21 @@ def history() -> Iterator[HistoryRecord]:
     yield Tombstone("item", uuid(98), 1_767_225_602_000)
 
 
-def fill(store: HistoryStore, records: Iterator[HistoryRecord]) -> None:
+def fill(store: SqliteStore, records: Iterator[HistoryRecord]) -> None:
     """Append, piece by piece."""
     while piece := list(islice(records, _AT_ONCE)):
         store.append(piece)
 
 
 @pytest.fixture
-def open_store(tmp_path: Path, postgres: PostgresServer) -> Callable[[str, int], HistoryStore]:
+def open_store(tmp_path: Path) -> Callable[[str, int], SqliteStore]:
     """Opens an empty store of a tier, another one for each number."""
-    organisation = uuid4().hex
-
-    def opened(tier: str, number: int) -> HistoryStore:
-        if tier == _POSTGRESQL:
-            return open_postgres(postgres.dsn(), f"project-{number}", organisation=organisation, member="ada")
-        return _TIERS[tier](tmp_path / str(number))("project")
-
-    return opened
+    return lambda tier, number: _TIERS[tier](tmp_path / str(number))("project")
 
 
-@pytest.mark.parametrize("way", list(permutations([*_TIERS, _POSTGRESQL])), ids=" ".join)
+@pytest.mark.parametrize("way", list(permutations(_TIERS)), ids=" ".join)
 def test_a_history_that_went_through_every_tier_is_the_same_file(
-    tmp_path: Path, open_store: Callable[[str, int], HistoryStore], way: tuple[str, ...]
+    tmp_path: Path, open_store: Callable[[str, int], SqliteStore], way: tuple[str, ...]
 ) -> None:
     files = [tmp_path / "0.jsonl"]
     with open_store(way[0], 0) as store:
@@ -114,14 +103,14 @@ def added_field(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("added_field")
 def test_a_field_that_is_added_to_a_record_is_carried_by_every_encoding(
-    tmp_path: Path, open_store: Callable[[str, int], HistoryStore]
+    tmp_path: Path, open_store: Callable[[str, int], SqliteStore]
 ) -> None:
     told = [
         record.replace(weather=f"good \ud83c {place}") if ADDED in type(record).names else record
         for place, record in enumerate(history())
     ]
     files = []
-    for number, tier in enumerate([*_TIERS, _POSTGRESQL]):
+    for number, tier in enumerate(_TIERS):
         with open_store(tier, number) as store:
             fill(store, iter(told))
             files.append(tmp_path / f"{number}.jsonl")

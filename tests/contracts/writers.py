@@ -17,7 +17,7 @@ from tests.contracts.contract import (
     turn,
     uuid,
 )
-from unified_state.memory.history.store_protocol import everything
+from unified_state.memory.history.archive_store import everything
 from unified_state.model.history_records import Counts, StoredCompaction, StoredLink, Tombstone
 
 if TYPE_CHECKING:

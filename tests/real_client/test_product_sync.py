@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from benchmarks.cutting_proxy import CuttingProxy
-from tests.postgres_server import OWNER, PostgresServer
+from tests.postgres_server import PostgresServer
 from tests.sandboxed.product import Product
-from unified_state.team.postgres.postgres_store import open_postgres
+from tests.team.team import Team, make_database
+from unified_state.memory.archive.archive import Archive
+from unified_state.model.history_records import StoredStep
+from unified_state.team.team_server import agree
 
 from .conversation import Conversation
 from .installed import installed
@@ -23,27 +27,45 @@ REMOTE = "git@github.com:acme/app.git"
 
 
 @pytest.fixture
-def connected(scenario: Scenario, postgres: PostgresServer) -> Iterator[CuttingProxy]:
+def team(postgres: PostgresServer) -> Iterator[Team]:
+    """Ada's team."""
+    with ExitStack() as stack:
+        made = Team(postgres, make_database(postgres), stack)
+        made.admit("ada")
+        yield made
+
+
+@pytest.fixture
+def connected(scenario: Scenario, postgres: PostgresServer, team: Team) -> Iterator[CuttingProxy]:
     """The only way from the sandbox to the server: a socket that is not hidden, with a path as short as one may be."""
     with CuttingProxy(str(postgres.folder / f".s.PGSQL.{postgres.port}"), beside=VISIBLE) as proxy:
         config = scenario.home / ".config" / "unified-state" / "config.toml"
         config.parent.mkdir(parents=True)
         config.write_text(
             "postgres_enabled = true\nsync_in_background = true\n"
-            f'postgres_dsn = "host={proxy.folder} user={OWNER} dbname=shared"\n'
-            f'postgres_organisation = "{scenario.folder.parent.name}"\npostgres_member = "ada"\n',
+            f'postgres_dsn = "host={proxy.folder} user={team.logins["ada"]} dbname={team.database}"\n'
+            f'postgres_organisation = "{team.organisation}"\n',
             encoding="utf-8",
         )
         scenario.run_program("git", "remote", "add", "origin", REMOTE)
         yield proxy
 
 
-def on_the_server(scenario: Scenario, postgres: PostgresServer, session_id: str) -> list[str]:
+def let_it_go_up(scenario: Scenario, team: Team) -> Product:
+    """The product is installed, and its user agreed that the project's history goes to the server."""
+    product = installed(scenario)
+    product.run("decision", "add", "Begin", "--rationale", "an archive")
+    (path,) = scenario.home.rglob("archive.db")
+    with Archive(str(path)) as archive, team.open("ada") as store:
+        agree(archive, store)
+    return product
+
+
+def on_the_server(team: Team, session_id: str) -> list[str]:
     """The texts of a session that the server has."""
-    with open_postgres(
-        postgres.dsn(), "github.com/acme/app", organisation=scenario.folder.parent.name, member="ada", environ={}
-    ) as store:
-        return [step.text for _, step in store.steps(session_id)]
+    with team.open("ada") as store:
+        kept = [one for one in store.own_records() if isinstance(one, StoredStep)]
+    return [step.text for step in kept if step.session_id == session_id]
 
 
 def processes(scenario: Scenario) -> int:
@@ -66,20 +88,20 @@ def servers(product: Product) -> list[dict[str, object]]:
 
 
 def test_a_client_that_ends_at_once_has_its_turn_on_the_server(
-    scenario: Scenario, connected: CuttingProxy, postgres: PostgresServer
+    scenario: Scenario, connected: CuttingProxy, team: Team
 ) -> None:
-    product = installed(scenario)
+    product = let_it_go_up(scenario, team)
     before = processes(scenario)
     run = scenario.prompt("first")
     wait_for_processes(scenario, before)
-    assert on_the_server(scenario, postgres, run.session_id)[:1] == ["first"]
+    assert on_the_server(team, run.session_id)[:1] == ["first"]
     product.run("sync")
     here = [line["text"] for line in product.export(run.session_id)]
-    assert on_the_server(scenario, postgres, run.session_id) == here
+    assert on_the_server(team, run.session_id) == here
 
 
-def test_many_turns_leave_no_process(scenario: Scenario, connected: CuttingProxy, postgres: PostgresServer) -> None:
-    product = installed(scenario)
+def test_many_turns_leave_no_process(scenario: Scenario, connected: CuttingProxy, team: Team) -> None:
+    product = let_it_go_up(scenario, team)
     before = processes(scenario)
     with Conversation(scenario) as conversation:
         for number in range(5):
@@ -88,15 +110,15 @@ def test_many_turns_leave_no_process(scenario: Scenario, connected: CuttingProxy
         session_id = conversation.session_id
     wait_for_processes(scenario, before)
     product.run("sync")
-    texts = on_the_server(scenario, postgres, session_id)
+    texts = on_the_server(team, session_id)
     assert [text for text in texts if text.startswith("prompt")] == [f"prompt {number}" for number in range(5)]
     assert [server["failures"] for server in servers(product)] == [0]
 
 
 def test_a_server_that_never_answers_neither_holds_the_client_nor_leaves_a_process(
-    scenario: Scenario, connected: CuttingProxy
+    scenario: Scenario, connected: CuttingProxy, team: Team
 ) -> None:
-    product = installed(scenario)
+    product = let_it_go_up(scenario, team)
     connected.is_silent = True
     before = processes(scenario)
     run = scenario.prompt("first")

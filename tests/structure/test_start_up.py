@@ -26,7 +26,6 @@ HEAVY = {
     "onnxruntime",
     "tokenizers",
     "psycopg",
-    "psycopg_pool",
 }
 # Each of these costs a hook milliseconds, and none of them does what a hook needs.
 TOO_DEAR_FOR_HOOKS = HEAVY | {

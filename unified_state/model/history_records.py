@@ -7,7 +7,6 @@ unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from unified_state.lib.record import Record
@@ -97,8 +96,7 @@ HistoryRecord = StoredSession | StoredStep | StoredItem | StoredLink | StoredCom
 class HistoryQuery(Record):
     """A search for any text, never parsed as operators.
 
-    `since` and `until` (exclusive) are in milliseconds. `vector` is the query's embedding by `model`, for a store that
-    has vectors.
+    `since` and `until` (exclusive) are in milliseconds.
     """
 
     text: str
@@ -108,40 +106,13 @@ class HistoryQuery(Record):
     tool: str | None = None
     since: int | None = None
     until: int | None = None
-    vector: Sequence[float] | None = None
-    model: str | None = None
 
 
 class HistoryHit(Record):
-    """A step that was found. Scores are comparable within one result only.
-
-    `said_by` is the member to whom the step belongs, if the store has members, and `number` its number in the store.
-    """
+    """A step that was found. Scores are comparable within one result only."""
 
     step: StoredStep
     score: float
-    said_by: str | None = None
-    number: int = 0
-
-
-class ItemHit(Record):
-    """An item of a member of the team that was found: its number in the store, the number and the name of the
-    member, and the share of the words.
-    """
-
-    number: int
-    author: int
-    said_by: str | None
-    item: StoredItem
-    score: float
-
-
-class StepHit(Record):
-    """A step of a member of the team: its number in the store, and the name of the member."""
-
-    number: int
-    said_by: str | None
-    step: StoredStep
 
 
 class Counts(Record):

@@ -311,7 +311,12 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], asked: Asked) ->
 def item_hits(archive: Archive, asked: Asked) -> list[Hit]:
     """Return the items that contain half of the words. Items are few, so all are read."""
     kind = asked.filters.kind if asked.filters.kind in ALIAS_LETTERS else None
-    items = [item for item in searched_items(archive, kind) if _passes(item, asked.session_id, asked.filters)]
+    return hits_of_items(searched_items(archive, kind), asked)
+
+
+def hits_of_items(given: Sequence[LedgerItem], asked: Asked) -> list[Hit]:
+    """Return those of some items that contain half of the words."""
+    items = [item for item in given if _passes(item, asked.session_id, asked.filters)]
     texts = list(map(_item_text, items))
     counts = count_words([_indexed(text) for text in texts], asked.words, asked.forms)
     shares = [len(found) / len(asked.words) for found in counts]

@@ -28,9 +28,9 @@ from unified_state.model.history_records import (
     HistoryRecord,
     StoredLink,
     StoredSession,
-    StoredStep,
     Tombstone,
 )
+from unified_state.team.rows import Sent
 
 Statement = tuple[object, ...]  # SQL and its values
 
@@ -72,7 +72,7 @@ ON CONFLICT (server, session) DO UPDATE SET copies = copies + excluded.copies
 class Batch(Record):
     """Records that a server has to store at once. `settle` records that it did."""
 
-    records: list[HistoryRecord]
+    records: list[Sent]
     settle: Callable[[], None]
 
 
@@ -112,7 +112,7 @@ class Outbox:
 
     def _forgotten(self) -> Batch | None:
         rows = self._noted("is_gone = 1")
-        return self._changed([self._tombstone(what, key) for _, what, key in rows], rows)
+        return self._changed([Sent(self._tombstone(what, key)) for _, what, key in rows], rows)
 
     def _tombstone(self, what: str, key: str) -> Tombstone:
         """Return the tombstone of a record. A renamed record gets a new tombstone, because its old name is deleted on
@@ -133,15 +133,14 @@ class Outbox:
             keys[what].append(key)
         items = [item for uuid in keys[ITEM] for item in items_called(self._archive, uuid)]
         links = f"SELECT from_uuid, to_uuid, relation, at FROM item_link WHERE {LINK_KEY.format('item_link')} = ?"
-        records: list[HistoryRecord] = [
-            *self._steps(keys[STEP]),
+        others: list[HistoryRecord] = [
             *as_stored(self._archive, items),
             *(StoredLink(*row) for key in keys[_LINK] for row in self._archive.rows(links, key)),
             *(found for found in read_compactions(self._archive) if found.boundary_uuid in keys[COMPACTION]),
         ]
-        return self._changed(records, rows)
+        return self._changed([*self._steps(keys[STEP]), *map(Sent, others)], rows)
 
-    def _steps(self, numbers: list[int]) -> list[HistoryRecord]:
+    def _steps(self, numbers: list[int]) -> list[Sent]:
         return [step for number in numbers for step in _read(self._archive, _STEPS, number - 1, number)]
 
     def _noted(self, condition: str, most: int | None = None) -> list[Any]:
@@ -154,7 +153,7 @@ class Outbox:
         )
         return [row[:3] for row in rows[: _last_that_fits([(place, row[3]) for place, row in enumerate(rows, 1)])]]
 
-    def _changed(self, records: list[HistoryRecord], rows: list[Any]) -> Batch | None:
+    def _changed(self, records: list[Sent], rows: list[Any]) -> Batch | None:
         """Return the batch of some rows of the outbox. Changes made since have other numbers and stay queued."""
         return self._batch(records, *(("DELETE FROM outbox WHERE id = ?", row[0]) for row in rows)) if rows else None
 
@@ -172,7 +171,7 @@ class Outbox:
             if digest != known.get(session.session_id) and session.session_id != STAND_IN
         ][: self._limit]
         statements = ((_KEEP_DIGEST, self._server, digests[session], session.session_id) for session in changed)
-        return self._batch([*changed], *statements) if changed else None
+        return self._batch([*map(Sent, changed)], *statements) if changed else None
 
     def _late_copies(self) -> Batch | None:
         """Return steps that the server has, and that were later found in another session too.
@@ -222,7 +221,7 @@ class Outbox:
     def _reached(self) -> int:
         return int(self._archive.row("SELECT step FROM outbox_server WHERE id = ?", self._server)[0])
 
-    def _batch(self, records: list[HistoryRecord], *statements: Statement) -> Batch:
+    def _batch(self, records: list[Sent], *statements: Statement) -> Batch:
         return Batch(records, _settling(self._archive, statements))
 
 
@@ -256,14 +255,18 @@ def _last_that_fits(steps: list[tuple[int, int | None]]) -> int:
     return last
 
 
-def _read(archive: Archive, query: str, *values: int) -> list[StoredStep]:
+def _read(archive: Archive, query: str, *values: int) -> list[Sent]:
     """Read the steps that a query selects, in order, in the sessions that contain them."""
     rows = archive.rows(f"{query} ORDER BY place, number, holder", *values)
     numbers: dict[str | None, list[int]] = {}
     for number, holder, _ in rows:
         numbers.setdefault(holder, []).append(number)
     read = {holder: read_steps(archive, chosen, holder) for holder, chosen in numbers.items()}
-    return [read[holder][number] for number, holder, _ in rows if number in read[holder]]
+    return [
+        Sent(read[holder][number], f"S{number}", is_copy=holder is not None)
+        for number, holder, _ in rows
+        if number in read[holder]
+    ]
 
 
 _OTHERS = "server = ?1 AND model NOT IN (SELECT id FROM vector_model WHERE name = ?2)"

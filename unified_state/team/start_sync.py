@@ -19,12 +19,13 @@ _CODE = (
     "from unified_state.interfaces.cli.main import main;main(['sync','--background'])"
 )
 _FIRST_PAUSE, _LONGEST_PAUSE = 60_000, 3_600_000  # milliseconds between failing background runs
+CONSENT = "history goes to"  # the name of the value in the archive that says so
 FOREIGN = ("PG", "RUVECTOR_")  # prefixes of variables that select a server
 
 
 def start_sync(archive: Archive, worktree: str, environ: Mapping[str, str], now: int) -> None:
-    """Start a sync of a worktree, unless the last one failed a short time ago."""
-    if is_run_due(archive, now):
+    """Start a sync of a worktree, if its history may go to a server, unless the last one failed a short time ago."""
+    if archive.meta(CONSENT) and is_run_due(archive, now):
         arguments = [sys.executable, "-I", "-c", _CODE, worktree, PACKAGE_ROOT]
         start_detached(arguments, own_environment(environ))
 

@@ -9,50 +9,32 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from unified_state.errors import AlreadyRunningError, UnifiedStateError
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
-from unified_state.lib.times import to_text
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.schema.outbox_triggers import note_everything
-from unified_state.memory.history.store_protocol import (
-    HasIdentity,
-    HistoryStore,
-    KeepsMarks,
-    KeepsVectors,
-    MarkStore,
-    SharesItems,
-)
 from unified_state.memory.repository.health import SYNC_RUN, HookRun, forget_run, note_run
 from unified_state.memory.secrets.rules.mask import mask_text
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.setting_table import MINILM_NAME, OFF
-from unified_state.team.known_servers import Told, know_again, mark_key
 from unified_state.team.outbox import Outbox, vector_batches
+from unified_state.team.team_server import Consent, TeamServer, agreed_to, disagree
+
+if TYPE_CHECKING:
+    from unified_state.team.postgres.record_store import TeamStore
 
 LOCK = "sync.lock"
-_SHARED_SINCE = "items shared since"
-
-
-class Server(Record):
-    """A server: its unique name without a password, a function that opens its store, and the project's name.
-
-    The name is `who` the user is there, and the server's address.
-    """
-
-    name: str
-    open: Callable[[], HistoryStore]
-    project: str = ""
-    who: str = ""
 
 
 class Synced(Record):
     """The result of a run.
 
-    `told` and `new` count the sent records and those new to the server. `vectors` counts the sent vectors. `complete`
-    is set if the server has everything now. `again` is set if the server had lost records, so that everything was sent
-    again. `private` counts items that colleagues do not find, since they are from before they could.
+    `told` counts the sent records, and `new` those that the server did not have so. `vectors` counts the sent vectors.
+    `complete` is set if the server has everything now. `again` is set if the server had lost records, so that
+    everything was sent again.
     """
 
     server: str
@@ -61,7 +43,6 @@ class Synced(Record):
     vectors: int = 0
     complete: bool = False
     again: bool = False
-    private: int = 0
 
 
 class Limits(Record):
@@ -72,13 +53,25 @@ class Limits(Record):
     wait: float = 5.0
 
 
-def sync(workspace: Workspace, server: Server, clock: Callable[[], int], limits: Limits | None = None) -> Synced:
+def sync(workspace: Workspace, server: TeamServer, clock: Callable[[], int], limits: Limits | None = None) -> Synced:
     """Send the server the records that it lacks. Raises UnifiedStateError and records the cause on failure."""
     limits = limits or Limits()
+    agreed = agreed_to(workspace)
+    with _alone(workspace, limits.wait):
+        return workspace.use(lambda archive: _run(workspace, archive, server, agreed, clock, limits))
+
+
+def take_back(workspace: Workspace, server: TeamServer) -> int:
+    """Send nothing any more, and empty on the server what was sent. Return the number of records there."""
+    with _alone(workspace, Limits().wait), server.open() as store:
+        workspace.use(disagree)
+        return store.delete_own()
+
+
+def _alone(workspace: Workspace, seconds: float) -> FileLock:
     message = "another sync of this archive is at work"
     busy = AlreadyRunningError(message, "it sends what there is; `unified-state status` shows the rest")
-    with FileLock(os.path.join(workspace.place.folder, LOCK), limits.wait, busy):
-        return workspace.use(lambda archive: _run(workspace, archive, server, clock, limits))
+    return FileLock(os.path.join(workspace.place.folder, LOCK), seconds, busy)
 
 
 def note_no_run(workspace: Workspace, error: UnifiedStateError, now: int) -> None:
@@ -98,62 +91,37 @@ def _note(workspace: Workspace, run: HookRun) -> None:
         workspace.report(f"how the sync ended could not be noted: {error.strerror}")
 
 
-def _run(workspace: Workspace, archive: Archive, server: Server, clock: Callable[[], int], limits: Limits) -> Synced:
-    began = clock()
-    since = _items_since(archive, began)
-    Outbox(archive, server.name, began)
-    _begin_run(archive, server.name, began)
+def _run(  # the last two say how
+    workspace: Workspace,
+    archive: Archive,
+    server: TeamServer,
+    agreed: Consent,
+    clock: Callable[[], int],
+    limits: Limits,
+) -> Synced:
+    began, name = clock(), agreed.name
+    outbox = Outbox(archive, name, began)
+    _begin_run(archive, name, began)
 
     def end(problem: str | None, *, is_complete: bool) -> None:
         now = clock()
-        _end_run(archive, server.name, now, error=problem, is_complete=is_complete)
+        _end_run(archive, name, now, error=problem, is_complete=is_complete)
         _note(workspace, HookRun(SYNC_RUN, began, now - began, problem))
 
     try:
-        with server.open() as store:
-            marks = store.marks if isinstance(store, KeepsMarks) else None
-            if isinstance(store, SharesItems):
-                store.team.set_since(since)
-            outbox = _open_outbox(workspace, archive, server, store, began)
-            mark = Mark(archive, server.name, workspace.place.id or "", marks)
-            done = Synced(server.name, again=mark.begin_anew())
+        with server.open(begins=True) as store:
+            agreed.check(store)
+            mark = Mark(archive, name, workspace.place.id or "", store)
+            done = Synced(name, again=mark.begin_anew())
             model = None if workspace.settings.search_vectors == OFF else MINILM_NAME
-            sent = chain(_send(store, outbox, mark), _send_vectors(store, archive, server.name, model, mark))
+            sent = chain(_send(store, outbox, mark), _send_vectors(store, archive, model, mark))
             done = _replicate(done, sent, limits)
-            if done.complete and isinstance(store, SharesItems):
-                store.team.fill_in_words()
-                done = done.replace(private=store.team.count_private())
     except Exception as error:
         told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
         end(mask_text(told, lambda _secret: "in-log"), is_complete=False)
         raise
     end(None, is_complete=done.complete)
     return done
-
-
-def _items_since(archive: Archive, now: int) -> str:
-    """Return the time from which on items are shared as steps are: that of the first run of a version that shares
-    items, if an earlier version sent this archive to a server.
-    """
-    since = archive.meta(_SHARED_SINCE)
-    if since is None:
-        was_sent = archive.row("SELECT 1 FROM outbox_server WHERE offered > 0 OR complete_at NOT NULL LIMIT 1")
-        since = to_text(now) if was_sent else ""
-        archive.set_meta(_SHARED_SINCE, since)
-    return since
-
-
-def _open_outbox(workspace: Workspace, archive: Archive, server: Server, store: HistoryStore, began: int) -> Outbox:
-    """Return the outbox of the server, which may be known by another address already."""
-    is_other = False
-    if isinstance(store, HasIdentity) and isinstance(store, KeepsMarks):
-        marks, replica = store.marks, workspace.place.id or ""
-        told = Told(store.identity, lambda: marks.read(replica), lambda entry: bool(store.find_steps(entry)))
-        is_other = know_again(archive, server.name, server.who, told)
-    outbox = Outbox(archive, server.name, began)
-    if is_other:
-        _begin_run(archive, server.name, began)
-    return outbox
 
 
 def _replicate(done: Synced, sent: Iterable[dict[str, int]], limits: Limits) -> Synced:
@@ -167,38 +135,28 @@ def _replicate(done: Synced, sent: Iterable[dict[str, int]], limits: Limits) -> 
     return done.replace(complete=True)
 
 
-def _send(store: HistoryStore, outbox: Outbox, mark: Mark) -> Iterator[dict[str, int]]:
+def _send(store: TeamStore, outbox: Outbox, mark: Mark) -> Iterator[dict[str, int]]:
     for batch in outbox.batches():
-        new = store.append(batch.records) if batch.records else 0
+        new = store.append(batch.records, mark.archive_id, mark.there + 1)
         mark.up()
         batch.settle()
         yield {"told": len(batch.records), "new": new}
 
 
-def _send_vectors(
-    store: HistoryStore, archive: Archive, server: str, model: str | None, mark: Mark
-) -> Iterator[dict[str, int]]:
+def _send_vectors(store: TeamStore, archive: Archive, model: str | None, mark: Mark) -> Iterator[dict[str, int]]:
     """Send the vectors of the user's search model to a server that stores vectors."""
-    keeper = store.vectors if isinstance(store, KeepsVectors) and store.vectors.can_be_kept else None
-    for batch in vector_batches(archive, server, model if keeper else None):
-        if keeper is not None and batch.vectors:
-            keeper.add(batch.model, batch.vectors)
+    for batch in vector_batches(archive, mark.server, model if store.vectors.can_be_kept else None):
+        if batch.vectors:
+            store.vectors.add(batch.model, batch.vectors)
+            store.append([], mark.archive_id, mark.there + 1)
             mark.up()
         batch.settle()
         yield {"vectors": len(batch.vectors)}
 
 
 def _begin_run(archive: Archive, name: str, now: int) -> None:
-    """Record the start of a run.
-
-    It counts as a failure until it ends well, because it may be killed at any moment. Other servers that were never
-    reached (a misspelt name) are deleted.
-    """
-    unreached = "SELECT id FROM outbox_server WHERE name != ? AND offered = 0 AND complete_at IS NULL"
+    """Record the start of a run. It counts as a failure until it ends well, because it may be killed at any moment."""
     with archive.transaction(durable=False):
-        for table in ("outbox", "outbox_session", "outbox_vectors"):
-            archive.run(f"DELETE FROM {table} WHERE server IN ({unreached})", name)
-        archive.run(f"DELETE FROM outbox_server WHERE id IN ({unreached})", name)
         archive.run("UPDATE outbox_server SET began_at = ?, failures = failures + 1 WHERE name = ?", now, name)
 
 
@@ -217,37 +175,33 @@ def _end_run(archive: Archive, name: str, now: int, *, error: str | None = None,
 
 
 class Mark:
-    """The sync progress of an archive (its id is `replica`), stored on the server and here. A store without marks is
-    always current.
-    """
+    """How many batches of an archive the server has, as it says itself and as the archive noted."""
 
-    def __init__(self, archive: Archive, server: str, replica: str, store: MarkStore | None) -> None:
-        self._archive, self._server, self._replica, self._store = archive, server, replica, store
-        self._name = mark_key(server)
-        self._there = 0 if store is None else store.read(replica)
+    def __init__(self, archive: Archive, server: str, archive_id: str, store: TeamStore) -> None:
+        self._archive, self.server, self.archive_id = archive, server, archive_id
+        self._name = f"mark of {server}"
+        self._store, self.there = store, store.mark(archive_id)
 
     def begin_anew(self) -> bool:
-        """Queue everything again if the server has less progress than the archive recorded. Return whether it had.
+        """Queue everything again if the server has fewer batches than it confirmed. Return whether it had.
 
-        Raises StorageError if the server is a standby, which accepts no writes.
+        Raises StorageError if the server takes nothing.
         """
         archive = self._archive
-        if self._store is None or self._there >= int(archive.meta(self._name) or 0):
+        if self.there >= int(archive.meta(self._name) or 0):
             return False
-        self._store.keep(self._replica, self._there)  # fails on a standby
+        self._store.append([], self.archive_id, self.there)  # fails on a standby, which lags behind
         with archive.transaction():
-            (server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", self._server)
+            (server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", self.server)
             archive.run("DELETE FROM outbox_session WHERE server = ?", server)
             archive.run("UPDATE outbox_vectors SET position = 0 WHERE server = ?", server)
             archive.run("UPDATE outbox_server SET step = 0 WHERE id = ?", server)
             note_everything(archive, server)
-            archive.set_meta(self._name, str(self._there))
+            archive.set_meta(self._name, str(self.there))
         return True
 
     def up(self) -> None:
-        """Record that the server has one more batch."""
-        if self._store is not None:
-            self._there += 1
-            self._store.keep(self._replica, self._there)
-            with self._archive.transaction(durable=False):
-                self._archive.set_meta(self._name, str(self._there))
+        """Note that the server has one more batch."""
+        self.there += 1
+        with self._archive.transaction(durable=False):
+            self._archive.set_meta(self._name, str(self.there))

@@ -26,8 +26,7 @@ from unified_state.memory.archive.compactions import Restore, keep_restore
 from unified_state.memory.archive.export_steps import export_steps
 from unified_state.memory.archive.session_work import add_notes
 from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.history.archive_store import SqliteStore
-from unified_state.memory.history.store_protocol import everything
+from unified_state.memory.history.archive_store import SqliteStore, everything
 from unified_state.memory.ledger.item_table import find_item, insert_item
 from unified_state.memory.secrets.masker import Masker
 from unified_state.model.history_records import StoredCompaction, StoredItem, StoredSession, StoredStep, Tombstone

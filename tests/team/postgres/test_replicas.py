@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.contracts.contract import session, steps_of, turn
-from tests.postgres_server import OWNER, PostgresServer, start_replica, start_server, stop_server
-from unified_state.model.history_records import HistoryQuery
-from unified_state.team.postgres.postgres_store import PostgresStore, open_postgres
+from tests.contracts.contract import session, turn
+from tests.postgres_server import PostgresServer, start_replica, start_server, stop_server
+from tests.team.team import found, send
+from unified_state.team.postgres.record_store import TeamStore
 from unified_state.team.postgres.server_dsn import find_server
+from unified_state.team.postgres.set_up_server import Admission, admit_member, init_server
 
 _STANDBY = "SELECT pg_is_in_recovery()"
 
@@ -31,29 +32,29 @@ def pair() -> Iterator[tuple[PostgresServer, PostgresServer]]:
     stop_server(primary.folder)
 
 
-def open_pair(servers: list[PostgresServer], **how: Any) -> PostgresStore:
+def open_pair(servers: list[PostgresServer], login: str, **how: Any) -> TeamStore:
     hosts, ports = ",".join(str(one.folder) for one in servers), ",".join(str(one.port) for one in servers)
-    dsn = f"host={hosts} port={ports} dbname=shared user={OWNER}"
-    return open_postgres(dsn, "p", organisation="acme", member="ada", **how)
+    dsn = f"host={hosts} port={ports} dbname=team user={login}"
+    return TeamStore(find_server(dsn, {}, trusts_environment=False, **how), "acme", "p", begins=not how)
 
 
 def test_a_search_of_the_team_asks_the_replica_and_a_sync_the_primary(
     pair: tuple[PostgresServer, PostgresServer],
 ) -> None:
+    server = found(pair[0].dsn("team", "postgres"))
+    init_server(server)
+    login = str(admit_member(server, Admission("acme", "ada"))["role"])
     for order in (list(pair), list(reversed(pair))):
-        with open_pair(order) as writing:
-            writing.append([session(), *turn(1)])
-            assert writing._rows(_STANDBY) == [(False,)]
+        with open_pair(order, login) as writing:
+            send(writing, session(), *turn(1))
+            assert writing.rows(_STANDBY) == [(False,)]
         _wait_for(pair)
-        with open_pair(order, only_reads=True) as reading:
-            assert reading._rows(_STANDBY) == [(True,)]
-            assert steps_of(reading) == turn(1)
-            assert reading.search(HistoryQuery("tests"))
-
-
-def test_without_a_replica_the_primary_answers(pair: tuple[PostgresServer, PostgresServer]) -> None:
-    with open_pair([pair[0], PostgresServer(pair[0].folder)], only_reads=True) as reading:
-        assert reading._rows(_STANDBY) == [(False,)]
+        with open_pair(order, login, only_reads=True) as reading:
+            assert reading.rows(_STANDBY) == [(True,)]
+            assert len(list(reading.own_records())) == len(turn(1)) + 1
+            assert reading.candidates("'test'", {"'test'": 1.0}, None, 9)
+    with open_pair([pair[0], pair[0]], login, only_reads=True) as reading:  # without a replica the primary answers
+        assert reading.rows(_STANDBY) == [(False,)]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from unified_state.memory.repository.place import Place
     from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.check import Check
-    from unified_state.team.sync_server import Server
 
     Action = Callable[["Context", Namespace], int | None]
 
@@ -256,13 +255,6 @@ def show_checks(context: Context, checks: Sequence[Check]) -> int:
     told = [{**check.as_dict(), "hint": hint} for check, hint in zip(checks, hints, strict=True)]
     context.show(told, "\n".join(lines), style="verdicts")
     return 0 if all(check.ok for check in checks) else 1
-
-
-def own_on_server(workspace: Workspace) -> Server:
-    """Return the store of the user's own history on the server."""
-    from unified_state.team.team_server import team_server
-
-    return team_server(workspace, environment(), own_only=True)
 
 
 def viewer_is_missing(error: ImportError) -> MissingExtraError:

@@ -31,10 +31,10 @@ from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.settings import environment
-from unified_state.team.rules.foreign_items import is_team_ref
-from unified_state.team.search_team import explain_of_team, find_in_team, recall_of_team
-from unified_state.team.sync_server import Server
-from unified_state.team.team_server import team_server
+from unified_state.team.recall_team import explain_of_team, recall_of_team
+from unified_state.team.search_team import TeamHit, find_in_team
+from unified_state.team.team_ref import is_team_ref
+from unified_state.team.team_server import TeamServer, team_server
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -115,7 +115,7 @@ class ReadingTools:
     def recall(
         self,
         ref: Annotated[
-            str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:S5")
+            str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), ada:S5")
         ],
         offset: Annotated[int | None, Field(ge=0, description="next_offset of the page before")] = None,
         lines: Annotated[str | None, Field(description="only these lines of a step: 200:260, 200:, :60")] = None,
@@ -170,14 +170,15 @@ class ReadingTools:
 def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
     """Return the hits of other users. If the server fails, report it in one line."""
     try:
-        hits = find_in_team(workspace, _server(workspace), wanted, current_time())
+        found = find_in_team(workspace, _server(workspace), wanted, current_time())
+        hits = [hit for hit in found if isinstance(hit, TeamHit)]
     except UnifiedStateError as error:
         workspace.report(str(error))
         return []
     return page_of_entries(visible_value([hit.as_dict() for hit in hits]), 0)[0]
 
 
-def _server(workspace: Workspace) -> Server:
+def _server(workspace: Workspace) -> TeamServer:
     """Return the team's server. The environment is the client's, and may be a stranger's."""
     return team_server(workspace, environment(), is_own=False, only_reads=True)
 

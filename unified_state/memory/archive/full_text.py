@@ -257,8 +257,7 @@ def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) ->
         f" AND kind NOT NULL{where}",
         values,
     )
-    passing = {number for (number,) in rows}
-    file = filters.file
+    passing, file = {number for (number,) in rows}, filters.file
     return [number for number in numbers if number in passing and (file is None or _names(archive, number, file))]
 
 
@@ -273,17 +272,19 @@ def count_words(texts: Sequence[str], words: Sequence[str], forms: Forms | None 
     return [{word: len(at) for word, at in found.items()} for found in find_words(texts, words, forms)]
 
 
+def index_terms(texts: Sequence[str]) -> list[list[str]]:
+    """Return the terms that the index has of each text, once each."""
+    select = "SELECT doc, group_concat(DISTINCT term) FROM terms_of_texts GROUP BY doc"
+    found = dict(_filled(texts=texts).execute(select).fetchall())
+    return [found[place].split(",") if place in found else [] for place in range(len(texts))]
+
+
 def find_words(texts: Sequence[str], words: Sequence[str], forms: Forms | None = None) -> list[dict[str, list[int]]]:
     """Return the places of each word and its forms in each text, counted in words, by the tokenizer of the index."""
     if not texts:
         return []
     wanted = [(form, word) for word in words for form in (word, *(forms or {}).get(word, ()))]
-    connection = _tables()
-    connection.execute("BEGIN")
-    for name, rows in {"words": [form for form, _ in wanted], "texts": texts}.items():
-        connection.execute(f"INSERT INTO {name} ({name}) VALUES ('delete-all')")
-        connection.executemany(f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", list(enumerate(rows)))
-    connection.execute("COMMIT")
+    connection = _filled(words=[form for form, _ in wanted], texts=texts)
     places: list[dict[str, list[int]]] = [{} for _ in texts]
     terms = connection.execute("SELECT term, doc FROM terms_of_words WHERE offset = 0").fetchall()
     for term, form, word in dict.fromkeys((term, *wanted[number]) for term, number in terms):
@@ -291,13 +292,21 @@ def find_words(texts: Sequence[str], words: Sequence[str], forms: Forms | None =
             found = connection.execute("SELECT rowid, '0' FROM texts WHERE texts MATCH ?", (f'"{form}"',))
         else:
             last = term + _LAST_CHARACTER if is_single_cjk(word) or form.endswith("*") else term
-            found = connection.execute(
-                "SELECT doc, group_concat(offset) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc",
-                (term, last),
-            )
+            select = "SELECT doc, group_concat(offset) FROM terms_of_texts WHERE term BETWEEN ? AND ? GROUP BY doc"
+            found = connection.execute(select, (term, last))
         for text, at in found:
             places[text].setdefault(word, []).extend(map(int, at.split(",")))
     return places
+
+
+def _filled(**tables: Sequence[str]) -> Connection:
+    connection = _tables()
+    connection.execute("BEGIN")
+    for name, rows in tables.items():
+        connection.execute(f"INSERT INTO {name} ({name}) VALUES ('delete-all')")
+        connection.executemany(f"INSERT INTO {name} (rowid, text) VALUES (?, ?)", list(enumerate(rows)))
+    connection.execute("COMMIT")
+    return connection
 
 
 def _tables() -> Connection:

@@ -152,3 +152,19 @@ class SqliteStore:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+def everything(store: SqliteStore) -> Iterator[HistoryRecord]:
+    """Yield all records of a store, in an order in which another store can append them: each after those it
+    refers to.
+    """
+    for session in store.sessions():
+        yield session
+        position = 0
+        while page := store.steps(session.session_id, position):
+            yield from (step for _, step in page)
+            position = page[-1][0]
+    yield from store.compactions()
+    yield from store.items()
+    yield from store.links()
+    yield from store.tombstones()

@@ -42,17 +42,6 @@ ARCHIVE_COLUMNS: dict[type[Record], tuple[str, ...]] = {
     StoredItem: ("aliases", *LedgerItem.names),
     StoredCompaction: ("session_id", "boundary_uuid", "at", "trigger", "pre_tokens", "summary", "summary_from"),
 }  # fmt: skip
-# By the tables of the server; all other fields are in `record`, of a step in `unknown`. The first one is the key.
-SERVER_COLUMNS: dict[type[Record], tuple[str, ...]] = {
-    StoredSession: ("session_id",),
-    StoredStep: (
-        "uuid", "block", "kind", "at", "tool", "tool_use_id", "is_error", "agent", "starts_turn", "text", "masked_at",
-    ),
-    StoredItem: ("uuid", "alias", "changed_at"),
-    StoredLink: ("from_uuid", "to_uuid", "relation", "at"),
-    StoredCompaction: ("boundary_uuid", "at", "session_id"),
-    Tombstone: ("what", "key", "at"),
-}  # fmt: skip
 
 UNKNOWN, RECORD = "unknown", "record"
 _KINDS: dict[object, type[HistoryRecord]] = {

@@ -1,4 +1,4 @@
-"""The store of history on a PostgreSQL server; only this folder imports psycopg."""
+"""The team's records on a PostgreSQL server; only this folder imports psycopg."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ def check_extra() -> None:
     """Raise MissingExtraError without the extra `postgres`. Nothing of it is loaded."""
     from importlib.util import find_spec
 
-    if find_spec("psycopg_pool") is None:  # the extra's last module
+    if find_spec("psycopg") is None:
         message = "history on PostgreSQL needs the extra `postgres`"
         raise MissingExtraError(message, extra_line("postgres"))

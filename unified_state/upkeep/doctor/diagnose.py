@@ -284,7 +284,7 @@ def _servers(subject: _Subject) -> Iterator[Check]:
         yield bad("server", "sync_in_background has no server", "set postgres_enabled and postgres_dsn")
     is_named = settings.postgres_enabled and problem is None
     if is_named and not states:
-        yield good("server", "nothing was sent yet; `unified-state sync` begins")
+        yield good("server", "nothing was sent yet; `unified-state sync --on` begins")
     newest = max((state.began_at or 0 for state in states), default=0)
     for state in states:
         is_in_use = is_named and (state.began_at or 0) == newest

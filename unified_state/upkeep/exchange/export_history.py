@@ -6,29 +6,27 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from unified_state.memory.archive.archive import Archive
-from unified_state.memory.history.archive_store import SqliteStore
+from unified_state.memory.history.archive_store import SqliteStore, everything
 from unified_state.memory.history.history_file import write_history
-from unified_state.memory.history.store_protocol import HistoryStore, everything
 from unified_state.memory.workspace.workspace import Workspace
-from unified_state.team.sync_server import Server
+from unified_state.team.team_server import TeamServer
 
 T = TypeVar("T")
 
 
-def export_history(workspace: Workspace, path: str, server: Server | None = None) -> int:
-    """Write the whole history, of this archive or of a server, to a history file. Return the number of records.
+def export_history(workspace: Workspace, path: str, server: TeamServer | None = None) -> int:
+    """Write the whole history of this archive, or the user's own on a server, to a history file. Return the number of
+    records.
 
     An export from a server has no seal, so it counts as the user's own only if they confirm that at the import.
     """
-    project, seal = (workspace.place.id or "", workspace.masker.seal) if server is None else (server.project, None)
-    return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store), seal), server)
-
-
-def use_store(
-    workspace: Workspace, action: Callable[[HistoryStore, Archive | None], T], server: Server | None = None
-) -> T:
-    """Open the store and return action(store, archive). The archive is None if the store is on a server."""
     if server is not None:
         with server.open() as store:
-            return action(store, None)
+            return write_history(path, server.project, store.own_records(), None)
+    project, seal = workspace.place.id or "", workspace.masker.seal
+    return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store), seal))
+
+
+def use_store(workspace: Workspace, action: Callable[[SqliteStore, Archive], T]) -> T:
+    """Return action(store, archive) of this archive."""
     return workspace.use(lambda archive: action(SqliteStore(archive.path, archive=archive), archive))

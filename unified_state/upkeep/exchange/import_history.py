@@ -14,7 +14,7 @@ from unified_state.lib.record import Record
 from unified_state.memory.archive.archive import Archive
 from unified_state.memory.archive.sessions import root_at_worktree, session_number
 from unified_state.memory.archive.text_columns import tidy
-from unified_state.memory.history.store_protocol import HistoryStore
+from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.ledger.item_table import PROPOSED
 from unified_state.memory.ledger.rules.short_item import may_decide
 from unified_state.memory.secrets.masker import Masker
@@ -23,7 +23,6 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.memory.writer.save_state import refresh_worktrees
 from unified_state.model.history_records import HistoryRecord, StoredCompaction, StoredItem, StoredStep, Tombstone
 from unified_state.restore.restore_table import last_news, take_back_news
-from unified_state.team.sync_server import Server
 from unified_state.upkeep.exchange.export_history import use_store
 from unified_state.upkeep.exchange.foreign_text import Tally
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, is_exported_from, open_records
@@ -87,9 +86,8 @@ def import_file(
     report: Report,
     *,
     is_own: bool = False,
-    server: Server | None = None,
 ) -> Imported:
-    """Import a readable file, into this archive or a server.
+    """Import a readable file into this archive.
 
     `is_own` confirms that a history is the user's own, which only the user can do. `report` receives the number of
     finished records.
@@ -98,7 +96,7 @@ def import_file(
     is_history = source.format == HISTORY
     own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
 
-    def action(store: HistoryStore, archive: Archive | None) -> tuple[Imported, set[str]]:
+    def action(store: SqliteStore, archive: Archive) -> tuple[Imported, set[str]]:
         judge, tally = Judge(store, now, is_own=own, sets_apart=is_history and not own), Tally()
         importer = _Importer(store, archive, workspace.masker, judge, is_own=own)
         for batch in _batches(open_records(source, readable.project, worktree, tally)):
@@ -107,18 +105,16 @@ def import_file(
         importer.settle()
         return _result(readable, importer, tally), importer.forgotten
 
-    done, forgotten = use_store(workspace, action, server)
-    if server is None:  # even without new records, because known ones may have changed
-        refresh_worktrees(workspace, forgotten.__contains__ if forgotten else None)
+    done, forgotten = use_store(workspace, action)
+    # Even without new records, because known ones may have changed.
+    refresh_worktrees(workspace, forgotten.__contains__ if forgotten else None)
     return done
 
 
 class _Importer:
     """Store batch after batch. `settle` applies tombstones and updates derived data of the archive."""
 
-    def __init__(
-        self, store: HistoryStore, archive: Archive | None, masker: Masker, judge: Judge, *, is_own: bool
-    ) -> None:
+    def __init__(self, store: SqliteStore, archive: Archive, masker: Masker, judge: Judge, *, is_own: bool) -> None:
         self._store, self._archive, self._masker, self._judge = store, archive, masker, judge
         self._is_own = is_own
         self._sessions: set[str] = set()
@@ -136,10 +132,10 @@ class _Importer:
             record.masked_at for record in kept if isinstance(record, StoredStep | StoredCompaction)
         )
         items = [record for record in kept if isinstance(record, StoredItem)]
-        last = last_news(self._archive) if self._archive else 0
+        last = last_news(self._archive)
         added = self._store.append(kept)
-        if self._archive:  # old decisions from elsewhere are not news for active sessions
-            take_back_news(self._archive, last, [item.uuid for item in items])
+        # Old decisions from elsewhere are not news for active sessions.
+        take_back_news(self._archive, last, [item.uuid for item in items])
         if added:
             self.added += added
             self.proposed += sum(item.status == PROPOSED for item in items)
@@ -150,12 +146,12 @@ class _Importer:
 
         Imported sessions of others never continue here.
         """
-        if self._archive and self.tombstones:
+        if self.tombstones:
             self.added += self._forget(self._archive)
         self.added += self._store.append(self.tombstones)
-        if self._archive and self._was_masked:
+        if self._was_masked:
             tidy(self._archive)  # remove the masked bytes from every file
-        if self._archive is None or not self._is_own:
+        if not self._is_own:
             return
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:

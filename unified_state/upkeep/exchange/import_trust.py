@@ -11,7 +11,7 @@ from typing import Any
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import is_past
-from unified_state.memory.history.store_protocol import HistoryStore
+from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.memory.ledger.gate import is_in_force
 from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
 from unified_state.memory.secrets.masker import Masker
@@ -35,7 +35,7 @@ _STATUS = "statusElsewhere"  # the original status of another person's item
 class Judge:
     """Decide for each record of an import which part of it counts."""
 
-    def __init__(self, store: HistoryStore, now: int, *, is_own: bool, sets_apart: bool) -> None:
+    def __init__(self, store: SqliteStore, now: int, *, is_own: bool, sets_apart: bool) -> None:
         self._store, self._now = store, now
         self._is_own, self._sets_apart = is_own, sets_apart
         constraints = [item for item in store.items() if item.kind == CONSTRAINT]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from unified_state.team.search_team import TeamHit
-    from unified_state.team.sync_server import Server
+    from unified_state.team.team_server import TeamServer
 
 Found = tuple[list[str], list[dict[str, Any]]]
 
@@ -80,8 +80,8 @@ def _everywhere(context: Context, wanted: Wanted) -> Found:
 
 
 def _in_team(context: Context, wanted: Wanted) -> Found:
-    """Return the user's own hits and the team's. If the server fails, print one line to stderr."""
-    from unified_state.team.search_team import find_in_team
+    """Return the user's own hits and the team's in one list. If the server fails, print one line to stderr."""
+    from unified_state.team.search_team import TeamHit, find_in_team
     from unified_state.team.team_server import team_server
 
     workspace = context.workspace(create=False)
@@ -90,11 +90,12 @@ def _in_team(context: Context, wanted: Wanted) -> Found:
     except NotFoundError:  # another user's session, or nothing is archived here yet
         lines, shown = [], []
     try:
-        theirs = find_in_team(workspace, team_server(workspace, environment(), only_reads=True), wanted, current_time())
+        hits = find_in_team(workspace, team_server(workspace, environment(), only_reads=True), wanted, current_time())
     except (MissingExtraError, NewerVersionError, SettingError, StorageError) as error:
         context.say(str(error))
-        theirs = []
-    return [*lines, *map(_team_line, theirs)], [*shown, *(hit.as_dict() for hit in theirs)]
+        return lines, shown
+    told = [_team_line(hit) if isinstance(hit, TeamHit) else _hit_line(hit) for hit in hits]
+    return told, [hit.as_dict() for hit in hits]
 
 
 def _hit_line(hit: Hit) -> str:
@@ -105,12 +106,12 @@ def _hit_line(hit: Hit) -> str:
 
 def _team_line(hit: TeamHit) -> str:
     status = f"  ({hit.status})" if hit.status not in {None, "active"} else ""
-    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.said_by or 'another'}: {hit.snippet}{status}"
+    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.said_by}: {hit.snippet}{status}"
 
 
 def _show(context: Context, arguments: Namespace) -> None:
     from unified_state.search.recall_ref import Part, part_of
-    from unified_state.team.rules.foreign_items import is_team_ref
+    from unified_state.team.team_ref import is_team_ref
 
     if arguments.at is not None:
         return _show_at(context, arguments)
@@ -124,7 +125,7 @@ def _show(context: Context, arguments: Namespace) -> None:
             raise UsageError(message, "leave them out, or --source")
         return _show_source(context, arguments.ref)
     if is_team_ref(arguments.ref):
-        from unified_state.team.search_team import recall_of_team
+        from unified_state.team.recall_team import recall_of_team
 
         found = recall_of_team(_team(context), arguments.ref)
         found = found if part is None else part_of(found, part)
@@ -140,7 +141,7 @@ def _show_at(context: Context, arguments: Namespace) -> None:
     return show_state_at(context, arguments.at)
 
 
-def _team(context: Context) -> Server:
+def _team(context: Context) -> TeamServer:
     from unified_state.team.team_server import team_server
 
     return team_server(context.workspace(create=False), environment(), only_reads=True)
@@ -211,10 +212,10 @@ def _show_source(context: Context, ref: str) -> None:
 
 
 def _explained(context: Context, ref: str) -> dict[str, Any]:
-    from unified_state.team.rules.foreign_items import is_team_ref
+    from unified_state.team.team_ref import is_team_ref
 
     if is_team_ref(ref):
-        from unified_state.team.search_team import explain_of_team
+        from unified_state.team.recall_team import explain_of_team
 
         return explain_of_team(_team(context), ref)
     from unified_state.memory.ledger.explain_item import explain
@@ -297,7 +298,7 @@ COMMANDS = {
             "ref",
             metavar="REF",
             nargs="?",
-            help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), team:D17",
+            help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), ada:D17",
         ),
         option("--at POINT", f"the state as it was at {POINT}"),
         flag("--source", "of an item: where it comes from, the words that say it, and what became of it"),

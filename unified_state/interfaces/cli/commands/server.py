@@ -8,7 +8,7 @@ import time
 from argparse import Namespace
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError, UsageError
 from unified_state.interfaces.cli.command_context import (
@@ -27,23 +27,31 @@ from unified_state.interfaces.cli.terminal import is_person
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.lib.times import current_time
-from unified_state.memory.ledger.gate import pass_gate
+from unified_state.memory.ledger.gate import confirm, pass_gate
 from unified_state.memory.workspace.workspace import Workspace
 from unified_state.settings import environment, load_settings
-from unified_state.team.administer import administered_server, check_own_server, member_dsn, share_earlier
-from unified_state.team.sync_server import Limits, note_no_run, sync
-from unified_state.team.sync_server import Server as SyncServer
-from unified_state.team.team_server import team_server
+from unified_state.team.sync_server import Limits, note_no_run, sync, take_back
+from unified_state.team.team_server import (
+    TeamServer,
+    administered_server,
+    agree,
+    check_own_server,
+    disagree,
+    member_dsn,
+    team_server,
+)
 
 if TYPE_CHECKING:
     from unified_state.team.postgres.server_dsn import Server
-    from unified_state.team.postgres.set_up_server import Admitted
 
 _WHERE = option(
     "--dsn DSN",
     "the server as its administrator, without a password; default: postgres_dsn, or the server of this machine",
 )
+_ORGANISATION = option("--organisation NAME", "default: postgres_organisation of your settings")
+_MEMBER = argument("member", metavar="MEMBER", help="the member's name")
 _UNSEEN = "[it is not shown] "
+_SHOWN_READERS = 20
 _PAUSE = 1.0  # seconds for the hook that started the sync to archive the turn
 _SECONDS, _AT_MOST = 40.0, 55.0  # the time after which a background run starts nothing new, and its timeout
 
@@ -53,37 +61,77 @@ def _init(context: Context, arguments: Namespace) -> None:
     from unified_state.team.postgres.set_up_server import init_server
 
     done = init_server(server, arguments.owner)
-    vectors = f"{done.vectors}: {done.vectors_hint}" if done.vectors_hint else done.vectors
-    rows = {"database": done.database, "schema": f"{done.schema}, owned by {done.owner}", "vectors": vectors}
-    lines = [f"{name:9} {text}" for name, text in rows.items()]
-    context.show(done.as_dict(), "\n".join([*lines, "next      unified-state server admit MEMBER"]), style="labels")
+    lines = [f"{name:9} {text}" for name, text in done.items()]
+    context.show(done, "\n".join([*lines, "next      unified-state server admit MEMBER"]), style="labels")
 
 
 def _admit(context: Context, arguments: Namespace) -> None:
     if arguments.no_password and arguments.reset_password:
         message = "--no-password and --reset-password contradict each other"
         raise UsageError(message, "give one of them")
-    server, settings = _server(arguments), load_settings(None, environment())
+    server = _server(arguments)
     from unified_state.team.postgres.set_up_server import Admission, admit_member
 
     admission = Admission(
-        role=arguments.role or arguments.member,
-        organisation=arguments.organisation or settings.postgres_organisation,
+        organisation=_organisation(arguments),
         member=arguments.member,
+        login=arguments.existing_role,
         writes=not arguments.read_only,
+        projects=tuple(arguments.project) if arguments.project else None,
+        is_again=arguments.again,
         ask_password=None if arguments.no_password else partial(_password, arguments),
         resets_password=arguments.reset_password,
-        takes_role=arguments.existing_role,
     )
     done = admit_member(server, admission)
-    lines = _settings_of(server, admission.role, admission.organisation, admission.member)
-    value = {**done.as_dict(), "organisation": admission.organisation, "member": admission.member, "settings": lines}
+    lines = [
+        "postgres_enabled = true",
+        f"postgres_dsn = {_toml(member_dsn(server, done['role']))}",
+        f"postgres_organisation = {_toml(admission.organisation)}",
+    ]
+    value = {**done, "organisation": admission.organisation, "member": admission.member, "settings": lines}
     context.show(value, "\n".join([_admitted(done), f"{admission.member} writes into config.toml:", *lines]))
-    if done.unbound:
-        context.say(
-            f"only admitted members may use {admission.organisation!r} from now on; "
-            f"these lost their access until you admit them: {', '.join(done.unbound)}"
-        )
+
+
+def _remove(context: Context, arguments: Namespace) -> None:
+    from unified_state.team.postgres.set_up_server import remove_member
+
+    organisation = _organisation(arguments)
+    role = remove_member(_server(arguments), organisation, arguments.member)
+    text = f"{arguments.member} has no access to {organisation!r} any more; the records remain"
+    context.show({"member": arguments.member, "role": role}, text)
+
+
+def _members(context: Context, arguments: Namespace) -> None:
+    from unified_state.team.postgres.set_up_server import list_members
+
+    found = list_members(_server(arguments), _organisation(arguments))
+    lines = []
+    for one in found:
+        login = "was removed" if one.login is None else f"logs in as {one.login}"
+        only = f", only in {', '.join(one.projects)}" if one.projects else ""
+        lines.append(f"{one.member:20} {login}{'' if one.writes else ', reads only'}{only}")
+    context.show([one.as_dict() for one in found], "\n".join(lines or ["nobody was admitted yet"]))
+
+
+def _move(context: Context, arguments: Namespace) -> None:
+    from unified_state.team.postgres.set_up_server import move_project
+
+    move_project(_server(arguments), _organisation(arguments), arguments.project, arguments.to)
+    value = {"project": arguments.project, "to": arguments.to}
+    context.show(value, f"{arguments.project} is {arguments.to} now, and is found by both names")
+
+
+def _delete_project(context: Context, arguments: Namespace) -> None:
+    from unified_state.team.postgres.set_up_server import delete_project
+
+    organisation = _organisation(arguments)
+    confirm(f"deletes {arguments.project} of {organisation} with everybody's records", "an administrator runs it")
+    count = delete_project(_server(arguments), organisation, arguments.project)
+    context.show({"project": arguments.project, "records": count}, f"deleted, with {count:,} records")
+
+
+def _organisation(arguments: Namespace) -> str:
+    return arguments.organisation or load_settings(None, environment()).postgres_organisation
 
 
 def _server(arguments: Namespace) -> Server:
@@ -121,21 +169,11 @@ def _typed(member: str) -> str:
     return found
 
 
-def _admitted(done: Admitted) -> str:
-    role = f"the role {done.role!r} was {'created' if done.is_new else 'there'}"
-    if done.is_new:
+def _admitted(done: dict[str, Any]) -> str:
+    role = f"the role {done['role']!r} was {'created' if done['is_new'] else 'there'}"
+    if done["is_new"]:
         return f"admitted; {role}"
-    return f"admitted; {role}, and {'got a new' if done.has_new_password else 'keeps its'} password"
-
-
-def _settings_of(server: Server, role: str, organisation: str, member: str) -> list[str]:
-    """Return the lines of the member's settings file."""
-    return [
-        "postgres_enabled = true",
-        f"postgres_dsn = {_toml(member_dsn(server, role))}",
-        f"postgres_organisation = {_toml(organisation)}",
-        f"postgres_member = {_toml(member)}",
-    ]
+    return f"admitted; {role}, and {'got a new' if done['has_new_password'] else 'keeps its'} password"
 
 
 def _toml(text: str) -> str:
@@ -146,34 +184,50 @@ def _check(context: Context, _arguments: Namespace) -> int:
     return show_checks(context, list(check_own_server(load_settings(None, environment()), environment())))
 
 
-def _share(context: Context, arguments: Namespace) -> None:
-    whether = not arguments.off
-    if whether:
-        deed = "lets colleagues find the decisions, constraints, questions and attempts from before they could"
-        pass_gate(origin_of(environment()), deed, "all of yours on this server")
-    share_earlier(load_settings(None, environment()), environment(), whether=whether)
-    told = "colleagues find your earlier items, too" if whether else "colleagues find your earlier items no more"
-    context.show({"shares_earlier": whether}, told)
-
-
 def _sync(context: Context, arguments: Namespace) -> None:
     if arguments.background:
         return _sync_in_background(context)
     workspace = context.changing()
+    if arguments.off:
+        stopped = workspace.use(disagree)
+        text = "nothing of this project goes to a server any more" if stopped else "nothing of this project went up"
+        return context.show({"on": False}, f"{text}; what is there remains, and `sync --delete` empties it")
     server = _server_of(workspace)
+    if arguments.delete:
+        return _delete(context, workspace, server)
+    if arguments.on:
+        server = _agree(workspace, server)
     with progress_bar("sending"):
         done = sync(workspace, server, current_time, Limits(records=arguments.limit))
     rest = "it has everything" if done.complete else "there is more; sync again"
     vectors = f", and {done.vectors:,} vectors" if done.vectors else ""
     again = "it lost records that it had confirmed, so all are sent again; " if done.again else ""
     text = f"{done.server}: {again}{done.told:,} records sent, {done.new:,} of them new{vectors}; {rest}"
-    if done.private:
-        items = "item stays" if done.private == 1 else "items stay"
-        text += f"; {done.private:,} earlier {items} private until `unified-state server share`"
     return context.show(done.as_dict(), text)
 
 
-def _server_of(workspace: Workspace, *, is_own: bool | None = None) -> SyncServer:
+def _agree(workspace: Workspace, server: TeamServer) -> TeamServer:
+    """Ask the user once whether this project's history may go up. Name the server, and who will read it."""
+    from unified_state.team.postgres.record_store import readers
+
+    with server.open() as store:  # the server keeps nothing of it yet, not even the project's name
+        others = [name for name in readers(store) if name != store.member]
+        shown = ", ".join(others[:_SHOWN_READERS]) or "nobody else"
+        more = f" and {len(others) - _SHOWN_READERS:,} others" if len(others) > _SHOWN_READERS else ""
+        deed = f"lets this project's history go to {store.server}, as {server.project} of {server.organisation}"
+        pass_gate(origin_of(environment()), deed, f"read there by {shown}{more}, and by who is admitted later")
+        workspace.use(lambda archive: agree(archive, store))
+    return _server_of(workspace)
+
+
+def _delete(context: Context, workspace: Workspace, server: TeamServer) -> None:
+    pass_gate(origin_of(environment()), f"deletes everything of yours in {server.project} on the server")
+    count = take_back(workspace, server)
+    text = f"{count:,} records of yours are deleted there, and nothing goes up any more; this archive keeps its own"
+    context.show({"on": False, "deleted": count}, text)
+
+
+def _server_of(workspace: Workspace, *, is_own: bool | None = None) -> TeamServer:
     """Return the server of the settings. An error is recorded in the health of the repository first."""
     try:
         return team_server(workspace, environment(), is_own=is_own)
@@ -201,6 +255,11 @@ def _sync_in_background(context: Context) -> None:
 COMMANDS = {
     "sync": Command(
         _sync,
+        either(
+            flag("--on", "let this project's history go to the server from now on; you are asked once"),
+            flag("--off", "send nothing of this project any more"),
+            flag("--delete", "delete what you sent of this project, and send nothing any more"),
+        ),
         option("--limit N", "stop once so many records and vectors were sent", type=count),
         flag("--background", "as the end of a turn starts it: at most a minute, and silently"),
     ),
@@ -216,23 +275,38 @@ COMMANDS = {
     ),
     "server admit": Command(
         _admit,
-        argument("member", metavar="MEMBER", help="the member's name"),
+        _MEMBER,
         _WHERE,
-        option("--organisation NAME", "default: postgres_organisation of your settings"),
-        option("--role ROLE", "the database role that proves the name; default: the name"),
+        _ORGANISATION,
+        option("--project NAME", "reads and writes only this project; may be repeated", action="append"),
+        option("--existing-role ROLE", "log in by a role of your own; default: one that is made, MEMBER_ORGANISATION"),
         flag("--read-only", "the member reads, and writes nothing"),
-        flag("--existing-role", "use a role that is there already and was not made for this member"),
+        flag("--again", "a removed member of that name comes back"),
         either(
             option("--password-file FILE", "the role's password, in one line; `-` reads stdin; default: you are asked"),
             flag("--no-password", "set none"),
         ),
-        flag("--reset-password", "give a role that is there already a new password, too"),
+        flag("--reset-password", "give a role that `server admit` made a new password, too"),
         about="let a member in, as an administrator",
     ),
-    "server share": Command(
-        _share,
-        flag("--off", "take it back"),
-        about="let colleagues find items that you recorded before they could",
+    "server remove": Command(
+        _remove, _MEMBER, _WHERE, _ORGANISATION, about="end a member's access; the records remain"
+    ),
+    "server members": Command(_members, _WHERE, _ORGANISATION, about="list who is a member, and by which role"),
+    "server move": Command(
+        _move,
+        argument("project", metavar="PROJECT", help="its name until now, such as github.com/acme/app"),
+        argument("to", metavar="NAME", help="its name from now on"),
+        _WHERE,
+        _ORGANISATION,
+        about="give a project another name, after its `origin` was renamed",
+    ),
+    "server delete-project": Command(
+        _delete_project,
+        argument("project", metavar="PROJECT", help="its name, such as github.com/acme/app"),
+        _WHERE,
+        _ORGANISATION,
+        about="delete a project and what everybody sent of it",
     ),
     "server check": Command(_check, about="say what works for you, what does not, and what to do"),
 }

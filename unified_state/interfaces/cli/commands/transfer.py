@@ -18,7 +18,6 @@ from unified_state.interfaces.cli.command_context import (
     either,
     flag,
     option,
-    own_on_server,
 )
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.lib.fence import visible
@@ -32,7 +31,7 @@ from unified_state.memory.workspace.workspace import Workspace
 from unified_state.search.recall_ref import export_items
 from unified_state.settings import environment
 from unified_state.upkeep.exchange.export_history import export_history
-from unified_state.upkeep.exchange.import_formats import HISTORY, TRANSCRIPT, Source, find_sources
+from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
 from unified_state.upkeep.exchange.import_history import Imported, examine, import_file
 from unified_state.upkeep.handover.create_handover import HUMAN, create_handover
 from unified_state.upkeep.handover.take_handover import Taken, take_handover
@@ -68,9 +67,6 @@ def _import(context: Context, arguments: Namespace) -> None:
     if arguments.own and not may_decide(workspace.origin):
         message = "only the user says that a history is theirs"
         raise UsageError(message, "ask them to run this in a terminal of their own")
-    if arguments.into is not None:
-        _check_is_for_server(sources, is_own=arguments.own)
-    server = None if arguments.into is None else own_on_server(workspace)
     # Every file is read to its end before anything is written.
     readable = [examine(workspace, one, arguments.project) for one in sources if one.format != TRANSCRIPT]
     transcripts = [one.path for one in sources if one.format == TRANSCRIPT]
@@ -79,7 +75,7 @@ def _import(context: Context, arguments: Namespace) -> None:
     try:
         for one in readable:
             with progress_bar("importing", one.records) as advance:
-                imported = import_file(workspace, one, current_time(), advance, is_own=arguments.own, server=server)
+                imported = import_file(workspace, one, current_time(), advance, is_own=arguments.own)
             done.append((imported.as_dict(), _imported_text(imported)))
         if found:
             ingested, text = _archive(context, workspace, found)
@@ -92,17 +88,6 @@ def _import(context: Context, arguments: Namespace) -> None:
 def _ingested_value(done: Ingested) -> dict[str, Any]:
     places = {worktree: {"files": files, "added": steps} for worktree, (files, steps) in done.places.items()}
     return {"format": "transcript", "records": done.files, "added": done.added, "places": places}
-
-
-def _check_is_for_server(sources: list[Source], *, is_own: bool) -> None:
-    """Raise UsageError if a file must be imported into the archive, where proposals wait for the user's decision."""
-    for source in sources:
-        if source.format != HISTORY:
-            message = f"{source.path} is no history of `export --full`, and goes to the server by way of the archive"
-            raise UsageError(message, "`unified-state import` it here, then `unified-state sync`")
-    if not is_own:
-        message = "only a history of your own goes straight into a server"
-        raise UsageError(message, "say --own; or import it here, decide what holds, then `unified-state sync`")
 
 
 def _imported_text(imported: Imported) -> str:
@@ -134,7 +119,11 @@ def _export(context: Context, arguments: Namespace) -> None:
 
 def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
     workspace = context.workspace(create=False) if is_on_server else context.reading()
-    server = own_on_server(workspace) if is_on_server else None
+    server = None
+    if is_on_server:
+        from unified_state.team.team_server import team_server
+
+        server = team_server(workspace, environment())
     count = export_history(workspace, path, server)
     context.say(f"{count:,} records are in {path}")
 
@@ -180,7 +169,6 @@ COMMANDS = {
         ),
         option("--project NAME", "claude-mem's name of this project (the folder's name)"),
         flag("--own", "a history is your own: what you said there counts as your word"),
-        argument("--into", choices=(SERVER,), help="write a history of your own to the server, not to the archive"),
     ),
     "handover create": Command(
         _hand_over,

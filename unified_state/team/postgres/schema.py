@@ -1,0 +1,149 @@
+"""The server's schema: who is a member, which projects there are, and their records.
+
+PostgreSQL itself proves who somebody is: a login role is a member of its organisation's group role, or it is nobody.
+So a role of the same name that is made later has no access. A member changes rows of his own and no others. He may
+delete none, and has no privilege on a whole table that would let him lock it against others: what is forgotten is
+overwritten.
+
+`candidates` runs with its owner's rights. Under row security PostgreSQL uses no index for `@@`, which it takes for a
+function that could leak rows. The function checks the caller first, and returns keys and sizes, never a text. It sorts
+by `at + 0`, so that only the index of words answers it: reading all records by time would take longer the rarer a word
+is.
+"""
+
+from __future__ import annotations
+
+VERSION = 1
+SERVES_FROM = 1  # the oldest version of a client that this schema serves
+OLDEST_SERVER = 1  # the oldest version of a schema that this client uses
+GROUP = "unified_state:"  # begins the name of an organisation's group role
+LARGEST_BODY = 1 << 28  # bytes
+CHANGED = ("kind", "at", "version", "archive", "ref", "part_of", "body", "words")
+
+TABLES = f"""
+CREATE SCHEMA unified_state;
+CREATE TABLE unified_state.server (
+    version integer NOT NULL,
+    serves_from integer NOT NULL,                       -- the oldest client that may use it
+    identity uuid PRIMARY KEY DEFAULT gen_random_uuid()
+);
+INSERT INTO unified_state.server (version, serves_from) VALUES (0, {SERVES_FROM});
+CREATE TABLE unified_state.membership (
+    organisation text NOT NULL,
+    member text NOT NULL,
+    login text,                                         -- NULL: was removed
+    made boolean NOT NULL,                              -- by `server admit`, which alone then changes the role
+    writes boolean NOT NULL,
+    projects text[],                                    -- NULL: all of the organisation
+    PRIMARY KEY (organisation, member),
+    UNIQUE (organisation, login)
+);
+CREATE TABLE unified_state.project (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    organisation text NOT NULL,
+    name text NOT NULL CHECK (octet_length(name) < 1000),
+    former text[] NOT NULL DEFAULT '{{}}',
+    UNIQUE (organisation, name)
+);
+CREATE TABLE unified_state.record (
+    project bigint NOT NULL,
+    author text NOT NULL,
+    id uuid NOT NULL,                                   -- follows from the kind and the name of what it holds
+    kind text NOT NULL,                                 -- 'gone': what the author forgot, which does not come back
+    at bigint NOT NULL,
+    version bigint NOT NULL,                            -- of two versions the higher one stays
+    archive text NOT NULL,
+    ref text,                                           -- the author's own: D7, S1234
+    part_of uuid,                                       -- forgotten with it
+    body text NOT NULL CHECK (octet_length(body) < {LARGEST_BODY}),
+    words tsvector,
+    PRIMARY KEY (project, author, id)
+);
+CREATE INDEX record_words ON unified_state.record USING gin (words);
+CREATE INDEX record_refs ON unified_state.record (project, author, ref);
+CREATE INDEX record_parts ON unified_state.record (project, author, part_of) WHERE part_of IS NOT NULL;
+CREATE INDEX record_times ON unified_state.record (project, at) WHERE words IS NOT NULL;
+"""
+# Each condition asks a function of the caller, once a statement.
+RIGHTS = f"""
+CREATE FUNCTION unified_state.organisations() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT coalesce(array_agg(substr(rolname, {len(GROUP) + 1})), '{{}}') FROM pg_catalog.pg_roles
+    WHERE starts_with(rolname, '{GROUP}') AND pg_has_role(oid, 'MEMBER') $$;
+CREATE FUNCTION unified_state.whole(to_write boolean) RETURNS text[] LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT coalesce(array_agg(organisation), '{{}}') FROM unified_state.membership
+    WHERE login = current_user AND projects IS NULL AND (writes OR NOT to_write) $$;
+CREATE FUNCTION unified_state.listed(to_write boolean) RETURNS text[] LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT coalesce(array_agg(organisation || '/' || name), '{{}}')
+    FROM unified_state.membership, unnest(projects) AS name
+    WHERE login = current_user AND (writes OR NOT to_write) $$;
+CREATE FUNCTION unified_state.readable() RETURNS bigint[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT coalesce(array_agg(id), '{{}}') FROM unified_state.project $$;
+CREATE FUNCTION unified_state.own() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT coalesce(array_agg(id || '/' || member), '{{}}')
+    FROM unified_state.project JOIN unified_state.membership USING (organisation)
+    WHERE login = current_user AND writes $$;
+CREATE FUNCTION unified_state.candidates(asked bigint, wanted tsquery, parts tsquery[], weights double precision[],
+    since bigint, many integer) RETURNS TABLE (author text, id uuid, size integer)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$ DECLARE caller name = session_user; BEGIN
+    IF NOT EXISTS (SELECT FROM unified_state.membership AS m JOIN unified_state.project AS p USING (organisation)
+        WHERE p.id = asked AND m.login = caller AND (m.projects IS NULL OR p.name = ANY (m.projects))
+            AND pg_has_role(caller, '{GROUP}' || organisation, 'MEMBER')) THEN RETURN; END IF; RETURN QUERY
+    SELECT best.author, best.id, best.size FROM (
+        SELECT newest.*, row_number() OVER (PARTITION BY newest.author ORDER BY score DESC, newest.at DESC) AS place
+        FROM (
+            SELECT r.author, r.id, r.at, octet_length(r.body) AS size,
+                (SELECT sum(weight) FROM unnest(parts, weights) AS q (part, weight) WHERE r.words @@ part) AS score
+            FROM unified_state.record AS r
+            WHERE r.project = asked AND r.words @@ wanted AND (since IS NULL OR r.at >= since)
+            ORDER BY r.at + 0 DESC LIMIT 1000) AS newest) AS best
+    WHERE place <= 60 ORDER BY score DESC NULLS LAST, best.at DESC LIMIT many; END $$;
+ALTER TABLE unified_state.membership ENABLE ROW LEVEL SECURITY;
+ALTER TABLE unified_state.project ENABLE ROW LEVEL SECURITY;
+ALTER TABLE unified_state.record ENABLE ROW LEVEL SECURITY;
+CREATE POLICY colleagues ON unified_state.membership FOR SELECT
+    USING (organisation = ANY ((SELECT unified_state.organisations())::text[]));
+CREATE POLICY readable ON unified_state.project FOR SELECT
+    USING (organisation = ANY ((SELECT unified_state.whole(false))::text[])
+        OR organisation || '/' || name = ANY ((SELECT unified_state.listed(false))::text[]));
+CREATE POLICY begun ON unified_state.project FOR INSERT
+    WITH CHECK (former = '{{}}' AND (organisation = ANY ((SELECT unified_state.whole(true))::text[])
+        OR organisation || '/' || name = ANY ((SELECT unified_state.listed(true))::text[])));
+CREATE POLICY readable ON unified_state.record FOR SELECT
+    USING (project = ANY ((SELECT unified_state.readable())::bigint[]));
+CREATE POLICY own ON unified_state.record
+    USING (project || '/' || author = ANY ((SELECT unified_state.own())::text[]));
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA unified_state FROM PUBLIC;
+"""
+# The one grant of an organisation: to its group role, whoever is a member of it.
+GRANTS = f"""
+GRANT USAGE ON SCHEMA unified_state TO {{group}};
+GRANT SELECT ON ALL TABLES IN SCHEMA unified_state TO {{group}};
+GRANT INSERT ON unified_state.project TO {{group}};
+GRANT INSERT ON unified_state.record TO {{group}};
+GRANT UPDATE ({", ".join(CHANGED)}) ON unified_state.record TO {{group}};
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA unified_state TO {{group}};
+"""
+# Where pgvector is. The model's vectors have this length.
+VECTORS = """
+ALTER TABLE unified_state.record
+    ADD COLUMN IF NOT EXISTS embedding {schema}.vector(384), ADD COLUMN IF NOT EXISTS model text;
+CREATE INDEX IF NOT EXISTS record_models ON unified_state.record (project, model, at) WHERE embedding IS NOT NULL;
+"""
+GRANT_VECTORS = "GRANT UPDATE (embedding, model) ON unified_state.record TO {group}"
+# What every user of a database may do by default, and nobody needs here.
+REVOKED = """
+REVOKE ALL ON DATABASE {database} FROM PUBLIC;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+"""
+REVOKED_BY_SUPERUSER = """
+DO $$ DECLARE found regprocedure; BEGIN
+    FOR found IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+        AND (proname LIKE 'lo\\_%' OR proname IN ('loread', 'lowrite') OR proname LIKE 'pg%advisory%')
+    LOOP EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', found); END LOOP;
+END $$
+"""
+# By version: what brings a schema to it from the one before. Each only adds, so that older clients go on.
+MIGRATIONS = (TABLES + RIGHTS,)

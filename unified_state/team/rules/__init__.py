@@ -1,1 +1,0 @@
-"""What counts of the items of others: computed from records alone."""
