@@ -158,12 +158,13 @@ def test_an_administrator_who_is_no_superuser_owns_the_schema(
 ) -> None:
     administrator = Administrator(project, postgres, "CREATEROLE CREATEDB")
     assert f"owned by {administrator.name}" in administrator.do("init").out
-    administrator.do("admit", member, "--password-file", "-", stdin=PASSWORD)
-    with psycopg.connect(postgres.dsn(administrator.database, f"{member}_default")) as connection:
+    of = f"o{uuid4().hex[:8]}"  # roles belong to the whole server, and this one has several administrators
+    administrator.do("admit", member, "--organisation", of, "--password-file", "-", stdin=PASSWORD)
+    with psycopg.connect(postgres.dsn(administrator.database, f"{member}_{of}")) as connection:
         assert connection.execute("SELECT version FROM unified_state.server").fetchone() == (VERSION,)
-    administrator.do("remove", member)
+    administrator.do("remove", member, "--organisation", of)
     with pytest.raises(psycopg.OperationalError):
-        psycopg.connect(postgres.dsn(administrator.database, f"{member}_default"))
+        psycopg.connect(postgres.dsn(administrator.database, f"{member}_{of}"))
 
 
 def test_a_password_in_an_argument_is_refused(project: Project, postgres: PostgresServer) -> None:
