@@ -72,7 +72,9 @@ def test_what_is_forgotten_leaves_no_text_and_does_not_come_back(team: Team) -> 
         "Tombstone",
         "Tombstone",
     ]
-    rows = team.superuser().execute("SELECT body, words FROM unified_state.record WHERE author = 'ada'").fetchall()
+    ours = "SELECT body, words FROM unified_state.record JOIN unified_state.project AS p ON p.id = project"
+    rows = team.superuser().execute(f"{ours} WHERE organisation = %s", (team.organisation,)).fetchall()
+    assert len(rows) == 6  # the session, the link, what is gone and that it was forgotten
     assert "swordfish" not in repr(rows)
 
 
