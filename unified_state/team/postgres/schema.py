@@ -7,7 +7,7 @@ overwritten.
 
 `candidates` runs with its owner's rights. Under row security PostgreSQL uses no index for `@@`, which it takes for a
 function that could leak rows. The function checks the caller first, and returns keys and sizes, never a text. It sorts
-by `at + 0`, so that only the index of words answers it: reading all records by time would take longer the rarer a word
+by `at + 0`, so that only the index of words answers it: to read all records by time would take longer the rarer a word
 is.
 """
 
