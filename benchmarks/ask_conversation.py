@@ -13,10 +13,10 @@ from benchmarks.retrieval import CUTOFFS, Found, scores
 from benchmarks.temporary_project import temporary_workspace
 from benchmarks.walk import NODES, Node, walked
 from unified_state.capture.ingest import find_transcripts, ingest
+from unified_state.extras.vectors.embed_steps import embed
 from unified_state.lib.times import to_milliseconds
 from unified_state.search.query_meaning import open_reader
 from unified_state.search.search_archive import search
-from unified_state.search.vectors.embed_steps import embed
 from unified_state.setting_table import MINILM, OFF
 
 Ranking = Callable[[Question], Sequence[str]]

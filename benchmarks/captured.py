@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from unified_state.archive.archive import Archive
 from unified_state.capture.capture_transcript import Capture
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.ledger.item_table import captured_items
-from unified_state.memory.secrets.masker import Masker
+from unified_state.ledger.item_table import captured_items
 from unified_state.model.hook_event import Moment
+from unified_state.secrets.masker import Masker
 
 Entry = dict[str, Any]
 KINDS = ("answers", "plans", "errors", "refusals", "commits", "pull requests", "to do")

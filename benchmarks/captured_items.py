@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.steps import find_step, newest_steps
 from unified_state.capture.record_facts import FactRecorder
 from unified_state.capture.rules.client_tools import ANSWER
 from unified_state.capture.rules.commits import COMMIT
 from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.steps import find_step, newest_steps
 from unified_state.model.constraint import OBSERVED, USER_SAID
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import ATTEMPT, DECISION, EVIDENCE, Fact

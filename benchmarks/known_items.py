@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from benchmarks.long_archive import BEGIN, word
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import count_steps
+from unified_state.archive.steps import find_step, readable, searchable
 from unified_state.lib.query import STOP_WORDS, fts_query, query_words, words_of
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import count_steps
-from unified_state.memory.archive.steps import find_step, readable, searchable
 from unified_state.model.step import TEXT, THINKING, TOOL_CALL, TOOL_RESULT
 from unified_state.search.search_archive import search
 

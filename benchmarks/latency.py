@@ -39,8 +39,8 @@ from benchmarks.generated import Generator, line, write_many_turns, write_transc
 from benchmarks.long_archive import write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from benchmarks.world import PROGRAM, World
-from unified_state.agents.install.status_line_entry import with_status_line
-from unified_state.memory.repository.place import locate
+from unified_state.hosts.install.status_line_entry import with_status_line
+from unified_state.project.place import locate
 from unified_state.settings import default_data_dir
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from benchmarks.arguments import described
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
-from unified_state.context.lean.rules.levels import MIDDLE
-from unified_state.context.lean.rules.shorten import shorten
+from unified_state.extras.lean.rules.levels import MIDDLE
+from unified_state.extras.lean.rules.shorten import shorten
 
 _MEGABYTE = 1_000_000
 _ROOT = str(Path(__file__).parents[1])
-_LOADING = "import sys; sys.path.append(sys.argv[1]); import unified_state.context.lean.rules.{}"
+_LOADING = "import sys; sys.path.append(sys.argv[1]); import unified_state.extras.lean.rules.{}"
 PATTERNS = {
     "go test -v ./...": "=== RUN   TestA{n}\n    a_test.go:1: said {n}\n--- PASS: TestA{n} (0.00s)\n",
     "make": "[{n}/90000] Compiling module_{n}\n",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from benchmarks.lean_methods import CLEARED, NEVER, Form
 from benchmarks.lean_sessions import Output, Stretch
 from benchmarks.lean_uses import BY_NAME, Use, names
-from unified_state.context.lean.rules.tool_call import call_of, shows_files
+from unified_state.extras.lean.rules.tool_call import call_of, shows_files
 from unified_state.lib.tokens import count_tokens
 
 FILES, OTHERS = "file contents", "other output"

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from benchmarks.lean_sessions import Output, Stretch
-from unified_state.context.lean.rules.cut_marks import with_handle
-from unified_state.context.lean.rules.shorten import shorten
+from unified_state.extras.lean.rules.cut_marks import with_handle
+from unified_state.extras.lean.rules.shorten import shorten
 from unified_state.model.step import Shortened
 
 NEVER = 1 << 60  # more than anybody writes

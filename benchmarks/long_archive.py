@@ -13,10 +13,10 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import touch_session
+from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
 
 # The commonest words are read, the others are made of syllables.

@@ -25,16 +25,16 @@ from benchmarks.cutting_proxy import CuttingProxy
 from benchmarks.local_postgres import ORGANISATION, LocalPostgres
 from benchmarks.side_by_side import clean_environment
 from tests.passwd import set_home
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import touch_session
+from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.write_steps import StepWriter
-from unified_state.memory.history.archive_store import SqliteStore, everything
-from unified_state.memory.repository.place import Place, locate
 from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep, Tombstone
 from unified_state.model.step import PROMPT, TEXT, Step
+from unified_state.project.place import Place, locate
 from unified_state.upkeep.forget.forget_refs import forget_ref
+from unified_state.upkeep.history.archive_store import SqliteStore, everything
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
 _NOW = 1_790_000_000_000

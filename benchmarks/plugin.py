@@ -15,7 +15,7 @@ from benchmarks.generated import write_transcript
 from benchmarks.latency import growing
 from benchmarks.side_by_side import Contender, compare, node
 from benchmarks.world import PROGRAM, World
-from unified_state.agents.install.hook_table import plugin_hooks
+from unified_state.hosts.install.hook_table import plugin_hooks
 
 ROOT = Path(__file__).parent.parent
 EVENT = "UserPromptSubmit"

@@ -31,8 +31,8 @@ from benchmarks.scale_work import Make, Work
 from benchmarks.world import World
 from tests.passwd import mounted_passwd
 from unified_state import UnifiedStateManager
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
+from unified_state.archive.archive import Archive
+from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
 
 if TYPE_CHECKING:
     from benchmarks.local_postgres import LocalPostgres

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.long_archive import BEGIN, sessions
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.history.archive_store import SqliteStore
-from unified_state.memory.journal.journalled_archive import JournalledArchive
+from unified_state.archive.archive import Archive
+from unified_state.archive.journal.journalled_archive import JournalledArchive
 from unified_state.model.history_records import HistoryQuery, StoredStep
 from unified_state.search.search_archive import search
+from unified_state.upkeep.history.archive_store import SqliteStore
 
 _PROJECT = "scale"
 _BATCH = 2_000

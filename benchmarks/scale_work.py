@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from benchmarks.generated import Generator, line
 from benchmarks.world import PROGRAM, World
 from tests.passwd import set_home
-from unified_state.memory.archive.archive import Archive
+from unified_state.archive.archive import Archive
 
 if TYPE_CHECKING:
     from benchmarks.local_postgres import LocalPostgres

@@ -21,10 +21,10 @@ from benchmarks.arguments import described
 from benchmarks.known_items import Exhaustive, found_steps, measure
 from benchmarks.long_archive import BEGIN, write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node, ratio
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import count_having, count_steps
 from unified_state.lib.query import query_words
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import count_having, count_steps
-from unified_state.memory.repository.place import locate
+from unified_state.project.place import locate
 from unified_state.search.search_archive import search
 from unified_state.settings import default_data_dir
 

@@ -22,10 +22,10 @@ from benchmarks.bm25 import Bm25
 from benchmarks.packed import read_json
 from benchmarks.retrieval import Found, Summed, print_found
 from benchmarks.temporary_project import temporary_workspace
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import count_steps
+from unified_state.archive.steps import find_placed, readable
 from unified_state.capture.ingest import find_transcripts, ingest
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import count_steps
-from unified_state.memory.archive.steps import find_placed, readable
 from unified_state.search.search_archive import search
 
 Ranking = Callable[[str], Sequence[str]]

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from unified_state.memory.repository.place import KEY_FILE, locate
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.project.place import KEY_FILE, locate
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import Settings
 
 

@@ -24,11 +24,11 @@ from pathlib import Path
 from benchmarks.arguments import described
 from benchmarks.long_archive import BEGIN, sessions
 from benchmarks.world import PROGRAM, World
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import keep_boundary, keep_transcript_summary
+from unified_state.archive.sessions import touch_session
+from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import keep_boundary, keep_transcript_summary
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Boundary, Step, Summary
 
 _LONG = "long-session"

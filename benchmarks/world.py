@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.side_by_side import Contender, clean_environment
-from unified_state.agents.install.hook_launcher import write_launcher
-from unified_state.agents.install.hook_table import hook_groups
+from unified_state.hosts.install.hook_launcher import write_launcher
+from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")

@@ -45,11 +45,11 @@ _PID_BYTES = 12
 _PRELOADED = """
 unified_state unified_state.interfaces.cli.main unified_state.interfaces.cli.argument_parser
 unified_state.interfaces.cli.command_context unified_state.interfaces.hook unified_state.interfaces.tool_hook
-unified_state.memory.manager unified_state.memory.writer.record_state unified_state.capture.capture_transcript
-unified_state.restore.compose_restore unified_state.memory.secrets.masker unified_state.search.search_archive
-unified_state.memory.state_file.state_file unified_state.upkeep.around_use
+unified_state.state_file.manager unified_state.state_file.writer.record_state unified_state.capture.capture_transcript
+unified_state.restore.compose_restore unified_state.secrets.masker unified_state.search.search_archive
+unified_state.state_file.state_file unified_state.upkeep.around_use
 unified_state.upkeep.doctor.diagnose unified_state.search.find unified_state.search.recall_ref
-unified_state.agents.install.install_claude_code unified_state.upkeep.forget.forget_refs
+unified_state.hosts.install.install_claude_code unified_state.upkeep.forget.forget_refs
 argparse asyncio ctypes hashlib json re shutil sqlite3 subprocess tempfile threading uuid zlib
 jsonschema pydantic
 """

@@ -23,14 +23,14 @@ MARKERS = {
     "other_hosts": "client",
     "plugin": "process",
     "real_client": "client",
-    "search/blame/test_hostile_repositories.py": "process",
+    "extras/blame/test_hostile_repositories.py": "process",
     "structure/test_flaky.py": "process",
     "structure/test_hermetic.py": "process",
     "structure/test_journeys.py": "process",
     "structure/test_start_up.py": "process",
     "structure/test_wheel.py": "process",
-    "team": "server",
-    "upkeep/handover/test_hostile_worktrees.py": "process",
+    "extras/team": "server",
+    "extras/handover/test_hostile_worktrees.py": "process",
 }
 # What `make stress` runs and `make test` leaves out: what repeats one thing at hundreds of points, in large, elsewhere,
 # or with programs of the developers. By subject: whoever changes one runs its part.
@@ -42,7 +42,7 @@ STRESS = {
         "acceptance/test_hung_writer.py",
         "acceptance/test_no_hang.py",
         "acceptance/test_refusing_server.py",
-        "team/postgres/test_server_ends.py",
+        "extras/team/postgres/test_server_ends.py",
     ),
     "damage": (
         "acceptance/test_damage_of_any_byte.py",
@@ -54,8 +54,8 @@ STRESS = {
         "acceptance/test_forgetting_at_scale.py",
         "acceptance/test_long_lines.py",
         "acceptance/test_pruning.py",
-        "interfaces/viewer/test_large_and_odd.py",
-        "memory/repository/git/test_git_limits.py",
+        "extras/viewer/test_large_and_odd.py",
+        "project/git/test_git_limits.py",
     ),
     "places": (
         "acceptance/test_other_platforms.py",
@@ -64,8 +64,8 @@ STRESS = {
     ),
     "stores": (
         "contracts/test_transfer.py",
-        "team/postgres/test_hostile_member.py",
-        "team/postgres/test_replicas.py",
+        "extras/team/postgres/test_hostile_member.py",
+        "extras/team/postgres/test_replicas.py",
     ),
     "inputs": ("campaign",),
     "programs": ("benchmarks", "evaluation"),
@@ -104,11 +104,11 @@ NEVER_AGAIN = (
     "acceptance/test_secrets_everywhere.py",
     "constraints/",
     "lib/test_files.py",
-    "memory/ledger/",
-    "memory/quiet/",
-    "memory/secrets/",
-    "memory/state_file/",
-    "memory/writer/",
+    "ledger/",
+    "hosts/gate/",
+    "secrets/",
+    "state_file/",
+    "state_file/writer/",
 )
 # These take more than five seconds of one core.
 SLOW = {
@@ -124,15 +124,15 @@ SLOW = {
     "benchmarks/test_scale_commands.py",
     "evaluation/test_dry_run.py",
     "restore/test_preview.py",
-    "search/vectors/models/test_minilm.py",
-    "search/vectors/test_nearest_vectors.py",
+    "extras/vectors/models/test_minilm.py",
+    "extras/vectors/test_nearest_vectors.py",
 }
 # These wait for more than ten seconds.
 WAITING = {
     "acceptance/test_hung_writer.py",
     "acceptance/test_no_hang.py",
     "acceptance/test_refusing_server.py",
-    "team/postgres/test_hostile_member.py",
+    "extras/team/postgres/test_hostile_member.py",
 }
 
 

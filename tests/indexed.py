@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unified_state.memory.archive.archive import Archive
+from unified_state.archive.archive import Archive
 
 
 def steps_having(archive: Archive, query: str) -> list[int]:

@@ -159,7 +159,7 @@ _CALL = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from importlib import import_module
-from unified_state.memory.archive.archive import Archive
+from unified_state.archive.archive import Archive
 module, name, path, given = sys.argv[2:]
 with Archive(path) as archive:
     getattr(import_module(module), name)(archive, *json.loads(given))

@@ -5,7 +5,7 @@ import pytest
 import unified_state
 from unified_state.context.messages.message_archive import MessageArchive
 from unified_state.context.messages.prune_messages import prune_messages
-from unified_state.memory.manager import UnifiedStateManager
+from unified_state.state_file.manager import UnifiedStateManager
 
 
 def test_the_manager_is_public() -> None:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from unified_state.context.messages.message_archive import MessageArchive
     from unified_state.context.messages.prune_messages import prune_messages
-    from unified_state.interfaces.agent_sdk.agent_memory import AgentMemory
+    from unified_state.extras.agent_sdk.agent_memory import AgentMemory
     from unified_state.lib.package import __version__
-    from unified_state.memory.manager import UnifiedStateManager
     from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
     from unified_state.model.session_state import State
     from unified_state.model.step import Hit
+    from unified_state.state_file.manager import UnifiedStateManager
 
 _MODULES = {
-    "AgentMemory": "unified_state.interfaces.agent_sdk.agent_memory",
+    "AgentMemory": "unified_state.extras.agent_sdk.agent_memory",
     "Attempt": "unified_state.model.item",
     "Constraint": "unified_state.model.item",
     "Decision": "unified_state.model.item",
@@ -24,7 +24,7 @@ _MODULES = {
     "MessageArchive": "unified_state.context.messages.message_archive",
     "OpenQuestion": "unified_state.model.item",
     "State": "unified_state.model.session_state",
-    "UnifiedStateManager": "unified_state.memory.manager",
+    "UnifiedStateManager": "unified_state.state_file.manager",
     "__version__": "unified_state.lib.package",
     "prune_messages": "unified_state.context.messages.prune_messages",
 }

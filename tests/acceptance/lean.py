@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from unified_state.agents.install.hook_table import output_hook_group
+from unified_state.hosts.install.hook_table import output_hook_group
 from unified_state.settings import default_data_dir
 
 from .product import Done, Project

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 
 from tests.fork_server import COMMAND, is_forkable, run_briefly, run_forked
 from tests.terminal import run_at_terminal
-from unified_state.agents.install.hook_table import hook_groups
+from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir
 
 from .transcripts import Json, Transcript

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parents[1] / "memory" / "secrets" / "examples"
+EXAMPLES = Path(__file__).parents[1] / "secrets" / "examples"
 _TELLING = 12  # characters; a shorter one stands in honest texts too
 
 

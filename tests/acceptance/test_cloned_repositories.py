@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.amount import amount
-from unified_state.agents.install.hook_table import output_hook_group, tool_hook_group
+from unified_state.hosts.install.hook_table import output_hook_group, tool_hook_group
 from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from unified_state import __version__
-from unified_state.agents.install.hook_launcher import launcher_text
-from unified_state.agents.install.hook_table import hook_groups
+from unified_state.hosts.install.hook_launcher import launcher_text
+from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.settings import default_data_dir
 

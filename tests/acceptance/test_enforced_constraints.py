@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
+from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES
 
 from .conftest import Prepared
 from .product import Done, Project, restored, well_printed

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import touch_session
+from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import TEXT, Step
 
 from .conftest import Prepared

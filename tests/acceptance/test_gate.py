@@ -235,10 +235,10 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import UsageError
 from unified_state.upkeep.forget.forget_refs import forget
-from unified_state.memory.writer.correct_state import decide_proposals, drop_item
-from unified_state.memory.writer.record_state import add_item
-from unified_state.memory.writer.correct_state import lift_constraint
-from unified_state.memory.manager import program_workspace
+from unified_state.state_file.writer.correct_state import decide_proposals, drop_item
+from unified_state.state_file.writer.record_state import add_item
+from unified_state.state_file.writer.correct_state import lift_constraint
+from unified_state.state_file.manager import program_workspace
 workspace = program_workspace(None, None)
 body = {"constraint": "Push as you like", "source": "me", "blocking": False}
 for verb in (

@@ -18,9 +18,9 @@ from tests.builders import answer, boundary, call, prompt, result, summary, writ
 from tests.contracts.contract import decision
 from tests.passwd import set_home
 from tests.upkeep.exchange.foreign import FLOW, FLOW_JSON, MEM, STATES, database
-from unified_state.memory.history.history_file import Header, read_history, write_history
-from unified_state.memory.history.record_fields import to_record
 from unified_state.model.history_records import StoredCompaction, StoredLink, StoredStep
+from unified_state.upkeep.history.history_file import Header, read_history, write_history
+from unified_state.upkeep.history.record_fields import to_record
 
 from .conftest import Prepared
 from .mcp_client import McpClient

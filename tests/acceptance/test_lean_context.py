@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.amount import amount
-from unified_state.agents.install.hook_table import lean_level
+from unified_state.hosts.install.hook_table import lean_level
 
 from .conftest import Prepared
 from .lean import LINES, LONG, LeanSession, output_hook, ref_of, replaced

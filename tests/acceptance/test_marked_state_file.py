@@ -19,7 +19,7 @@ from unified_state.interfaces.cli.main import run
 from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project as Served
-from unified_state.memory.repository.place import locate
+from unified_state.project.place import locate
 from unified_state.settings import load_settings
 
 from .product import SCHEMA, Project

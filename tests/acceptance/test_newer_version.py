@@ -21,8 +21,8 @@ from .transcripts import Transcript
 # The command line of a version whose archive has one more migration.
 NEWER = """
 import sys
-from unified_state.memory.archive import archive
-from unified_state.memory.archive.schema import archive_schema
+from unified_state.archive import archive
+from unified_state.archive.schema import archive_schema
 def add_moods(connection):
     connection.execute("CREATE TABLE later (x)")
     connection.execute("INSERT INTO later VALUES (1)")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.install.hook_table import tool_hook_group
+from unified_state.hosts.install.hook_table import tool_hook_group
 from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
 

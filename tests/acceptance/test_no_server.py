@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import pytest
 
+from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
-from tests.team.team import Team, make_database
 
 from .product import Done, Project, told_in_one_line
 

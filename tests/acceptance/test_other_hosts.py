@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.structure.test_start_up import TOO_DEAR_FOR_HOOKS
-from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE
+from unified_state.hosts.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE
 
 from .product import Done, Project
 

@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from tests.processes import ROOT
-from unified_state.agents.install.claude_settings import settings_files
-from unified_state.agents.install.hook_launcher import planned_launcher
-from unified_state.agents.install.hook_table import hook_groups, is_our_handler
-from unified_state.agents.install.install_claude_code import target
-from unified_state.agents.install.skill_file import plan_skill
 from unified_state.constraints.check_call import Locator
+from unified_state.hosts.install.claude_settings import settings_files
+from unified_state.hosts.install.hook_launcher import planned_launcher
+from unified_state.hosts.install.hook_table import hook_groups, is_our_handler
+from unified_state.hosts.install.install_claude_code import target
+from unified_state.hosts.install.skill_file import plan_skill
 from unified_state.lib.files import lies_in
 from unified_state.settings import default_data_dir
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from unified_state.agents.install.hook_launcher import launcher_text
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import session_number
 from unified_state.context.window.context_table import keep_watched
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import session_number
+from unified_state.hosts.install.hook_launcher import launcher_text
 from unified_state.model.context_usage import FROM_CLIENT, Limit, Watched
 
 from .product import ROOT, Done, Project
@@ -219,7 +219,7 @@ def test_a_failure_of_a_hook_keeps_the_next_prompt_from_being_quiet(client: Gate
 
 def test_a_process_killed_before_its_commit_leaves_no_false_silence(client: Gated) -> None:
     code = (
-        "import os, sys\nfrom unified_state.memory.archive.archive import Archive\n"
+        "import os, sys\nfrom unified_state.archive.archive import Archive\n"
         "with Archive(sys.argv[1]) as archive, archive.transaction():\n"
         "    archive.run(\"INSERT INTO session (session_id) VALUES ('killed')\")\n    os._exit(9)\n"
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
-from tests.team.team import Team, make_database
 
 from .product import Project, told_in_one_line
 

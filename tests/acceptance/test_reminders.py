@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.install.hook_table import TOOL_HOOK_MODULE, calls
+from unified_state.hosts.install.hook_table import TOOL_HOOK_MODULE, calls
 from unified_state.model.constraint import TOLD_TOOLS
 
 from .conftest import Prepared

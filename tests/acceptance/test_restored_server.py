@@ -14,8 +14,8 @@ from uuid import uuid4
 import pytest
 
 from tests.contracts.contract import step
+from tests.extras.team.team import Team, make_database, send
 from tests.postgres_server import PostgresServer
-from tests.team.team import Team, make_database, send
 from unified_state.model.history_records import StoredItem, StoredStep
 
 from .product import Project, told_in_one_line

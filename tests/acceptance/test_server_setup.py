@@ -13,7 +13,7 @@ import pytest
 
 from tests.postgres_server import PostgresServer
 from tests.terminal import talk_at_terminal
-from unified_state.team.postgres.schema import VERSION
+from unified_state.extras.team.postgres.schema import VERSION
 
 from .product import PROGRAM, Done, Project
 

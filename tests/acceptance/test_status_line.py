@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from unified_state.agents.install.status_line_entry import with_status_line, without_status_line
+from unified_state.hosts.install.status_line_entry import with_status_line, without_status_line
 
 from .product import Done, Project, told_in_one_line
 

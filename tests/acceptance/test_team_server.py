@@ -16,8 +16,8 @@ import pytest
 from benchmarks.cutting_proxy import CuttingProxy
 from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
+from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
-from tests.team.team import Team, make_database
 from unified_state.model.history_records import HistoryRecord, StoredStep
 
 from .product import PATIENCE, PROGRAM, Project, hook_command, told_in_one_line

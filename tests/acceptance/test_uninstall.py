@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.agents.transcripts.rules.hosts import HOSTS
+from unified_state.hosts.transcripts.rules.hosts import HOSTS
 
 from .product import Project
 

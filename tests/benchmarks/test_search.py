@@ -10,9 +10,9 @@ from benchmarks.known_items import Exhaustive, measure
 from benchmarks.long_archive import word, write_archive
 from benchmarks.search import share_of_exhaustive
 from benchmarks.side_by_side import Contender, ratio
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import count_having, count_steps
-from unified_state.memory.archive.steps import find_step
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import count_having, count_steps
+from unified_state.archive.steps import find_step
 
 STEPS = 600
 

@@ -24,16 +24,16 @@ from tests.builders import (
     uuid_of,
     write_transcript,
 )
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import Restore, keep_restore, latest_compaction, restores_of
+from unified_state.archive.export_steps import export_steps
+from unified_state.archive.sessions import read_cursor, session_number, touch_session
 from unified_state.capture.capture_transcript import CHUNK_BYTES, Capture, Captured
 from unified_state.lib.fence import fenced
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import Restore, keep_restore, latest_compaction, restores_of
-from unified_state.memory.archive.export_steps import export_steps
-from unified_state.memory.archive.sessions import read_cursor, session_number, touch_session
-from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.secrets.rules.mask import HIDDEN
 from unified_state.model.hook_event import Moment
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
+from unified_state.secrets.masker import Masker
+from unified_state.secrets.rules.mask import HIDDEN
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 LARGE = "x" * (CHUNK_BYTES // 3)

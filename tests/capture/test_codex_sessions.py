@@ -8,19 +8,19 @@ import pytest
 
 from tests.builders import NOW
 from tests.rollouts import Rollout, ended, patched
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import latest_compaction
+from unified_state.archive.session_work import pending_actions
+from unified_state.archive.sessions import session_number
+from unified_state.archive.steps import recent_steps
 from unified_state.capture.capture_transcript import Capture
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.session_work import pending_actions
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.steps import recent_steps
-from unified_state.memory.ledger.item_table import list_items
-from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.working_set.working_set_table import read_working_set
+from unified_state.capture.working_set.working_set_table import read_working_set
+from unified_state.ledger.item_table import list_items
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import EVIDENCE, LedgerItem
 from unified_state.model.known import Run, WorkingFile, WorkingSet
 from unified_state.restore.rules.recent_work import recent_work
+from unified_state.secrets.masker import Masker
 
 SESSION = "codex:0a1b"
 EDIT = "*** Update File: {}\n@@\n def take(bucket):\n-    old_rate = 1\n+    new_rate = 2"

@@ -9,16 +9,16 @@ from sqlite3 import DatabaseError
 import pytest
 
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import session_number
+from unified_state.archive.steps import queued_steps
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.derive import derive
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.steps import queued_steps
-from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
-from unified_state.memory.working_set.working_set_table import read_working_set
+from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
+from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
 from unified_state.model.known import WorkingSet
+from unified_state.secrets.masker import Masker
 
 BUG = "a bug of a rule"
 ROUNDED = 0.01  # levels of identifiers are kept with two digits

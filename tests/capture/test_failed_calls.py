@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.agents.transcripts.rules.call_effects import call_of
 from unified_state.capture.rules.failed_calls import (
     call_key,
     did_not_run,
@@ -19,6 +18,7 @@ from unified_state.capture.rules.failed_calls import (
     refused_call,
     subject,
 )
+from unified_state.hosts.transcripts.rules.call_effects import call_of
 
 REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, ...)."

@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 from tests.amount import examples
 from tests.builders import HOUR, NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
 from tests.terminal import call_at_terminal
+from unified_state.archive.archive import Archive
+from unified_state.archive.session_work import pending_actions, read_work
+from unified_state.archive.sessions import session_number
+from unified_state.archive.steps import find_step, step_numbers
 from unified_state.capture.capture_transcript import Capture
+from unified_state.ledger.decide_proposal import reject
+from unified_state.ledger.item_table import list_items
 from unified_state.lib.text import escape_surrogates
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.session_work import pending_actions, read_work
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.steps import find_step, step_numbers
-from unified_state.memory.ledger.decide_proposal import reject
-from unified_state.memory.ledger.item_table import list_items
-from unified_state.memory.repository.place import Place
-from unified_state.memory.secrets.masker import Masker
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import LedgerItem
+from unified_state.project.place import Place
 from unified_state.restore.compose_restore import gather
+from unified_state.secrets.masker import Masker
 from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session
 
 ROOT = "/home/ada/shop"

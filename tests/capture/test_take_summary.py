@@ -6,30 +6,30 @@ from hashlib import sha256
 import pytest
 
 from tests.builders import NOW, SESSION, boundary, prompt, summary
-from unified_state.capture.survival_table import find_survival
-from unified_state.capture.take_summary import take_in
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import (
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import (
     SUBAGENT_STOP,
     Compaction,
     begin_compaction,
     keep_boundary,
     keep_summary,
 )
-from unified_state.memory.archive.session_work import add_notes, open_notes
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.ledger.item_table import (
+from unified_state.archive.session_work import add_notes, open_notes
+from unified_state.archive.sessions import touch_session
+from unified_state.capture.survival_table import find_survival
+from unified_state.capture.take_summary import take_in
+from unified_state.ledger.item_table import (
     DISMISSED,
     PROPOSED,
     find_item,
     list_items,
     update_item,
 )
-from unified_state.memory.ledger.record_item import Author, record_item
-from unified_state.memory.secrets.masker import Masker
+from unified_state.ledger.record_item import Author, record_item
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
 from unified_state.model.known import KEPT, MISSING, Survival
 from unified_state.model.step import Boundary
+from unified_state.secrets.masker import Masker
 
 Keep = Callable[..., None]
 

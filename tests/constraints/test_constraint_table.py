@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import item
+from unified_state.archive.archive import Archive, read_enforcement
 from unified_state.constraints.constraint_table import (
     Table,
     encoded_table,
@@ -13,8 +14,7 @@ from unified_state.constraints.constraint_table import (
     set_stamp,
     table_path,
 )
-from unified_state.memory.archive.archive import Archive, read_enforcement
-from unified_state.memory.ledger.item_table import forget_item, insert_item, update_item
+from unified_state.ledger.item_table import forget_item, insert_item, update_item
 from unified_state.model.constraint import Enforced
 from unified_state.model.item import CONSTRAINT, DECISION
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.archive.archive import Archive
 from unified_state.constraints.check_call import Locator
 from unified_state.constraints.compile_told import ToldCompiler
 from unified_state.constraints.rules.judge_call import Judge
 from unified_state.constraints.told_once import told_line
 from unified_state.lib.shell.shell_commands import command_key
 from unified_state.lib.text import text_hash
-from unified_state.memory.archive.archive import Archive
 from unified_state.model.constraint import SHELL_TOOL, TELL, USER_SAID, Enforced
 
 ROOT = "/home/ada/shop"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unified_state.lib.record import Record
-from unified_state.memory.history.archive_store import SqliteStore
 from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
+from unified_state.upkeep.history.archive_store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ from tests.contracts.contract import (
     turn,
     uuid,
 )
-from unified_state.memory.history.archive_store import everything
 from unified_state.model.history_records import Counts, HistoryQuery, StoredCompaction, StoredLink
+from unified_state.upkeep.history.archive_store import everything
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tests.contracts.contract import OpenStore
-    from unified_state.memory.history.archive_store import SqliteStore
+    from unified_state.upkeep.history.archive_store import SqliteStore
 
 _HOSTILE = (
     '"',

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contracts import CONTRACTS, Contract
-from unified_state.memory.history.archive_store import SqliteStore
-from unified_state.memory.journal.journalled_archive import JournalledArchive
+from unified_state.archive.journal.journalled_archive import JournalledArchive
+from unified_state.upkeep.history.archive_store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contracts.contract import decision, session, step, turn, uuid
-from unified_state.memory.history.archive_store import everything
-from unified_state.memory.history.history_file import Header, read_history, write_history
 from unified_state.model.history_records import (
     StoredCompaction,
     StoredItem,
@@ -18,6 +16,8 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
+from unified_state.upkeep.history.archive_store import everything
+from unified_state.upkeep.history.history_file import Header, read_history, write_history
 
 from .test_contracts import _TIERS
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from unified_state.memory.history.archive_store import SqliteStore
     from unified_state.model.history_records import HistoryRecord
+    from unified_state.upkeep.history.archive_store import SqliteStore
 
 _AT_ONCE = 7  # records an append, so that most things are cut somewhere
 

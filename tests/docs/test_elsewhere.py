@@ -94,7 +94,7 @@ def test_there_the_same_is_generated(elsewhere: dict[str, str]) -> None:
 def test_there_an_archive_knows_what_an_insert_changed(elsewhere: dict[str, str]) -> None:
     code = """if True:
         import os
-        from unified_state.memory.archive.archive import Archive
+        from unified_state.archive.archive import Archive
         with Archive(os.path.expanduser("~/archive.db")) as archive:
             insert = "INSERT OR IGNORE INTO meta VALUES ('a', 'b')"
             print(archive.run(insert), archive.run(insert))

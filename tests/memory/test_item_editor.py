@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 
 from unified_state import UnifiedStateManager
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.memory.workspace.workspace import open_workspace
-from unified_state.memory.writer.record_state import add_item
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION
+from unified_state.project.workspace.workspace import open_workspace
+from unified_state.state_file.writer.record_state import add_item
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "unified-session-state-3.schema.json"
 RULE = {"constraint": "Never push", "source": "the user", "blocking": True}

@@ -15,12 +15,12 @@ from tests.builders import NOW, SESSION, append, boundary, prompt, summary
 from unified_state import Attempt, Constraint, Decision, Evidence, OpenQuestion, UnifiedStateManager
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.memory.workspace.workspace import open_workspace
 from unified_state.model.constraint import MODES
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import ALIAS_LETTERS, EVIDENCE_TYPES, PRIORITIES
 from unified_state.model.session_state import TRIGGERS
 from unified_state.model.step import KINDS
+from unified_state.project.workspace.workspace import open_workspace
 
 ADD: dict[type, Callable[[UnifiedStateManager], Any]] = {
     Decision: lambda manager: manager.add_decision("Use SQLite", "one file"),

@@ -9,8 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from unified_state.agents.install.hook_launcher import launcher_text
-from unified_state.agents.install.hook_table import LAUNCHER
+from unified_state.hosts.install.hook_launcher import launcher_text
+from unified_state.hosts.install.hook_table import LAUNCHER
 from unified_state.model.hook_event import PARTS
 
 from .scenario import CHECKOUT, Scenario

@@ -17,9 +17,9 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
 from unified_state import AgentMemory, UnifiedStateManager
-from unified_state.agents.install.hook_table import hook_groups, output_hook_group, tool_hook_group
 from unified_state.errors import UsageError
-from unified_state.interfaces.agent_sdk.sdk_hooks import EVENTS
+from unified_state.extras.agent_sdk.sdk_hooks import EVENTS
+from unified_state.hosts.install.hook_table import hook_groups, output_hook_group, tool_hook_group
 from unified_state.lib.package import extra_line
 from unified_state.settings import default_data_dir
 

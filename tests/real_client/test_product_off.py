@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandboxed.product import Product
-from unified_state.agents.install.hook_table import LAUNCHER
+from unified_state.hosts.install.hook_table import LAUNCHER
 
 from .conversation import Conversation
 from .installed import archives, change_handlers, installed, installed_with_items, restores

@@ -10,12 +10,12 @@ from contextlib import ExitStack
 import pytest
 
 from benchmarks.cutting_proxy import CuttingProxy
+from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
 from tests.sandboxed.product import Product
-from tests.team.team import Team, make_database
-from unified_state.memory.archive.archive import Archive
+from unified_state.archive.archive import Archive
+from unified_state.extras.team.team_server import agree
 from unified_state.model.history_records import StoredStep
-from unified_state.team.team_server import agree
 
 from .conversation import Conversation
 from .installed import installed

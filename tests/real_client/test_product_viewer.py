@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests.chromium import OPTIONS, find_chromium
-from tests.interfaces.viewer.viewing import viewing
+from tests.extras.viewer.viewing import viewing
 
 from .conversation import Conversation
 from .installed import assert_healthy, installed_with_items

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import NOW
-from unified_state.memory.working_set.tree_view import TreeView
+from unified_state.capture.working_set.tree_view import TreeView
 from unified_state.model.known import Known, WorkingFile, WorkingSet
 from unified_state.restore.as_in_tree import as_in_tree
 from unified_state.restore.rules.compose import compose

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from tests.builders import NOW, SESSION
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import touch_session
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import touch_session
 from unified_state.model.hook_event import BRIEF
 from unified_state.restore.fenced_text import remember
 

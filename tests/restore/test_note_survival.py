@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import NOW, SESSION, item
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary
+from unified_state.archive.sessions import touch_session
 from unified_state.capture.survival_table import find_survival, keep_survival
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary
-from unified_state.memory.archive.sessions import touch_session
 from unified_state.model.known import KEPT, MISSING, Judged, Known, Survival
 from unified_state.restore.note_survival import note_restored, survival_of, survivals
 

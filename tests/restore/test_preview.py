@@ -8,8 +8,8 @@ from tests.builders import HOUR, NOW, SESSION, answer, call, prompt, result, sum
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError
 from unified_state.lib.tokens import count_tokens
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.preview import Preview, preview_restore
 
 ROOT = "/home/ada/shop"

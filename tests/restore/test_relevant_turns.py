@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tests.amount import examples
 from tests.builders import HOUR, NOW, answer, item, prompt
+from unified_state.archive.archive import Archive
+from unified_state.archive.text_columns import forget_step
+from unified_state.ledger.item_table import insert_item
 from unified_state.lib.text import estimate_tokens
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.text_columns import forget_step
-from unified_state.memory.ledger.item_table import insert_item
 from unified_state.restore.relevant_turns import MOST_TOKENS, relevant_turns
 
 Keep = Callable[..., None]

@@ -6,9 +6,9 @@ import pytest
 
 from tests.builders import NOW, item, uuid_of
 from tests.processes import run_at_once
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import touch_session, waiting_for_prompt
-from unified_state.memory.ledger.item_table import ACTIVE, DISMISSED, PROPOSED, SUPERSEDED, insert_item, update_item
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import touch_session, waiting_for_prompt
+from unified_state.ledger.item_table import ACTIVE, DISMISSED, PROPOSED, SUPERSEDED, insert_item, update_item
 from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, QUESTION
 from unified_state.restore.restore_table import News, know_news, take_news
 
@@ -120,7 +120,7 @@ def test_a_session_that_is_older_than_the_table_is_told_nothing_before_it_knows(
 
 TAKE = """
 # go
-from unified_state.memory.archive.archive import Archive
+from unified_state.archive.archive import Archive
 from unified_state.restore.restore_table import take_news
 with Archive(sys.argv[1], seconds=60) as archive:
     with archive.transaction():

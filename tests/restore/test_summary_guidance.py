@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from tests.builders import NOW, item, recorded_in_another_order
 from unified_state.capture.rules.presence import judge
 from unified_state.capture.rules.summary_block import FORM, read_block
+from unified_state.extras.importers import claude_flow, claude_mem
 from unified_state.lib.fence import nonces_in
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.known import KEPT
 from unified_state.model.session_state import STATE_VERSION, State, Summaries, WorkItem
 from unified_state.restore.rules.summary_guidance import compact_line, keep_list
-from unified_state.upkeep.exchange import claude_flow, claude_mem, state_snapshot
+from unified_state.upkeep.exchange import state_snapshot
 
 EMPTY = State(version=STATE_VERSION, timestamp="2026-01-01T00:00:00.000Z", trigger="manual")
 WORKING = EMPTY.replace(

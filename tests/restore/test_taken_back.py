@@ -10,17 +10,17 @@ import pytest
 
 from tests.builders import NOW, SESSION, Entry, answer, call, prompt, result, uuid_of
 from tests.rollouts import Rollout
+from unified_state.archive.archive import Archive
+from unified_state.archive.session_work import pending_actions
+from unified_state.archive.sessions import session_number
+from unified_state.archive.steps import recent_steps, step_numbers, typed_steps
 from unified_state.capture.capture_transcript import Capture
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.session_work import pending_actions
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.steps import recent_steps, step_numbers, typed_steps
-from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.working_set.working_set_table import read_working_set
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather
 from unified_state.restore.work_in_short import work_in_short
+from unified_state.secrets.masker import Masker
 
 Keep = Callable[..., None]
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.builders import HOUR, NOW, SESSION, Entry, answer, boundary, call, prompt, result
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import touch_session
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import touch_session
 from unified_state.restore.tried_before import tried_before
 
 OTHER = "0ther000-0000-4000-8000-00000000cafe"

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.builders import answer, call, prompt, result
-from unified_state.memory.archive.archive import Archive
+from unified_state.archive.archive import Archive
 from unified_state.restore.work_in_short import work_in_short
 
 Keep = Callable[..., None]

@@ -6,9 +6,9 @@ from sqlite3 import OperationalError
 import pytest
 
 from tests.builders import NOW, uuid_of
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.write_steps import StepWriter
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import touch_session
+from unified_state.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, Step
 from unified_state.search.search_archive import HALF_LIFE, access_weights, note_accesses
 

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, SESSION, answer, call, item, prompt, result, write_transcript
+from unified_state.archive.archive import Archive
+from unified_state.archive.cut_outputs import Output, archive_output, note_shortened, read_savings
+from unified_state.archive.sessions import touch_session
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.cut_outputs import Output, archive_output, note_shortened, read_savings
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.ledger.item_table import insert_item
-from unified_state.memory.repository.place import locate
-from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.ledger.item_table import insert_item
 from unified_state.model.hook_event import Moment
+from unified_state.project.place import locate
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import Wanted, find, find_everywhere, recall_and_note
 from unified_state.search.search_archive import access_weights
+from unified_state.secrets.masker import Masker
 from unified_state.settings import Settings
 
 Keep = Callable[..., None]

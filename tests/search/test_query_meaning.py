@@ -9,19 +9,19 @@ import pytest
 
 from benchmarks.minilm_folder import minilm_folder
 from tests.builders import NOW, answer, call, prompt
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import Filters
+from unified_state.archive.sessions import touch_session
+from unified_state.archive.text_columns import forget_step
+from unified_state.archive.write_steps import StepWriter
+from unified_state.extras.vectors.embed_steps import embed
 from unified_state.lib.text import pack
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.text_columns import forget_step
-from unified_state.memory.archive.write_steps import StepWriter
-from unified_state.memory.repository.place import locate
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.step import PROMPT, Hit, Step
+from unified_state.project.place import locate
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import Wanted, find, find_everywhere
 from unified_state.search.query_meaning import open_reader
 from unified_state.search.search_archive import search
-from unified_state.search.vectors.embed_steps import embed
 from unified_state.setting_table import MINILM
 from unified_state.settings import Settings
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tests.builders import NOW, SESSION, Entry, answer, call, item, prompt, result, uuid_of
 from tests.indexed import steps_having
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.text_columns import forget_step
-from unified_state.memory.ledger.item_table import insert_item
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import Filters
+from unified_state.archive.text_columns import forget_step
+from unified_state.ledger.item_table import insert_item
 from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION
 from unified_state.model.step import Hit
 from unified_state.search.search_archive import HALF_LIFE, MOST_HITS, note_accesses, search

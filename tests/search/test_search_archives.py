@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.builders import NOW
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import Filters
+from unified_state.archive.sessions import touch_session
+from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.step import PROMPT, TEXT, Hit, Step
 from unified_state.search.search_archive import search
 from unified_state.search.search_archives import query_of, search_archives

@@ -15,7 +15,7 @@ EDGES = {
     "interfaces/statusline",
     "interfaces/cli/main",
     "interfaces/mcp/server_project",
-    "team/search_team",
+    "extras/team/search_team",
     "capture/derive",
 }
 

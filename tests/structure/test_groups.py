@@ -36,7 +36,7 @@ def test_every_place_that_has_a_marker_exists() -> None:
         (["tests/lib/test_fence.py::test_a"], True),
         (["tests/lib/test_fence.py::test_a"] * 6, False),
         (["tests/lib/test_fence.py::test_a", "tests/acceptance/test_gate.py::test_b[x]"], False),
-        (["tests/memory/secrets/test_mask.py::test_c"], False),
+        (["tests/secrets/test_mask.py::test_c"], False),
     ],
 )
 def test_a_failure_is_tried_again_unless_it_is_of_durability_trust_or_masking(failed: list[str], again: bool) -> None:
@@ -55,8 +55,8 @@ def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path
     ("place", "markers"),
     [
         ("lib/test_excerpts.py", set()),
-        ("memory/archive/test_archive.py", set()),
-        ("search/vectors/test_nearest_vectors.py", {"slow"}),
+        ("archive/test_archive.py", set()),
+        ("extras/vectors/test_nearest_vectors.py", {"slow"}),
         ("contracts/test_contracts.py", {"server"}),
         ("acceptance/test_search.py", {"process"}),
         ("acceptance/test_killed.py", {"process", "slow", "stress", "kills"}),

@@ -11,7 +11,7 @@ import pytest
 
 from tests.tools.make_hooks import PATH, hooks_text
 from unified_state import __version__
-from unified_state.agents.install.hook_table import BEGIN
+from unified_state.hosts.install.hook_table import BEGIN
 
 ROOT = Path(__file__).parents[2]
 GATE, MOST_OF_THE_GATE = ROOT / "unified_state" / "interfaces" / "gate.sh", 60

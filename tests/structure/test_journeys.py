@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from tests.builders import SESSION, prompt, write_transcript
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.repository.place import locate
+from unified_state.archive.archive import Archive
+from unified_state.project.place import locate
 from unified_state.settings import default_data_dir
 
 ROOT = Path(__file__).parents[2]
@@ -27,27 +27,27 @@ FOR_A_DECISION = {
     ),
     "the settings, the repository and the session that the command belongs to": (
         "settings.py",
-        "memory/repository/place.py",
-        "memory/repository/find_repository.py",
+        "project/place.py",
+        "project/find_repository.py",
     ),
     "the archive, whether it is whole, and whether events wait for it": (
-        "memory/workspace/workspace.py",
-        "memory/archive/archive.py",
-        "memory/archive/schema/ledger_check.py",
+        "project/workspace/workspace.py",
+        "archive/archive.py",
+        "archive/schema/ledger_check.py",
     ),
-    "no secret in its words or in the branch's name": ("memory/secrets/rules/mask.py",),
+    "no secret in its words or in the branch's name": ("secrets/rules/mask.py",),
     "the item, and the items that it repeats": (
-        "memory/writer/record_state.py",
-        "memory/ledger/record_item.py",
-        "memory/ledger/item_table.py",
-        "memory/ledger/rules/same_words.py",
-        "memory/ledger/rules/short_item.py",
+        "state_file/writer/record_state.py",
+        "ledger/record_item.py",
+        "ledger/item_table.py",
+        "ledger/rules/same_words.py",
+        "ledger/rules/short_item.py",
     ),
-    "that it was added, which `undo` takes back": ("memory/ledger/change_log.py",),
-    "that other sessions may hear of it": ("memory/quiet/generation.py",),
+    "that it was added, which `undo` takes back": ("ledger/change_log.py",),
+    "that other sessions may hear of it": ("hosts/gate/generation.py",),
     "the state file: what it holds already, what is new, what no longer fits": (
-        "memory/state_file/state_file.py",
-        "memory/archive/session_work.py",
+        "state_file/state_file.py",
+        "archive/session_work.py",
     ),
 }
 # To be lowered when a journey gets shorter.
@@ -145,7 +145,7 @@ def test_every_kind_of_item_is_recorded_by_the_same_files(repository: Path) -> N
 def test_a_secret_in_a_decision_enters_the_rules_that_mask_it(repository: Path) -> None:
     add = ("decision", "add", "Use the password=hunter2secret", "--rationale", "it is the only one")
     entered = files_entered(COMMAND, *add, cwd=repository)
-    assert {"memory/secrets/masker.py", "memory/secrets/rules/mask.py"} <= set(entered)
+    assert {"secrets/masker.py", "secrets/rules/mask.py"} <= set(entered)
     text = (repository / ".claude" / "unified-session-state.json").read_text(encoding="utf-8")
     assert "hunter2secret" not in text
     assert "[MASKED" in text
@@ -162,4 +162,4 @@ def test_a_prompt_enters_few_files_until_its_step_is_on_disk(repository: Path, t
         with Archive(place.archive_path) as archive:
             assert archive.row("SELECT count(*) FROM step") == (number,)
     assert len(entered) <= MOST_FOR_A_PROMPT, "\n".join(entered)
-    assert {"interfaces/hook.py", "memory/archive/write_steps.py"} <= set(entered)
+    assert {"interfaces/hook.py", "archive/write_steps.py"} <= set(entered)

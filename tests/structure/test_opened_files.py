@@ -11,8 +11,8 @@ from tests.structure.package import dotted, expect_none, modules, nodes
 ALLOWED = {
     "lib/read_files": "the one place: it opens without waiting, and only regular files",
     "lib/files": "a folder, which is opened to sync it",
-    "memory/ledger/gate": "the terminal",
-    "memory/repository/git_state": "a file in memory without a name",
+    "ledger/gate": "the terminal",
+    "project/git_state": "a file in memory without a name",
 }
 FUNCTIONS = {"open", "os.open", "io.open", "io.FileIO", "FileIO", "np.memmap", "fdopen", "os.fdopen"}
 METHODS = {"read_text", "read_bytes"}

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.tools.make_schemas import SCHEMAS, schema_text
-from unified_state.memory.manager import UnifiedStateManager
+from unified_state.state_file.manager import UnifiedStateManager
 
 ROOT = Path(__file__).parents[2]
 

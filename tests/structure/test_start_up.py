@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from unified_state.memory.manager import UnifiedStateManager
 from unified_state.settings import default_data_dir
+from unified_state.state_file.manager import UnifiedStateManager
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {
@@ -164,7 +164,7 @@ def test_a_hook_loads_what_mends_only_where_something_is_wrong(
     loaded_by_hook(repository, transcript, "UserPromptSubmit", prompt="x")  # makes identity and archive
     loaded_by_hook(repository, transcript, "SessionStart", "brief", source="startup")  # finds the first commit
     loaded = loaded_by_hook(repository, transcript, event, part, prompt="x", source="startup")
-    assert "unified_state.memory.archive.archive" in loaded
+    assert "unified_state.archive.archive" in loaded
     assert loaded & ({f"unified_state.{name}" for name in absent} | {"subprocess", "threading"}) == set()
 
 
@@ -208,7 +208,7 @@ def test_a_prompt_that_is_told_nothing_of_its_context_loads_nothing_for_it(repos
     loaded = loaded_by_hook(repository, transcript, "UserPromptSubmit", prompt="x")
     assert "unified_state.interfaces.hooks.user_prompt_submit" in loaded
     assert {name for name in loaded if name.startswith("unified_state.") and "context" in name} <= {
-        "unified_state.memory.archive.schema.context_schema"
+        "unified_state.archive.schema.context_schema"
     }
 
 
@@ -268,9 +268,9 @@ def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
     loaded = modules_of_output_hook(repository, command, output)
     assert top(loaded) & (TOO_DEAR_FOR_HOOKS | {"_sqlite3"}) == set()
     unwanted = (
-        "unified_state.memory.archive.archive",
-        "unified_state.memory.secrets.rules.mask",
-        "unified_state.context.lean.rules.shorten",
+        "unified_state.archive.archive",
+        "unified_state.secrets.rules.mask",
+        "unified_state.extras.lean.rules.shorten",
     )
     assert [name for name in loaded if name.startswith(unwanted)] == []
 

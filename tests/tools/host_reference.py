@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tools.command_reference import table
-from unified_state.agents.transcripts.rules.hosts import HOSTS, Host
+from unified_state.hosts.transcripts.rules.hosts import HOSTS, Host
 
 _FIVE = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 

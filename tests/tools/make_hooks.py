@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from unified_state.agents.install.hook_table import plugin_hooks
+from unified_state.hosts.install.hook_table import plugin_hooks
 
 PATH = Path(__file__).parent.parent.parent / "hooks" / "hooks.json"
 

@@ -22,11 +22,10 @@ from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, described, table
 from tests.tools.host_reference import hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
-from unified_state.agents.install.hook_table import hook_groups
-from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
+from unified_state.hosts.install.hook_table import hook_groups
+from unified_state.hosts.install.install_claude_code import READ_ONLY_RULES
 from unified_state.lib.package import install_line, marketplace_line
 from unified_state.lib.record import Record
-from unified_state.memory.secrets.rules.secret_tokens import read_formats
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion, Scope
 from unified_state.model.session_state import (
@@ -38,6 +37,7 @@ from unified_state.model.session_state import (
     Workflow,
     WorkItem,
 )
+from unified_state.secrets.rules.secret_tokens import read_formats
 from unified_state.setting_table import ALIASES, SETTINGS, Setting
 from unified_state.settings import default_data_dir
 

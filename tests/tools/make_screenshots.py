@@ -1,6 +1,6 @@
 """Write the screenshots of the documentation: the compaction page of the demonstration, light and dark.
 
-They depend on the machine's fonts, so no test compares them; `tests/interfaces/viewer` tests what they show.
+They depend on the machine's fonts, so no test compares them; `tests/extras/viewer` tests what they show.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write the second part of `unified_state/memory/secrets/formats.txt`, the forms of tokens, from rules of gitleaks
+"""Write the second part of `unified_state/secrets/formats.txt`, the forms of tokens, from rules of gitleaks
 (`gitleaks/rules.toml`).
 
 A rule becomes a row where its secret is a fixed prefix followed by characters: the row says which, at least and at most
@@ -13,10 +13,10 @@ import tomllib
 from itertools import product
 from pathlib import Path
 
-from unified_state.memory.secrets.rules import secret_values
-from unified_state.memory.secrets.rules.secret_tokens import read_formats
+from unified_state.secrets.rules import secret_values
+from unified_state.secrets.rules.secret_tokens import read_formats
 
-PATH = Path(__file__).parents[2] / "unified_state" / "memory" / "secrets" / "formats.txt"
+PATH = Path(__file__).parents[2] / "unified_state" / "secrets" / "formats.txt"
 RULES = Path(__file__).parent / "gitleaks" / "rules.toml"
 
 Atom = tuple[frozenset[str], int, int]  # one of these characters, at least and at most so often

@@ -11,8 +11,31 @@ from collections.abc import Callable
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
-from unified_state.agents.transcripts.claude_code import EntryReader
-from unified_state.agents.transcripts.transcript_lines import (
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import (
+    keep_boundary,
+    keep_continuation,
+    keep_transcript_summary,
+    keep_went_back,
+    mark_delivered,
+    place_of_entry,
+)
+from unified_state.archive.pending_messages import settle_messages
+from unified_state.archive.session_work import replace_todos
+from unified_state.archive.sessions import (
+    Cursor,
+    count_tool_calls,
+    move_cursor,
+    note_root,
+    read_cursor,
+    recent_transcripts,
+    session_number,
+    touch_session,
+)
+from unified_state.archive.steps import last_turns, queue_again, queue_step, queued_steps
+from unified_state.archive.write_steps import StepWriter
+from unified_state.hosts.transcripts.claude_code import EntryReader
+from unified_state.hosts.transcripts.transcript_lines import (
     LONGEST_LINE,
     Read,
     continuation_of,
@@ -28,34 +51,11 @@ from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack
 from unified_state.lib.times import is_past
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import (
-    keep_boundary,
-    keep_continuation,
-    keep_transcript_summary,
-    keep_went_back,
-    mark_delivered,
-    place_of_entry,
-)
-from unified_state.memory.archive.pending_messages import settle_messages
-from unified_state.memory.archive.session_work import replace_todos
-from unified_state.memory.archive.sessions import (
-    Cursor,
-    count_tool_calls,
-    move_cursor,
-    note_root,
-    read_cursor,
-    recent_transcripts,
-    session_number,
-    touch_session,
-)
-from unified_state.memory.archive.steps import last_turns, queue_again, queue_step, queued_steps
-from unified_state.memory.archive.write_steps import StepWriter
 from unified_state.model.hook_event import HOST_MARK, Moment
 from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, Step, Summary, WentBack
 
 if TYPE_CHECKING:
-    from unified_state.memory.secrets.masker import Masker
+    from unified_state.secrets.masker import Masker
 
 Fact = Boundary | Summary | Delivery | Continuation | WentBack
 Prepared = tuple[Step | Fact, str | bytes]
@@ -321,7 +321,7 @@ def reader_of(session_id: str) -> Read:
     """Return the reader of a session's transcript. The prefix of the session id names another host."""
     if HOST_MARK not in session_id:
         return EntryReader().read
-    from unified_state.agents.transcripts.transcript_readers import host_reader
+    from unified_state.hosts.transcripts.transcript_readers import host_reader
 
     return host_reader(session_id)
 
@@ -351,7 +351,7 @@ def keep_fact(archive: Archive, session: int, found: Fact, now: int, turn: int |
 
 def _derive_again(archive: Archive, session: int) -> None:
     """Drop what was derived from the steps of a session as a whole, and queue those that its user did not take back."""
-    from unified_state.memory.working_set.working_set_table import clear_working_set  # few users take anything back
+    from unified_state.capture.working_set.working_set_table import clear_working_set  # few users take anything back
 
     clear_working_set(archive, session)
     replace_todos(archive, session, (), "")

@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from sqlite3 import DatabaseError
 
-from unified_state.agents.transcripts.rules.about_work import is_about_work
-from unified_state.agents.transcripts.rules.call_effects import NO_CALL, Call, found_nothing, read_call, still_runs_as
+from unified_state.archive.archive import Archive, explained
+from unified_state.archive.session_work import change_todo, change_work, read_work, replace_todos
+from unified_state.archive.steps import (
+    calls_and_texts_before,
+    find_step,
+    queued_steps,
+    unqueue_steps,
+)
 from unified_state.capture.record_facts import FactRecorder
 from unified_state.capture.rules.client_tools import (
     PLAN_TOOL,
@@ -38,20 +44,14 @@ from unified_state.capture.rules.failed_calls import (
     refused_call,
 )
 from unified_state.capture.rules.marked_words import marks_in
+from unified_state.capture.working_set.keep_working_set import WorkingSetKeeper
+from unified_state.capture.working_set.session_calls import SessionCalls
 from unified_state.errors import StorageError
+from unified_state.hosts.transcripts.rules.about_work import is_about_work
+from unified_state.hosts.transcripts.rules.call_effects import NO_CALL, Call, found_nothing, read_call, still_runs_as
+from unified_state.ledger.watch_sources import SourceKeeper
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import Archive, explained
-from unified_state.memory.archive.session_work import change_todo, change_work, read_work, replace_todos
-from unified_state.memory.archive.steps import (
-    calls_and_texts_before,
-    find_step,
-    queued_steps,
-    unqueue_steps,
-)
-from unified_state.memory.ledger.watch_sources import SourceKeeper
-from unified_state.memory.working_set.keep_working_set import WorkingSetKeeper
-from unified_state.memory.working_set.session_calls import SessionCalls
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import Fact, LedgerItem
 from unified_state.model.step import NOTICE, PROMPT, TEXT, TOOL_RESULT, Step

@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from unified_state.agents.transcripts.transcript_lines import cwd_of, parse_entries, read_lines, session_of
-from unified_state.agents.transcripts.transcript_readers import told_by_host
+from unified_state.archive.archive import Archive
 from unified_state.capture.capture_transcript import Capture, Captured
 from unified_state.errors import ForeignFileError, NotFoundError
+from unified_state.hosts.transcripts.transcript_lines import cwd_of, parse_entries, read_lines, session_of
+from unified_state.hosts.transcripts.transcript_readers import told_by_host
 from unified_state.lib.record import Record
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.repository.place import locate
-from unified_state.memory.secrets.rules.mask import hide_secrets
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
+from unified_state.project.place import locate
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.secrets.rules.mask import hide_secrets
 from unified_state.settings import environment, load_settings
 
 Report = Callable[[int], None]

@@ -6,14 +6,11 @@ and the ledger has all.
 
 from __future__ import annotations
 
+from unified_state.archive.archive import Archive
 from unified_state.capture.rules.client_tools import ANSWER, APPROVED_PLAN
 from unified_state.capture.rules.commits import COMMIT, PULL_REQUEST
 from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT, REFUSED_CALL
-from unified_state.lib.identifiers import mentioned_files, relative_path
-from unified_state.lib.text import escape_surrogates, text_hash
-from unified_state.lib.times import latest_time, new_uuid, to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.ledger.item_table import (
+from unified_state.ledger.item_table import (
     ACTIVE,
     RESOLVED,
     SUPERSEDED,
@@ -24,10 +21,13 @@ from unified_state.memory.ledger.item_table import (
     next_alias,
     update_item,
 )
-from unified_state.memory.repository.file_versions import file_versions
+from unified_state.lib.identifiers import mentioned_files, relative_path
+from unified_state.lib.text import escape_surrogates, text_hash
+from unified_state.lib.times import latest_time, new_uuid, to_text
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import DECISION, EVIDENCE, Fact, LedgerItem
 from unified_state.model.step import Step
+from unified_state.project.file_versions import file_versions
 
 # How many of what a rule captured the state file shows, and so a session start reads.
 _IN_FILE = {ANSWER: 20, APPROVED_PLAN: 4, ERROR: 3, COMMIT: 3, PULL_REQUEST: 2, FAILED_EDIT: 5, REFUSED_CALL: 5}
@@ -60,7 +60,7 @@ class FactRecorder:
         older = self._superseded(fact)
         insert_item(self._archive, item)
         if item.kind == DECISION:
-            from unified_state.memory.ledger.record_item import relate  # few steps hold one
+            from unified_state.ledger.record_item import relate  # few steps hold one
 
             relate(self._archive, item)
         self._grown[fact.rule] = step.at

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from unified_state.archive.archive import Archive
 from unified_state.capture.record_facts import was_captured
 from unified_state.capture.rules.marked_words import ACCEPT, Mark
 from unified_state.errors import UnifiedStateError
+from unified_state.ledger.decide_proposal import accept, reject
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items
+from unified_state.ledger.record_item import Author, Mask, record_item
+from unified_state.ledger.rules.item_lines import harmless
+from unified_state.ledger.rules.short_item import main_text
+from unified_state.ledger.source_table import set_source
 from unified_state.lib.text import cut
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.ledger.decide_proposal import accept, reject
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items
-from unified_state.memory.ledger.record_item import Author, Mask, record_item
-from unified_state.memory.ledger.rules.item_lines import harmless
-from unified_state.memory.ledger.rules.short_item import main_text
-from unified_state.memory.ledger.source_table import set_source
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
 from unified_state.model.step import Step

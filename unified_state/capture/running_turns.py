@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterable
 from sqlite3 import DatabaseError
 
+from unified_state.archive.archive import Archive, explained
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import DamagedArchiveError, StorageError
-from unified_state.memory.archive.archive import Archive, explained
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import Moment
+from unified_state.project.workspace.workspace import Workspace
 
 _SECONDS = 2.0  # the hooks archive the rest
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from unified_state.archive.archive import Archive
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
-from unified_state.memory.archive.archive import Archive
 from unified_state.model.known import Judged, Survival
 
 

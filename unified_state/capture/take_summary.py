@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import Compaction
+from unified_state.archive.session_work import read_work, replace_next_steps
 from unified_state.capture.rules.presence import claim_of, judge
 from unified_state.capture.rules.summary_block import NEXT, Reported, alias_in_front, read_block
 from unified_state.capture.survival_table import keep_survival
-from unified_state.lib.identifiers import mentioned_files
-from unified_state.lib.text import text_hash
-from unified_state.lib.times import new_uuid, to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import Compaction
-from unified_state.memory.archive.session_work import read_work, replace_next_steps
-from unified_state.memory.ledger.item_table import (
+from unified_state.ledger.item_table import (
     ACTIVE,
     DISMISSED,
     PROPOSED,
@@ -28,8 +25,11 @@ from unified_state.memory.ledger.item_table import (
     stated_items,
     update_item,
 )
-from unified_state.memory.ledger.record_item import relate
-from unified_state.memory.ledger.rules.same_words import repeats
+from unified_state.ledger.record_item import relate
+from unified_state.ledger.rules.same_words import repeats
+from unified_state.lib.identifiers import mentioned_files
+from unified_state.lib.text import text_hash
+from unified_state.lib.times import new_uuid, to_text
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES, LedgerItem
 
@@ -82,7 +82,7 @@ def _key(compaction: Compaction, line: Reported) -> str:
 
 
 def _insert(archive: Archive, compaction: Compaction, line: Reported, now: int) -> LedgerItem:
-    from unified_state.memory.repository.file_versions import file_versions  # only if a summary reports something
+    from unified_state.project.file_versions import file_versions  # only if a summary reports something
 
     session_id, worktree = archive.row("SELECT session_id, worktree FROM session WHERE id = ?", compaction.session)
     work, files = read_work(archive, compaction.session), mentioned_files(line.text)

@@ -10,23 +10,23 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from unified_state.agents.transcripts.rules.own_words import own_passages, said_in
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import Filters, best_matches, count_having, count_steps
+from unified_state.archive.pending_messages import read_pending
+from unified_state.archive.sessions import session_number, transcripts_of
+from unified_state.archive.steps import find_step, newest_steps
 from unified_state.capture.capture_transcript import Capture
+from unified_state.hosts.transcripts.rules.own_words import own_passages, said_in
+from unified_state.ledger.find_sources import Source
+from unified_state.ledger.rules.same_words import repeats
 from unified_state.lib.query import query_words
 from unified_state.lib.record import Record
 from unified_state.lib.times import current_time
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import Filters, best_matches, count_having, count_steps
-from unified_state.memory.archive.pending_messages import read_pending
-from unified_state.memory.archive.sessions import session_number, transcripts_of
-from unified_state.memory.archive.steps import find_step, newest_steps
-from unified_state.memory.ledger.find_sources import Source
-from unified_state.memory.ledger.rules.same_words import repeats
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import MAIN_FIELDS
 from unified_state.model.step import PROMPT
+from unified_state.project.workspace.workspace import Workspace
 
 _RECENT, _CANDIDATES = 100, 100  # prompts that are looked at: of the session, and by their words
 _MOST_CHARACTERS = 200_000

@@ -15,11 +15,11 @@ from unified_state.constraints.constraint_table import Table, has_hook, read_tab
 from unified_state.constraints.rules.judge_call import Forms, Judge, without_quoting
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.json_text import dump_ascii_json
-from unified_state.memory.repository.find_repository import find_repository
-from unified_state.memory.repository.place import Place, hook_settings, journal_path, locate
-from unified_state.memory.workspace.session_project import session_project
 from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, Breach, Enforced
 from unified_state.model.hook_event import HookEvent
+from unified_state.project.find_repository import find_repository
+from unified_state.project.place import Place, hook_settings, journal_path, locate
+from unified_state.project.workspace.session_project import session_project
 from unified_state.settings import PROJECT_FILE, Settings
 
 _FOLDS_CASE = sys.platform in ("darwin", "win32")
@@ -102,8 +102,8 @@ class ToolCheck:
         except ConstraintsLostError:
             raise
         except UnifiedStateError as error:
-            from unified_state.memory.ledger.item_table import list_items
-            from unified_state.memory.state_file.adopt import archive_of_file
+            from unified_state.ledger.item_table import list_items
+            from unified_state.state_file.adopt import archive_of_file
 
             with archive_of_file(self.place, 0) as archive:
                 found = enforced(list_items(archive))
@@ -116,7 +116,7 @@ class ToolCheck:
 
     def _compiled(self) -> Table:
         from unified_state.constraints.compile_constraints import compile_table
-        from unified_state.memory.workspace.workspace import Workspace
+        from unified_state.project.workspace.workspace import Workspace
 
         workspace = Workspace(self.place, self._settings(self.place), report=self._report, seconds=_LOCK_SECONDS)
         return workspace.use(lambda archive: compile_table(archive, self.place, always=True)[1])

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from sqlite3 import DatabaseError
 
+from unified_state.archive.archive import Archive, read_enforcement
 from unified_state.constraints.compile_told import ToldCompiler
 from unified_state.constraints.constraint_table import (
     Table,
@@ -26,16 +27,15 @@ from unified_state.constraints.constraint_table import (
 )
 from unified_state.constraints.told_once import worktrees_on
 from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
+from unified_state.ledger.gate import pass_gate
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
+from unified_state.ledger.rules.short_item import enforced_mode, main_text, scope_in
 from unified_state.lib.files import FileLock, write_atomically
-from unified_state.memory.archive.archive import Archive, read_enforcement
-from unified_state.memory.ledger.gate import pass_gate
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
-from unified_state.memory.ledger.rules.short_item import enforced_mode, main_text, scope_in
-from unified_state.memory.repository.place import Place, has_reminders
-from unified_state.memory.state_file.state_file import written_state_files
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.constraint import ALL_TOOLS, SCOPE_KINDS, TOLD_TOOLS, Enforced
 from unified_state.model.item import CONSTRAINT, LedgerItem
+from unified_state.project.place import Place, has_reminders
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.state_file.state_file import written_state_files
 
 _LOCK = "enforced.lock"
 _LOCK_SECONDS = 4.0
@@ -139,7 +139,7 @@ def _ever_bound(archive: Archive) -> bool:
 
 def lost_error(place: Place, why: str = "") -> ConstraintsLostError:
     """Return the error for constraints that were enforced and are lost."""
-    from unified_state.memory.workspace.link import candidates
+    from unified_state.project.workspace.link import candidates
 
     found = candidates(place, place.key_folder)
     message = f"{settings_path(place.repository.worktree)} has a hook for constraints, and what they say is lost"

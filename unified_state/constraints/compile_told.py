@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import latest_compaction
+from unified_state.archive.sessions import session_number
+from unified_state.ledger.item_table import ACTIVE, selected_items
+from unified_state.ledger.rules.item_lines import item_line
+from unified_state.ledger.rules.short_item import scope_in
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.ledger.item_table import ACTIVE, selected_items
-from unified_state.memory.ledger.rules.item_lines import item_line
-from unified_state.memory.ledger.rules.short_item import scope_in
 from unified_state.model.constraint import SHELL_TOOL, TELL, Enforced
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, LedgerItem
 

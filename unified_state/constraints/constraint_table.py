@@ -15,12 +15,12 @@ from unified_state.lib.files import FileLock
 from unified_state.lib.json_text import dump_ascii_json, parse_json
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record, disk_value
-from unified_state.memory.repository.place import Place
 from unified_state.model.constraint import ALL_TOOLS, MODES, TELL, Enforced
 from unified_state.model.hook_event import CHECK_WORD
+from unified_state.project.place import Place
 
 if TYPE_CHECKING:
-    from unified_state.memory.archive.archive import Archive
+    from unified_state.archive.archive import Archive
 
 
 TABLE = "enforced.json"
@@ -68,7 +68,7 @@ def new_stamp() -> str:
 
 def ever_enforced(archive: Archive, folder: str) -> bool:
     """Return whether a constraint was ever enforced here, or a table exists."""
-    from unified_state.memory.archive.archive import read_enforcement  # loads SQLite, which tool hooks avoid
+    from unified_state.archive.archive import read_enforcement  # loads SQLite, which tool hooks avoid
 
     return read_enforcement(archive)[1] != "" or os.path.lexists(table_path(folder))
 
@@ -106,7 +106,7 @@ def hook_matcher(worktree: str) -> str | None:
         text = read_regular(settings_path(worktree), LARGE_FILE).decode("utf-8", "replace")
     except OSError:
         return None
-    from unified_state.agents.install.hook_table import MARKS, tool_matcher  # few worktrees have settings
+    from unified_state.hosts.install.hook_table import MARKS, tool_matcher  # few worktrees have settings
 
     try:
         return tool_matcher(parse_json(text)) if any(mark in text for mark in MARKS) else None
@@ -120,8 +120,8 @@ def set_hook(worktree: str, place: Place, data_dir: str, matcher: str | None) ->
     """
     if hook_matcher(worktree) == matcher:
         return
-    from unified_state.agents.install.install_claude_code import put_tool_hook
-    from unified_state.memory.repository.git_exclude import exclude_from_git
+    from unified_state.hosts.install.install_claude_code import put_tool_hook
+    from unified_state.project.git_exclude import exclude_from_git
 
     with FileLock(os.path.join(place.folder, "hooks.lock"), _LOCK_SECONDS):
         is_new = put_tool_hook(settings_path(worktree), data_dir, matcher)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 
-from unified_state.agents.install.install_claude_code import put_tool_hook
 from unified_state.constraints.compile_constraints import drop_told, settle
 from unified_state.constraints.constraint_table import hook_matcher, settings_path
 from unified_state.constraints.told_once import TOLD, worktrees_on
+from unified_state.hosts.install.install_claude_code import put_tool_hook
 from unified_state.lib.files import write_atomically
-from unified_state.memory.repository.place import REMINDERS_ON, Place, has_reminders
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.project.place import REMINDERS_ON, Place, has_reminders
+from unified_state.project.workspace.workspace import Workspace
 
 
 def turn_on(workspace: Workspace) -> None:

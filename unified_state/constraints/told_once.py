@@ -13,8 +13,8 @@ from zlib import crc32
 
 from unified_state.lib.files import append_session_line, session_file
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
-from unified_state.memory.repository.place import REMINDERS_ON
 from unified_state.model.constraint import Enforced
+from unified_state.project.place import REMINDERS_ON
 
 TOLD = "told"
 _MARK_BYTES = 6

@@ -11,16 +11,16 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from unified_state.archive.archive import Archive
 from unified_state.errors import CompactionRefusedError, StorageError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.fence import visible
 from unified_state.lib.json_text import dump_ascii_json
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.repository.place import Place, hook_settings, locate
-from unified_state.memory.workspace.session_project import keep_project, session_project
-from unified_state.memory.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, HookEvent, Moment
+from unified_state.project.place import Place, hook_settings, locate
+from unified_state.project.workspace.session_project import keep_project, session_project
+from unified_state.project.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.settings import Settings, environment
 from unified_state.upkeep.around_use import SETTLE
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.agents.install.hook_launcher import write_launcher
+from unified_state.hosts.install.hook_launcher import write_launcher
 from unified_state.interfaces import launched
 
 

@@ -10,8 +10,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from unified_state.context.lean.long_output import shortened_output
-from unified_state.context.lean.rules.levels import NAMES, is_short
+from unified_state.extras.lean.long_output import shortened_output
+from unified_state.extras.lean.rules.levels import NAMES, is_short
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell
 from unified_state.model.hook_event import HookEvent
 from unified_state.model.step import Shortened
@@ -57,11 +57,11 @@ def shortened(read: Callable[[], bytes], level: str, data_dir: str, environ: Map
 
 
 def _answer(hook: Run, event: HookEvent, whole: str, short: Shortened, level: int, environ: Mapping[str, str]) -> str:
-    from unified_state.context.lean.archive_output import archive_and_shorten
-    from unified_state.memory.repository.place import hook_settings, locate
-    from unified_state.memory.workspace.own_program import own_program
-    from unified_state.memory.workspace.session_project import session_project
-    from unified_state.memory.workspace.workspace import Workspace
+    from unified_state.extras.lean.archive_output import archive_and_shorten
+    from unified_state.project.place import hook_settings, locate
+    from unified_state.project.workspace.own_program import own_program
+    from unified_state.project.workspace.session_project import session_project
+    from unified_state.project.workspace.workspace import Workspace
 
     project, shell = session_project(event, environ, hook.data_dir), event.cwd
     place = locate(project, hook.data_dir, create=False, shell=shell)

@@ -12,22 +12,22 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from unified_state.agents.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE, Host
-from unified_state.agents.transcripts.transcript_readers import adapted
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import keep_boundary, latest_compaction, mark_delivered
+from unified_state.archive.pending_messages import settle_messages
+from unified_state.archive.sessions import session_number
 from unified_state.errors import CompactionRefusedError
+from unified_state.hosts.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE, Host
+from unified_state.hosts.transcripts.transcript_readers import adapted
 from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import limit_time, parse_event, warn
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.json_text import dump_ascii_json
 from unified_state.lib.text import utf16_units
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import keep_boundary, latest_compaction, mark_delivered
-from unified_state.memory.archive.pending_messages import settle_messages
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.workspace.session_project import PROJECT_VARIABLE
 from unified_state.model.hook_event import PARTS, HookEvent
 from unified_state.model.step import PROMPT, Boundary
+from unified_state.project.workspace.session_project import PROJECT_VARIABLE
 
 _OPTION = "--host"
 

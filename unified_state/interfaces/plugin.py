@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from unified_state.agents.install.claude_settings import settings_run
+from unified_state.hosts.install.claude_settings import settings_run
 from unified_state.interfaces.tool_hook import limit_time
 from unified_state.lib.package import USE_ANOTHER, lacks_sqlite
 from unified_state.settings import environment, load_settings

@@ -14,9 +14,9 @@ from unified_state.context.window.read_context import keep_usage
 from unified_state.context.window.rules.status_text import Glance, StatusInput, parse_status, status_line
 from unified_state.context.window.status_line_data import glance_at
 from unified_state.interfaces.tool_hook import read_stdin
-from unified_state.memory.repository.health import log_problem
-from unified_state.memory.repository.place import Place, hook_settings, locate
-from unified_state.memory.workspace.session_project import session_project
+from unified_state.project.health import log_problem
+from unified_state.project.place import Place, hook_settings, locate
+from unified_state.project.workspace.session_project import session_project
 from unified_state.settings import default_data_dir, environment
 
 _STDIN_SECONDS = 2.0
@@ -63,7 +63,7 @@ def _logged(error: Exception, data_dir: str, now: int) -> str:
 
 def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:
     """Start the user's own status line, and return the function that returns its lines."""
-    from unified_state.agents.install.status_line_entry import other_command
+    from unified_state.hosts.install.status_line_entry import other_command
 
     command = other_command(replaced, place.repository.worktree, environ)
     if not command:

@@ -131,7 +131,7 @@ class Run:
 
     def leave_trace(self) -> None:
         """Record the run and its problem. If that fails too, print the problem to stderr."""
-        from unified_state.memory.repository.health import HookRun, log_problem, note_run
+        from unified_state.project.health import HookRun, log_problem, note_run
 
         self._mask()
         spent = round((time.monotonic() - self.started) * 1000)
@@ -146,7 +146,7 @@ class Run:
     def _mask(self) -> None:
         """Mask the problem: it may quote a command, or a text that was being archived."""
         if self.problem:
-            from unified_state.memory.secrets.rules.mask import mask_text
+            from unified_state.secrets.rules.mask import mask_text
 
             self.problem, self._details = (
                 mask_text(text, lambda _secret: "in-log") for text in (self.problem, self._details)
@@ -208,7 +208,7 @@ def _without_secrets(text: str) -> str:
     is_uuid = len(text) == _UUID and text[8] == text[13] == "-"
     if is_uuid or len(text) < _SHORTEST_SECRET:
         return text
-    from unified_state.memory.secrets.rules.mask import hide_secrets
+    from unified_state.secrets.rules.mask import hide_secrets
 
     return hide_secrets(text)
 

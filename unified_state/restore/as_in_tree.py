@@ -5,7 +5,7 @@ The comparison is bounded in files, bytes and time. What is beyond the bounds is
 
 from __future__ import annotations
 
-from unified_state.memory.working_set.tree_view import TreeView
+from unified_state.capture.working_set.tree_view import TreeView
 from unified_state.model.known import Known, WorkingFile, WorkingSet
 
 _FILES, _READ, _WORDS = 60, 24, 80  # looked at, read, and compared identifiers of one file

@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import latest_compaction
+from unified_state.archive.session_work import open_notes, pending_actions, read_work
+from unified_state.archive.sessions import LOCAL_SESSION, session_id_of, session_number
+from unified_state.archive.steps import recent_steps, typed_steps, uses_of_turns
 from unified_state.capture.survival_table import find_survival
+from unified_state.capture.working_set.tree_view import TreeView, timed_view
+from unified_state.capture.working_set.working_set_table import read_working_set
+from unified_state.ledger.check_validity import with_validities
+from unified_state.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
+from unified_state.ledger.rules.short_item import oldest_first, unenforced
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.times import is_past, to_milliseconds, to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.session_work import open_notes, pending_actions, read_work
-from unified_state.memory.archive.sessions import LOCAL_SESSION, session_id_of, session_number
-from unified_state.memory.archive.steps import recent_steps, typed_steps, uses_of_turns
-from unified_state.memory.ledger.check_validity import with_validities
-from unified_state.memory.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
-from unified_state.memory.ledger.rules.short_item import oldest_first, unenforced
-from unified_state.memory.repository.place import Place
-from unified_state.memory.working_set.tree_view import TreeView, timed_view
-from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.item import LedgerItem
 from unified_state.model.known import Composition, Known, Prompt, Reason, Turn
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import NOTICE, PROMPT, Step
+from unified_state.project.place import Place
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work, uncommitted
@@ -232,7 +232,7 @@ def _git_now(place: Place, root: str) -> dict[str, Any]:
     worktree = place.repository.worktree
     if not (root and place.repository.git_dir and TreeView(worktree).is_at(root)):
         return {}
-    from unified_state.memory.repository.git_state import read_git  # only after a compaction
+    from unified_state.project.git_state import read_git  # only after a compaction
 
     git = read_git(worktree, environment(), _GIT_SECONDS)
     return {} if git.error else {"git": git, "git_is_current": True}

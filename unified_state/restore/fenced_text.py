@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import Restore, keep_restore
 from unified_state.lib.fence import fenced
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import Restore, keep_restore
 from unified_state.model.hook_event import BRIEF, WORKING_SET
 from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import Compaction, find_compaction
 from unified_state.capture.survival_table import Survived, all_survivals, find_survival, keep_restored, tell_once
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.text import estimate_tokens
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import Compaction, find_compaction
 from unified_state.model.known import KEPT, MISSING, Known
 from unified_state.model.refs import COMPACTION, parse_ref
 from unified_state.restore.rules.brief_lines import survival_line, told_refs

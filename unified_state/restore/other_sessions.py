@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unified_state.archive.archive import Archive
 from unified_state.errors import NotFoundError
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.ledger.check_validity import with_validities
-from unified_state.memory.ledger.item_table import ACTIVE, find_item, links_of
-from unified_state.memory.ledger.rules.item_lines import item_line, with_validity
-from unified_state.memory.ledger.rules.short_item import unenforced
-from unified_state.memory.repository.find_repository import Repository
+from unified_state.ledger.check_validity import with_validities
+from unified_state.ledger.item_table import ACTIVE, find_item, links_of
+from unified_state.ledger.rules.item_lines import item_line, with_validity
+from unified_state.ledger.rules.short_item import unenforced
 from unified_state.model.item import LedgerItem
 from unified_state.model.known import ELSEWHERE, Known
+from unified_state.project.find_repository import Repository
 from unified_state.restore.fenced_text import fence_and_remember
 from unified_state.restore.restore_table import take_news
 

@@ -6,19 +6,19 @@ import os
 import tempfile
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import newest_session, session_number
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.ingest import read_head
 from unified_state.capture.rules.presence import judge
 from unified_state.errors import NotFoundError
+from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.lib.record import Record
 from unified_state.lib.text import estimate_tokens
 from unified_state.lib.tokens import count_tokens
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import newest_session, session_number
-from unified_state.memory.ledger.item_table import ACTIVE, stated_items
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import BRIEF, PARTS, Moment
 from unified_state.model.known import RELEVANT, Composition, Known
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose

@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterable, Iterator
 from math import log
 
-from unified_state.agents.transcripts.rules.own_words import typed_passages
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import Filters, count_having, count_steps, count_words, tells_something
+from unified_state.archive.steps import find_step, turn_of_step
+from unified_state.hosts.transcripts.rules.own_words import typed_passages
+from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import estimate_tokens, index_text, is_cjk, one_line
 from unified_state.lib.times import age_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import Filters, count_having, count_steps, count_words, tells_something
-from unified_state.memory.archive.steps import find_step, turn_of_step
-from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.refs import STEP, parse_ref
 from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.restore.rules.passages import passages, sentences

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import STAND_IN, newest_session
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import STAND_IN, newest_session
 
 _BY_OTHERS = (
     "FROM session JOIN news ON news.id > session.news AND news.session_id IS NOT session.session_id "

@@ -10,17 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import newest_session
 from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import FileLock, remove_if_empty, write_note
 from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import newest_session
-from unified_state.memory.repository.git_command import GitNotCalledError, prepare_git
-from unified_state.memory.repository.git_exclude import exclude_from_git
-from unified_state.memory.repository.place import RULES_FILES, Place, wants_rules_file
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.project.git_command import GitNotCalledError, prepare_git
+from unified_state.project.git_exclude import exclude_from_git
+from unified_state.project.place import RULES_FILES, Place, wants_rules_file
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather
 from unified_state.restore.rules.compose import compose
 from unified_state.settings import Settings, environment

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import count_words, telling_words
+from unified_state.capture.working_set.working_set_table import read_working_set
+from unified_state.ledger.check_validity import with_validities
+from unified_state.ledger.item_table import ACTIVE, list_items, newest_items
 from unified_state.lib.identifiers import identifiers, mentioned_files
 from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import count_words, telling_words
-from unified_state.memory.ledger.check_validity import with_validities
-from unified_state.memory.ledger.item_table import ACTIVE, list_items, newest_items
-from unified_state.memory.repository.place import Place
-from unified_state.memory.working_set.working_set_table import read_working_set
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION, LedgerItem
 from unified_state.model.known import Known, WorkingFile, WorkingSet
+from unified_state.project.place import Place
 from unified_state.restore.rules.compose import compose
 
 _MOST_ITEMS, _MOST_FILES, _MOST_WORDS = 16, 6, 16  # words: identifiers of a file

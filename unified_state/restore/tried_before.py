@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import latest_compaction
+from unified_state.archive.full_text import count_having, count_steps
+from unified_state.ledger.item_table import newest_items
+from unified_state.ledger.rules.item_lines import item_line
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.query import CHATTER, query_words, words_of
 from unified_state.lib.text import is_cjk, unpack
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.full_text import count_having, count_steps
-from unified_state.memory.ledger.item_table import newest_items
-from unified_state.memory.ledger.rules.item_lines import item_line
 from unified_state.model.item import ATTEMPT, LedgerItem
 from unified_state.model.known import TRIED
 from unified_state.restore.fenced_text import fence_and_remember

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.steps import recent_steps
+from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import counted, cut
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.steps import recent_steps
-from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.step import PROMPT, TOOL_CALL
 from unified_state.restore.rules.passages import decides, passages
 from unified_state.restore.rules.recent_work import recent_work

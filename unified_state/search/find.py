@@ -7,21 +7,21 @@ from collections.abc import Callable
 from sqlite3 import DatabaseError
 from typing import TYPE_CHECKING, Any
 
+from unified_state.archive.archive import Archive, explained
+from unified_state.archive.cut_outputs import note_recall
+from unified_state.archive.full_text import Filters
+from unified_state.archive.index.step_index import is_any_unindexed
+from unified_state.archive.steps import index_left, steps_of_turn
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
+from unified_state.ledger.item_table import items_called
+from unified_state.ledger.source_table import entry_steps
 from unified_state.lib.query import words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import one_line
-from unified_state.memory.archive.archive import Archive, explained
-from unified_state.memory.archive.cut_outputs import note_recall
-from unified_state.memory.archive.full_text import Filters
-from unified_state.memory.archive.index.step_index import is_any_unindexed
-from unified_state.memory.archive.steps import index_left, steps_of_turn
-from unified_state.memory.ledger.item_table import items_called
-from unified_state.memory.ledger.source_table import entry_steps
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.search.search_archive import MOST_HITS, note_accesses, search
 from unified_state.setting_table import OFF

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from heapq import nlargest
 
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import Filters, tells_something, those_passing
-from unified_state.memory.archive.steps import step_numbers
-from unified_state.memory.archive.vector_table import find_model, full_name, read_vectors
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import Filters, tells_something, those_passing
+from unified_state.archive.steps import step_numbers
+from unified_state.archive.vector_table import find_model, full_name, read_vectors
+from unified_state.extras.vectors.models import Model, open_model
+from unified_state.extras.vectors.nearest_vectors import Numbers, matrix, nearest, unit
 from unified_state.search.rules.relevance import without
-from unified_state.search.vectors.models import Model, open_model
-from unified_state.search.vectors.nearest_vectors import Numbers, matrix, nearest, unit
 
 _THOUGHT = 4  # words; shorter queries name something more often than they describe it
 _BEYOND = 10  # factor on the candidates if filters will remove some

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import find_compaction, restores_of
+from unified_state.archive.export_steps import export_line
+from unified_state.archive.steps import find_step, steps_of_turn, turn_of_step
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.ledger.item_table import find_item, items_called, links_of, list_items
 from unified_state.lib.excerpts import MOST_MATCHES, lines_of, matches_in, parse_range, shown_matches
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import find_compaction, restores_of
-from unified_state.memory.archive.export_steps import export_line
-from unified_state.memory.archive.steps import find_step, steps_of_turn, turn_of_step
-from unified_state.memory.ledger.item_table import find_item, items_called, links_of, list_items
 from unified_state.model.item import LedgerItem
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 

@@ -10,14 +10,8 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from unified_state.errors import NotFoundError
-from unified_state.lib.decay import raised, score
-from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
-from unified_state.lib.record import Record
-from unified_state.lib.text import index_text, names_with_parts, one_line, parts_of_names
-from unified_state.lib.times import to_milliseconds, to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import (
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import (
     MOST_COUNTED,
     MOST_MATCHES,
     SAMPLE,
@@ -29,10 +23,16 @@ from unified_state.memory.archive.full_text import (
     find_words,
     rarest,
 )
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.steps import DATA_URL, Placed, find_placed, readable
-from unified_state.memory.archive.word_forms import Forms, forms_of
-from unified_state.memory.ledger.item_table import ACTIVE, searched_items
+from unified_state.archive.sessions import session_number
+from unified_state.archive.steps import DATA_URL, Placed, find_placed, readable
+from unified_state.archive.word_forms import Forms, forms_of
+from unified_state.errors import NotFoundError
+from unified_state.ledger.item_table import ACTIVE, searched_items
+from unified_state.lib.decay import raised, score
+from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
+from unified_state.lib.record import Record
+from unified_state.lib.text import index_text, names_with_parts, one_line, parts_of_names
+from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.item import ALIAS_LETTERS, LedgerItem
 from unified_state.model.step import PROMPT, Hit
 from unified_state.search.rules.relevance import (

@@ -13,11 +13,8 @@ from contextlib import suppress
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from unified_state.errors import NotFoundError, UnifiedStateError
-from unified_state.lib.query import query_words
-from unified_state.lib.record import Record
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.full_text import (
+from unified_state.archive.archive import Archive
+from unified_state.archive.full_text import (
     MOST_COUNTED,
     Filters,
     best_matches,
@@ -26,8 +23,11 @@ from unified_state.memory.archive.full_text import (
     rarest,
     word_shares,
 )
-from unified_state.memory.archive.steps import Placed
-from unified_state.memory.archive.word_forms import Forms, forms_of
+from unified_state.archive.steps import Placed
+from unified_state.archive.word_forms import Forms, forms_of
+from unified_state.errors import NotFoundError, UnifiedStateError
+from unified_state.lib.query import query_words
+from unified_state.lib.record import Record
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
 from unified_state.search.search_archive import (

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import recent_transcripts
+from unified_state.hosts.gate.generation import QUIET_FOLDER
 from unified_state.lib.times import current_time
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import recent_transcripts
-from unified_state.memory.quiet.generation import QUIET_FOLDER
-from unified_state.memory.workspace.workspace import AroundUse, Workspace
+from unified_state.project.workspace.workspace import AroundUse, Workspace
 
 _MOST_SESSIONS = 20
 _PATIENCE = 1_000  # milliseconds for which a step waits for another writer; the next use tries again

@@ -3,6 +3,9 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import NOW, SESSION
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import begin_compaction, keep_boundary
+from unified_state.archive.sessions import touch_session
 from unified_state.context.window.context_table import (
     keep_watched,
     newest_cut,
@@ -10,9 +13,6 @@ from unified_state.context.window.context_table import (
     take_line,
     watched_context,
 )
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import begin_compaction, keep_boundary
-from unified_state.memory.archive.sessions import touch_session
 from unified_state.model.context_usage import OK, WARNING, Limit, Watched
 from unified_state.model.step import Boundary
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tests.fork_server import COMMAND, is_forkable, run_ours, start_forked, status_of
-from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
+from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES
 
 PROGRAM = COMMAND
 

@@ -8,9 +8,9 @@ import pytest
 
 from unified_state.errors import NotAtGateError
 from unified_state.interfaces.cli.command_context import Context
-from unified_state.memory.workspace.workspace import Workspace
-from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import CONSTRAINT, EVIDENCE
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.state_file.writer.record_state import add_item
 
 
 def test_a_rule_that_waits_for_the_archive_is_not_taken_away_either(workspace: Workspace) -> None:

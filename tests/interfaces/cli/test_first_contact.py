@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.cli.screen import run
-from unified_state.agents.install.install_claude_code import READ_ONLY_RULES
+from unified_state.hosts.install.install_claude_code import READ_ONLY_RULES
 from unified_state.interfaces.cli.command_table import (
     COMMANDS,
     DATA,

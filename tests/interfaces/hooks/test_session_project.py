@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from tests.builders import SESSION, answer, append, prompt
-from unified_state.agents.transcripts.rules.hosts import HOSTS
+from unified_state.hosts.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces.cli.main import run
 from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.hook_tool_output import shortened
 from unified_state.interfaces.hook_tool_use import check
 from unified_state.interfaces.host_hook import HostRun
 from unified_state.interfaces.mcp.server_project import Project
-from unified_state.memory.repository.place import locate
+from unified_state.project.place import locate
 from unified_state.settings import default_data_dir
 
 Git = Callable[..., str]

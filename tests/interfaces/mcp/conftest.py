@@ -8,8 +8,8 @@ import pytest
 
 from tests.builders import NOW, SESSION, Entry, append
 from unified_state.capture.capture_transcript import Capture
-from unified_state.memory.workspace.workspace import open_workspace
 from unified_state.model.hook_event import Moment
+from unified_state.project.workspace.workspace import open_workspace
 
 
 @pytest.fixture

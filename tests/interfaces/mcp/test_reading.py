@@ -16,7 +16,7 @@ from tests.builders import call as called
 from tests.builders import prompt, result
 from unified_state.interfaces.cli.main import run
 from unified_state.lib.tokens import count_tokens
-from unified_state.memory.manager import UnifiedStateManager
+from unified_state.state_file.manager import UnifiedStateManager
 
 from .asking import answer, refused, resource, text_of
 from .asking import call as asked

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.builders import SESSION, prompt
-from unified_state.memory.ledger.item_table import find_item
-from unified_state.memory.ledger.rules.short_item import is_binding
-from unified_state.memory.workspace.workspace import open_workspace
+from unified_state.ledger.item_table import find_item
+from unified_state.ledger.rules.short_item import is_binding
+from unified_state.project.workspace.workspace import open_workspace
 
 from .asking import answer, refused, tools
 

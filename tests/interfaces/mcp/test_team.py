@@ -12,9 +12,9 @@ import pytest
 
 from tests.builders import prompt
 from tests.contracts.contract import session, step, uuid
+from tests.extras.team.team import Team, make_database, send
 from tests.passwd import need_own_passwd
 from tests.postgres_server import PostgresServer
-from tests.team.team import Team, make_database, send
 from unified_state.model.history_records import StoredItem
 
 from .asking import answer, refused

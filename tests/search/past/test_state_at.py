@@ -11,23 +11,23 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, SESSION, answer, call, prompt, result
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import begin_compaction
+from unified_state.archive.sessions import touch_session
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.main import run
+from unified_state.ledger.correct_item import close, drop, edit, reopen
+from unified_state.ledger.decide_proposal import accept, reject
+from unified_state.ledger.item_table import find_item, update_item
+from unified_state.ledger.record_item import Author, record_item, resolve
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import begin_compaction
-from unified_state.memory.archive.sessions import touch_session
-from unified_state.memory.ledger.correct_item import close, drop, edit, reopen
-from unified_state.memory.ledger.decide_proposal import accept, reject
-from unified_state.memory.ledger.item_table import find_item, update_item
-from unified_state.memory.ledger.record_item import Author, record_item, resolve
-from unified_state.memory.manager import UnifiedStateManager
-from unified_state.memory.repository.find_repository import find_repository
-from unified_state.memory.secrets.masker import Masker
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION
+from unified_state.project.find_repository import find_repository
 from unified_state.search.past.points import find_point
 from unified_state.search.past.state_at import changes_between, history_of, items_at
+from unified_state.secrets.masker import Masker
+from unified_state.state_file.manager import UnifiedStateManager
 
 HOUR = 3_600_000
 USER = Author(USER_SAID)

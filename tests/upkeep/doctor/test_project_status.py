@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.builders import answer, prompt
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.text_columns import forget_step
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.archive.archive import Archive
+from unified_state.archive.text_columns import forget_step
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.upkeep.doctor.project_status import read_status
 
 

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from tests.amount import examples
 from tests.builders import any_json
 from unified_state.errors import ForeignFileError, NewerVersionError
+from unified_state.extras.importers import claude_flow, claude_mem
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
-from unified_state.upkeep.exchange import claude_flow, claude_mem
 from unified_state.upkeep.exchange.state_snapshot import read_snapshot
 
 from .foreign import FLOW, FLOW_JSON, MEM, PROJECT, STATES, database, database_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unified_state.agents.transcripts.rules.call_effects import Call
-from unified_state.agents.transcripts.rules.failure_lines import failing_lines
+from unified_state.hosts.transcripts.rules.call_effects import Call
+from unified_state.hosts.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.shell.shell_commands import command_key, simple_commands
 from unified_state.lib.text import cut, one_line
 from unified_state.model.constraint import OBSERVED, USER_SAID

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unified_state.agents.transcripts.rules.own_words import own_passages, without_command
+from unified_state.hosts.transcripts.rules.own_words import own_passages, without_command
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.model.constraint import INFERRED

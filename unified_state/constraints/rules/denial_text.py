@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unified_state.ledger.rules.item_lines import ORIGINS, harmless
 from unified_state.lib.text import cut
-from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
 from unified_state.model.constraint import ASK, DENY, LIFTED_BY, WARN, Breach
 
 _TEXT, _SOURCE, _MATCHED = 240, 100, 120  # characters

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
+from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.lib.shell.shell_commands import commands_run
 from unified_state.lib.shell.shell_line import SimpleCommand, UnreadableError, program_name
 

@@ -10,17 +10,17 @@ import os
 from collections.abc import Sequence
 from hashlib import sha256
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import LOCAL_SESSION
+from unified_state.archive.write_steps import StepWriter
 from unified_state.context.messages.prune_messages import ASSISTANT, TOOL, CutText
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import pack
 from unified_state.lib.times import current_time
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import LOCAL_SESSION
-from unified_state.memory.archive.write_steps import StepWriter
-from unified_state.memory.manager import program_workspace
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.step import NOTICE, TEXT, TOOL_RESULT, Step
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import recall_and_note
+from unified_state.state_file.manager import program_workspace
 
 # A program may put any text in the user's place. So such a text becomes a notice, which has no authority.
 _KINDS = {TOOL: TOOL_RESULT, ASSISTANT: TEXT}

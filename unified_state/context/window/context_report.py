@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.cut_outputs import Savings, read_savings
+from unified_state.archive.sessions import newest_with_transcript, session_id_of, session_number
 from unified_state.context.window.context_table import done_compactions, transcript_of
 from unified_state.context.window.read_context import newest_reading, watched_now
 from unified_state.lib.record import Record
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.cut_outputs import Savings, read_savings
-from unified_state.memory.archive.sessions import newest_with_transcript, session_id_of, session_number
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.context_usage import Reading, Watched
+from unified_state.project.workspace.workspace import Workspace
 
 
 class Cut(Record):

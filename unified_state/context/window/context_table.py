@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import newest_with_transcript, session_id_of
-from unified_state.memory.quiet.generation import end_generation
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import newest_with_transcript, session_id_of
+from unified_state.hosts.gate.generation import end_generation
 from unified_state.model.context_usage import Limit, Watched
 
 _MOST_SEEN = 5  # recent compactions that show the client's limit, which may have changed since

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from unified_state.agents.transcripts.transcript_lines import parse_entries, time_of, usage_of
+from unified_state.archive.archive import Archive
 from unified_state.context.window.context_table import newest_cut, seen_limits, watched_context
 from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
+from unified_state.hosts.transcripts.transcript_lines import parse_entries, time_of, usage_of
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
-from unified_state.memory.archive.archive import Archive
 from unified_state.model.context_usage import OK, Limit, Reading, Watched
 from unified_state.settings import Settings
 

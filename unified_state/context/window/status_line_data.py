@@ -9,6 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import session_number
 from unified_state.context.window.read_context import watched_before
 from unified_state.context.window.rules.context_phase import compaction_limit, phase_of
 from unified_state.context.window.rules.status_text import Glance
@@ -16,12 +18,10 @@ from unified_state.errors import UnifiedStateError
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.text import unpack
 from unified_state.lib.times import age_text, to_milliseconds
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.repository.health import newest_problem
-from unified_state.memory.repository.place import Place
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.context_usage import OK, Reading
+from unified_state.project.health import newest_problem
+from unified_state.project.place import Place
 from unified_state.settings import Settings
 
 _PATIENCE = 0.02  # seconds to wait for a writer; the next refresh is soon

@@ -11,8 +11,8 @@ from argparse import SUPPRESS
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES, SESSION_VARIABLES
 from unified_state.errors import MissingExtraError, NothingArchivedError, UsageError
+from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES, SESSION_VARIABLES
 from unified_state.lib.fence import visible, visible_json
 from unified_state.lib.files import lies_in
 from unified_state.lib.json_text import dump_ascii_json, dump_json
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from unified_state.interfaces.cli.terminal import Style
-    from unified_state.memory.repository.place import Place
-    from unified_state.memory.workspace.workspace import Workspace
     from unified_state.model.check import Check
+    from unified_state.project.place import Place
+    from unified_state.project.workspace.workspace import Workspace
 
     Action = Callable[["Context", Namespace], int | None]
 
@@ -126,7 +126,7 @@ class Context:
         """The folder whose memory a command uses: that of the session which runs it, else the current one."""
         project = ""
         if any(map(environment().get, (*SESSION_VARIABLES, PROJECT_VARIABLE))):
-            from unified_state.memory.workspace.session_project import client_project
+            from unified_state.project.workspace.session_project import client_project
 
             project = client_project(environment(), load_settings(None, environment()).data_dir)
         if not project and not self.folder:
@@ -138,7 +138,7 @@ class Context:
         """Open the workspace of the project. A command that only reads creates nothing, and waits only a little for
         another process that writes.
         """
-        from unified_state.memory.workspace.workspace import open_workspace  # hooks run without it
+        from unified_state.project.workspace.workspace import open_workspace  # hooks run without it
         from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
 
         workspace = open_workspace(
@@ -163,7 +163,7 @@ class Context:
         """
         workspace = self.workspace(create=False)
         if workspace.is_empty:
-            from unified_state.memory.workspace.link import parent_memory
+            from unified_state.project.workspace.link import parent_memory
 
             message, hint = "nothing is archived here yet", "or `unified-state import` for old sessions"
             parent = parent_memory(workspace.place, workspace.settings.data_dir)
@@ -176,7 +176,7 @@ class Context:
         """Open the workspace for a command that changes what is archived. Raises NothingArchivedError without
         an archive.
         """
-        from unified_state.memory.workspace.workspace import WRITER_SECONDS
+        from unified_state.project.workspace.workspace import WRITER_SECONDS
 
         return self.reading().replace(seconds=WRITER_SECONDS)
 
@@ -191,7 +191,7 @@ class Context:
         return self._at(self._project, create=False)
 
     def _at(self, folder: str, *, create: bool) -> tuple[Place, Settings]:
-        from unified_state.memory.repository.place import locate
+        from unified_state.project.place import locate
 
         data_dir = load_settings(None, environment()).data_dir
         place = locate(folder, data_dir, create=create, shell=self.folder)
@@ -200,7 +200,7 @@ class Context:
     def check_may_take_away(self, place: Place, settings: Settings, deed: str) -> None:
         """Raise UsageError if `deed` would end all rules in force and the caller is not the user."""
         from unified_state.constraints.compile_constraints import check_may_take_away
-        from unified_state.memory.workspace.workspace import Workspace
+        from unified_state.project.workspace.workspace import Workspace
         from unified_state.upkeep.around_use import SETTLE
 
         # A rule that waits for the archive is in force too.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.ledger.inbox import Effect, Waiting
+from unified_state.ledger.item_table import PROPOSED, RESOLVED, SUPERSEDED
+from unified_state.ledger.rules.from_file import is_from_file, status_in_file
+from unified_state.ledger.rules.item_lines import harmless, item_line
+from unified_state.ledger.rules.short_item import main_text, short_form
+from unified_state.ledger.waiting_notes import WORK_ITEM, WaitingNote
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_milliseconds
-from unified_state.memory.ledger.inbox import Effect, Waiting
-from unified_state.memory.ledger.item_table import PROPOSED, RESOLVED, SUPERSEDED
-from unified_state.memory.ledger.rules.from_file import is_from_file, status_in_file
-from unified_state.memory.ledger.rules.item_lines import harmless, item_line
-from unified_state.memory.ledger.rules.short_item import main_text, short_form
-from unified_state.memory.ledger.waiting_notes import WORK_ITEM, WaitingNote
 
 _LINE, _VALUE = 400, 160  # characters of an item, and of one of its fields
 

@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
         parsed = parse(arguments)
         return int(parsed.run(parsed))
     except UnifiedStateError as error:
-        from unified_state.memory.secrets.rules.mask import hide_secrets  # a message may quote a foreign file
+        from unified_state.secrets.rules.mask import hide_secrets  # a message may quote a foreign file
 
         sys.stderr.write(f"{PROGRAM}: {visible(hide_secrets(str(error)))}\n")
         return error.exit_code

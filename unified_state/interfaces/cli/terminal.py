@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, TextIO
 
-from unified_state.agents.transcripts.rules.hosts import AGENT_VARIABLES
+from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.settings import environment
 
 Style = Literal["headings", "hits", "labels", "lists", "verdicts"]

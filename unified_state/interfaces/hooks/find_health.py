@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import count_sessions
 from unified_state.constraints.constraint_table import ever_enforced, has_hook
 from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import count_sessions
-from unified_state.memory.repository.health import health_line
-from unified_state.memory.repository.place import has_other_archives
+from unified_state.project.health import health_line
+from unified_state.project.place import has_other_archives
 
 _FIRST_SESSIONS = 3  # of an archive: they are shown other archives that may be meant
 
@@ -17,7 +17,7 @@ def find_health(call: HookCall, archive: Archive) -> str | None:
 
     It also updates the enforcement of constraints and the record of this checkout.
     """
-    from unified_state.memory.repository.rejoin import remember  # a turn's end records no checkout
+    from unified_state.project.rejoin import remember  # a turn's end records no checkout
 
     place = call.workspace.place
     remember(place, anew=True)
@@ -38,7 +38,7 @@ def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
         return None
     if not is_among_first(archive):
         return None
-    from unified_state.memory.workspace.link import unjoined_line  # few sessions have another archive as a candidate
+    from unified_state.project.workspace.link import unjoined_line  # few sessions have another archive as a candidate
 
     return unjoined_line(place, data_dir)
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from unified_state.capture.capture_transcript import Capture
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.pending_messages import Pending, keep_message
-from unified_state.memory.archive.sessions import (
+from unified_state.archive.archive import Archive
+from unified_state.archive.pending_messages import Pending, keep_message
+from unified_state.archive.sessions import (
     Cursor,
     move_cursor,
     read_cursor,
     session_id_of,
     touch_session,
 )
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.capture.capture_transcript import Capture
 from unified_state.model.hook_event import HOST_MARK, HookEvent, Moment
+from unified_state.project.workspace.workspace import Workspace
 
 
 class HookCall:

@@ -6,12 +6,12 @@ import os
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.memory.state_file.adopt import archive_of_file
-from unified_state.memory.workspace.waiting_events import keep_waiting
 from unified_state.model.hook_event import BRIEF
 from unified_state.model.step import PROMPT, TEXT
+from unified_state.project.workspace.waiting_events import keep_waiting
 from unified_state.restore.compose_restore import gather, restored_text, with_enforcement
 from unified_state.restore.fenced_text import fence
+from unified_state.state_file.adopt import archive_of_file
 
 _MESSAGES = {"prompt": PROMPT, "last_assistant_message": TEXT}  # an event has one of them
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import latest_compaction
+from unified_state.archive.sessions import read_cursor, session_number, waiting_for_prompt
+from unified_state.hosts.gate.generation import drop_quiet, note_quiet
 from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import latest_compaction
-from unified_state.memory.archive.sessions import read_cursor, session_number, waiting_for_prompt
-from unified_state.memory.quiet.generation import drop_quiet, note_quiet
-from unified_state.memory.repository.health import newest_problem
 from unified_state.model.hook_event import HOST_MARK
+from unified_state.project.health import newest_problem
 from unified_state.settings import default_data_dir
 
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import os
 
-from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError, StorageError
-from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import (
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import (
     POST_COMPACT,
     SUBAGENT_STOP,
     begin_compaction,
@@ -21,15 +19,17 @@ from unified_state.memory.archive.compactions import (
     latest_compaction,
     restart_compaction,
 )
-from unified_state.memory.archive.session_work import change_work
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.ledger.item_table import ACTIVE, stated_items
-from unified_state.memory.repository.git_state import start_git
-from unified_state.memory.writer.record_state import refresh_state
-from unified_state.memory.writer.save_state import save_state
+from unified_state.archive.session_work import change_work
+from unified_state.archive.sessions import session_number
+from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError, StorageError
+from unified_state.interfaces.hooks.hook_call import HookCall
+from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.model.session_state import GitState, State
+from unified_state.project.git_state import start_git
 from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
 from unified_state.restore.work_in_short import work_in_short
+from unified_state.state_file.writer.record_state import refresh_state
+from unified_state.state_file.writer.save_state import save_state
 
 _TRIGGER = "precompact"
 

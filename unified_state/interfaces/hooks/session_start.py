@@ -6,14 +6,9 @@ from collections.abc import Iterable
 from sqlite3 import OperationalError
 from typing import TYPE_CHECKING
 
-from unified_state.agents.transcripts.rules.hosts import title_of_host
-from unified_state.interfaces.hooks.find_health import find_health
-from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
-from unified_state.lib.files import remove_old_leftovers
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import begin_compaction, latest_compaction, restores_of
-from unified_state.memory.archive.sessions import (
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import begin_compaction, latest_compaction, restores_of
+from unified_state.archive.sessions import (
     cleared_by,
     end_session,
     newest_session,
@@ -21,11 +16,16 @@ from unified_state.memory.archive.sessions import (
     session_id_of,
     session_number,
 )
-from unified_state.memory.archive.steps import last_entry_at
-from unified_state.memory.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
-from unified_state.memory.workspace.session_project import drop_project
-from unified_state.memory.workspace.workspace import has_foreign_file
+from unified_state.archive.steps import last_entry_at
+from unified_state.hosts.transcripts.rules.hosts import title_of_host
+from unified_state.interfaces.hooks.find_health import find_health
+from unified_state.interfaces.hooks.hook_call import HookCall
+from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
+from unified_state.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
+from unified_state.lib.files import remove_old_leftovers
 from unified_state.model.hook_event import BRIEF, WORKING_SET
+from unified_state.project.workspace.session_project import drop_project
+from unified_state.project.workspace.workspace import has_foreign_file
 
 if TYPE_CHECKING:
     from unified_state.model.known import Known, Reason
@@ -107,7 +107,7 @@ def _tell_waiting(call: HookCall, archive: Archive) -> None:
     if call.part == BRIEF and archive.meta(TOLD_OF_FILE) is None:
         place = call.workspace.place
         if has_foreign_file(place) or waits_from_file(archive):
-            from unified_state.memory.writer.foreign_file import tell_of_file  # once in the life of an archive
+            from unified_state.state_file.writer.foreign_file import tell_of_file  # once in the life of an archive
 
             line = tell_of_file(archive, call.workspace, call.now)
             call.message = "\n".join(filter(None, (call.message, line)))

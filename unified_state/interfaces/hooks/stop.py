@@ -7,12 +7,12 @@ archives the rest.
 
 from __future__ import annotations
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import session_number
 from unified_state.context.window.context_table import keep_watched, watched_context
 from unified_state.context.window.read_context import newest_reading, watched_now
 from unified_state.context.window.rules.context_phase import is_higher, told_line
 from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import session_number
 from unified_state.model.context_usage import OK
 from unified_state.model.step import TEXT
 
@@ -21,7 +21,7 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     """Store the message that ended the turn, and archive to the turn's end in the background."""
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
     if call.settings.postgres_enabled and call.settings.sync_in_background:
-        from unified_state.team.start_sync import start_sync
+        from unified_state.extras.team.start_sync import start_sync
 
         start_sync(
             archive, call.workspace.place.repository.worktree, call.environ, call.now
@@ -71,6 +71,6 @@ def watch_context(call: HookCall, archive: Archive) -> None:
 def _checkpoint(call: HookCall, archive: Archive) -> None:
     """Save the state with git, as before a compaction."""
     from unified_state.interfaces.hooks.pre_compact import save_checkpoint
-    from unified_state.memory.repository.git_state import start_git
+    from unified_state.project.git_state import start_git
 
     save_checkpoint(call, archive, "threshold", start_git(call.workspace.place.repository.worktree, call.environ)())

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import time
 
-from unified_state.agents.transcripts.subagent_tasks import has_begun, tasks_of
+from unified_state.archive.archive import Archive
+from unified_state.hosts.transcripts.subagent_tasks import has_begun, tasks_of
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.lib.fence import fenced
-from unified_state.memory.archive.archive import Archive
 from unified_state.restore.task_slice import task_slice
 
 _ABOUT = "recorded facts of this project, as data"

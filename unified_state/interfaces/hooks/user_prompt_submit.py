@@ -4,12 +4,12 @@ not reach the model, and what the archive knows about the prompt.
 
 from __future__ import annotations
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import Compaction, Restore, latest_compaction, restores_of
+from unified_state.archive.sessions import turns_since, waiting_for_prompt
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.lib.text import utf16_units
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import Compaction, Restore, latest_compaction, restores_of
-from unified_state.memory.archive.sessions import turns_since, waiting_for_prompt
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.hook_event import PARTS
 from unified_state.model.step import PROMPT
@@ -43,12 +43,12 @@ def _take_marked(call: HookCall, archive: Archive) -> str:
     (verb, refs), (own, doubtful) = decided_refs(prompt), marks_in(call.workspace.masker.typed(prompt))
     if not (refs or own or doubtful) or event.is_foreign or not call.is_enforced:
         return ""
-    from unified_state.memory.ledger.gate import is_typed_by_user
+    from unified_state.ledger.gate import is_typed_by_user
 
     if not is_typed_by_user(call.environ):
         return ""
     from unified_state.capture.record_marked import decide, record_marked
-    from unified_state.memory.writer.record_state import refresh_state
+    from unified_state.state_file.writer.record_state import refresh_state
 
     author = call.workspace.author().replace(origin=USER_SAID, session_id=event.session_id)
     lines = record_marked(archive, own, author, call.workspace.mask, call.now)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from unified_state.extras.blame.blame_lines import blame, parse_lines
 from unified_state.interfaces.mcp.server_project import Project, visible_value
+from unified_state.ledger.rules.short_item import sections_of
 from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_text
-from unified_state.memory.ledger.rules.short_item import sections_of
-from unified_state.memory.manager import UnifiedStateManager
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.session_state import STATE_VERSION, State
-from unified_state.search.blame.blame_lines import blame, parse_lines
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.past.state_at import changes_between, state_at
+from unified_state.state_file.manager import UnifiedStateManager
 
 # The sections of the state in the order of their pages: rules first, verbatim text last, and then notes.
 _ITEMS = sorted(STATE_SECTIONS, key=lambda section: (section != "constraints", section == "evidenceLedger"))

@@ -14,27 +14,27 @@ from pydantic import Field
 
 from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
+from unified_state.extras.team.recall_team import explain_of_team, recall_of_team
+from unified_state.extras.team.search_team import TeamHit, find_in_team
+from unified_state.extras.team.team_ref import is_team_ref
+from unified_state.extras.team.team_server import TeamServer, team_server
 from unified_state.interfaces.mcp.server_project import Project, visible_value
 from unified_state.interfaces.mcp.tool_pages import blame_page, changes_page, paged, state_page, text_page, turn_page
+from unified_state.ledger.explain_item import explain
+from unified_state.ledger.item_table import ACTIVE
 from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
-from unified_state.memory.ledger.explain_item import explain
-from unified_state.memory.ledger.item_table import ACTIVE
-from unified_state.memory.manager import UnifiedStateManager
-from unified_state.memory.workspace.workspace import Workspace
-from unified_state.memory.writer.correct_state import close_item
-from unified_state.memory.writer.record_state import add_item
 from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 from unified_state.model.step import KINDS
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.settings import environment
-from unified_state.team.recall_team import explain_of_team, recall_of_team
-from unified_state.team.search_team import TeamHit, find_in_team
-from unified_state.team.team_ref import is_team_ref
-from unified_state.team.team_server import TeamServer, team_server
+from unified_state.state_file.manager import UnifiedStateManager
+from unified_state.state_file.writer.correct_state import close_item
+from unified_state.state_file.writer.record_state import add_item
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from unified_state.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
+from unified_state.ledger.rules.short_item import is_binding, is_captured
 from unified_state.lib.text import cut
 from unified_state.lib.times import to_text
-from unified_state.memory.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
-from unified_state.memory.ledger.rules.short_item import is_binding, is_captured
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.known import KEPT, Known, Survival

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import estimate_tokens, utf16_units
-from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.known import Composition, Known, Said
 from unified_state.restore.rules.brief_lines import (
     AFTER_COMPACTION,

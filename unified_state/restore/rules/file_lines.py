@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import counted, estimate_tokens, without_digits
-from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.known import WorkingFile
 
 _MOST_NAMES, _LEAST_NAMES = 60, 12  # of a file that was edited, and of one that was read

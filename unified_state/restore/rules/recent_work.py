@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unified_state.agents.transcripts.rules.about_work import is_about_work
-from unified_state.agents.transcripts.rules.call_effects import continued_by, ended_output, read_call, still_runs_as
-from unified_state.agents.transcripts.rules.failure_lines import failing_lines
 from unified_state.capture.rules.commits import commits, may_make
 from unified_state.capture.rules.failed_calls import checks, denial, did_not_run, refusal
+from unified_state.hosts.transcripts.rules.about_work import is_about_work
+from unified_state.hosts.transcripts.rules.call_effects import continued_by, ended_output, read_call, still_runs_as
+from unified_state.hosts.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.shell.shell_commands import command_key, pipelines, shows
 from unified_state.lib.text import cut, one_line

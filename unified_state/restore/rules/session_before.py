@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import cut, estimate_tokens, one_line
-from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.known import Known
 from unified_state.restore.rules.summary_guidance import shows_compact_line
 

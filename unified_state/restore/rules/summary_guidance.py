@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from unified_state.capture.rules.summary_block import FORM
+from unified_state.ledger.rules.item_lines import ORIGINS, harmless
+from unified_state.ledger.rules.short_item import oldest_first
 from unified_state.lib.fence import fenced
 from unified_state.lib.text import cut
-from unified_state.memory.ledger.rules.item_lines import ORIGINS, harmless
-from unified_state.memory.ledger.rules.short_item import oldest_first
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 from unified_state.model.session_state import State

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from unified_state.agents.transcripts.rules.own_words import typed_passages
+from unified_state.hosts.transcripts.rules.own_words import typed_passages
+from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.query import words_of
 from unified_state.lib.text import cut, estimate_tokens
-from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.known import Prompt
 
 _RUN, _QUOTED = 4, 0.7  # words in a row; share of the runs of a sentence that a summary has if it quotes it

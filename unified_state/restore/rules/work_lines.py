@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import cut, estimate_tokens, without_digits
-from unified_state.memory.ledger.rules.item_lines import harmless
 from unified_state.model.known import Known, Recent, Run
 from unified_state.model.session_state import GitState
 from unified_state.restore.rules.value import Piece

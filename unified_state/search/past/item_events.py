@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.ledger.change_log import ACCEPTS, DROPS, REJECTS, REOPENS, ItemChange, LoggedChange, read_log
+from unified_state.ledger.rules.short_item import main_text
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.ledger.change_log import ACCEPTS, DROPS, REJECTS, REOPENS, ItemChange, LoggedChange, read_log
-from unified_state.memory.ledger.rules.short_item import main_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES, LedgerItem
 

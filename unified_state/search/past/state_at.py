@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import session_number
 from unified_state.errors import UsageError
+from unified_state.ledger.explain_item import place_of
+from unified_state.ledger.item_table import find_item, list_items, selected_items
+from unified_state.ledger.source_table import turn_at
 from unified_state.lib.record import Record
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.ledger.explain_item import place_of
-from unified_state.memory.ledger.item_table import find_item, list_items, selected_items
-from unified_state.memory.ledger.source_table import turn_at
-from unified_state.memory.repository.find_repository import Repository
 from unified_state.model.item import EVIDENCE, LedgerItem
 from unified_state.model.refs import ITEM, kind_of
+from unified_state.project.find_repository import Repository
 from unified_state.search.past.item_events import Event, ItemEvents, as_it_was
 from unified_state.search.past.points import Point, commits_beside, find_point
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from sqlite3 import sqlite_version_info
 
 from unified_state.lib.package import __version__
-from unified_state.memory.repository.health import BUG_REPORT
-from unified_state.memory.secrets.rules.mask import mask_text
+from unified_state.project.health import BUG_REPORT
+from unified_state.secrets.rules.mask import mask_text
 from unified_state.settings import default_data_dir
 
 

@@ -13,15 +13,17 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unified_state.agents.install.claude_settings import (
+from unified_state.errors import UnifiedStateError
+from unified_state.extras.lean.rules.levels import NAMES
+from unified_state.hosts.install.claude_settings import (
     PLUGIN,
     config_folder,
     is_enabled,
     known_program,
     settings_files,
 )
-from unified_state.agents.install.hook_launcher import called_program
-from unified_state.agents.install.hook_table import (
+from unified_state.hosts.install.hook_launcher import called_program
+from unified_state.hosts.install.hook_table import (
     BEGIN,
     HOOK_MODULE,
     archives_in,
@@ -31,17 +33,15 @@ from unified_state.agents.install.hook_table import (
     our_handlers,
     starts,
 )
-from unified_state.agents.install.install_claude_code import SCOPES, read_settings, target
-from unified_state.agents.install.install_host import called_programs, installed_hosts
-from unified_state.agents.install.skill_file import SKILL, has_skill
-from unified_state.context.lean.rules.levels import NAMES
-from unified_state.errors import UnifiedStateError
+from unified_state.hosts.install.install_claude_code import SCOPES, read_settings, target
+from unified_state.hosts.install.install_host import called_programs, installed_hosts
+from unified_state.hosts.install.skill_file import SKILL, has_skill
 from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.shell.search_path import find_program
-from unified_state.memory.repository.find_repository import find_repository
-from unified_state.memory.workspace.own_program import own_program
 from unified_state.model.check import Check, bad, good
+from unified_state.project.find_repository import find_repository
+from unified_state.project.workspace.own_program import own_program
 
 _AGAIN = "run `unified-state install` again"
 _SECONDS = 30  # timeout of a program's version query

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from unified_state.agents.transcripts.rules.call_effects import read_call
+from unified_state.archive.archive import Archive
+from unified_state.archive.steps import calls_that_went_well, find_step
 from unified_state.capture.rules.failed_calls import is_failed_check
+from unified_state.hosts.transcripts.rules.call_effects import read_call
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, selected_items
+from unified_state.ledger.rules.item_lines import harmless
+from unified_state.ledger.rules.same_words import folded, telling_words
+from unified_state.ledger.rules.short_item import is_captured, main_text
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.steps import calls_that_went_well, find_step
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, selected_items
-from unified_state.memory.ledger.rules.item_lines import harmless
-from unified_state.memory.ledger.rules.same_words import folded, telling_words
-from unified_state.memory.ledger.rules.short_item import is_captured, main_text
-from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.check import Check, bad, good
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, EVIDENCE, LedgerItem
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.secrets.masker import Masker
 
 _SECRET, _STALE, _DUPLICATE = "secrets", "stale results", "duplicates"
 _MOST_ITEMS = 5_000  # the newest

@@ -12,31 +12,31 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlite3 import DatabaseError, sqlite_version_info
 from typing import TypeVar
 
+from unified_state.archive.archive import Archive, damaged, read_enforcement, storage_error
+from unified_state.archive.journal.journalled_archive import JournalledArchive
+from unified_state.archive.schema.archive_check import problem_in
+from unified_state.archive.schema.archive_owner import check_owner
+from unified_state.archive.steps import damaged_steps
 from unified_state.constraints.compile_constraints import enforced
 from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
 from unified_state.errors import DamagedArchiveError, UnifiedStateError
+from unified_state.extras.team.server_states import ServerState, server_states
+from unified_state.extras.team.team_server import exposed_settings, server_problem
+from unified_state.ledger.item_table import ACTIVE, list_items
 from unified_state.lib.package import __version__
 from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
-from unified_state.memory.archive.archive import Archive, damaged, read_enforcement, storage_error
-from unified_state.memory.archive.schema.archive_check import problem_in
-from unified_state.memory.archive.schema.archive_owner import check_owner
-from unified_state.memory.archive.steps import damaged_steps
-from unified_state.memory.journal.journalled_archive import JournalledArchive
-from unified_state.memory.ledger.item_table import ACTIVE, list_items
-from unified_state.memory.repository.find_repository import FOREIGN, ID_FILE, examine, find_repository
-from unified_state.memory.repository.git_command import find_git
-from unified_state.memory.repository.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
-from unified_state.memory.repository.place import Place, journal_path
-from unified_state.memory.workspace.waiting_events import waiting_files
-from unified_state.memory.workspace.workspace import JSON_TIER
 from unified_state.model.check import Check, bad, good
 from unified_state.model.item import CONSTRAINT
+from unified_state.project.find_repository import FOREIGN, ID_FILE, examine, find_repository
+from unified_state.project.git_command import find_git
+from unified_state.project.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
+from unified_state.project.place import Place, journal_path
+from unified_state.project.workspace.waiting_events import waiting_files
+from unified_state.project.workspace.workspace import JSON_TIER
 from unified_state.setting_table import OFF
 from unified_state.settings import Settings
-from unified_state.team.server_states import ServerState, server_states
-from unified_state.team.team_server import exposed_settings, server_problem
 from unified_state.upkeep.doctor.check_hooks import check_hooks
 
 T = TypeVar("T")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.cut_outputs import Savings, read_savings
+from unified_state.archive.sessions import STAND_IN, count_sessions
+from unified_state.archive.vector_table import VectorCount, vector_counts
 from unified_state.errors import UnifiedStateError
+from unified_state.extras.team.server_states import ServerState, server_states
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD, is_past, to_milliseconds
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.cut_outputs import Savings, read_savings
-from unified_state.memory.archive.sessions import STAND_IN, count_sessions
-from unified_state.memory.archive.vector_table import VectorCount, vector_counts
-from unified_state.memory.repository.find_repository import Repository, read_head
-from unified_state.memory.repository.health import health_line
-from unified_state.memory.repository.place import Place
-from unified_state.memory.state_file.state_file import StateFile
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.item import CONSTRAINT
-from unified_state.team.server_states import ServerState, server_states
+from unified_state.project.find_repository import Repository, read_head
+from unified_state.project.health import health_line
+from unified_state.project.place import Place
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.state_file.state_file import StateFile
 
 _ALL_STEPS_AND_TURNS = "SELECT (SELECT count(*) FROM step), (SELECT count(*) FROM turn)"
 # Empty rows of forgotten, pruned or damaged steps do not count, nor turns that have no others. All rows are read for
@@ -109,7 +109,7 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
 def _server_problem(workspace: Workspace, environ: Mapping[str, str]) -> str | None:
     if not workspace.settings.postgres_enabled:
         return None
-    from unified_state.team.team_server import server_problem  # few have a server
+    from unified_state.extras.team.team_server import server_problem  # few have a server
 
     problem = server_problem(workspace.settings, environ)
     return None if problem is None else str(problem)
@@ -119,7 +119,7 @@ def _later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
     """Return the items that `later_items` finds. It is loaded if any item is of another commit."""
     if not archive.row(_HAS_OTHER_COMMITS, CONSTRAINT, read_head(repository)[0])[0]:
         return ()
-    from unified_state.memory.ledger.check_validity import later_items
+    from unified_state.ledger.check_validity import later_items
 
     return later_items(archive, repository)
 

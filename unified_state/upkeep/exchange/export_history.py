@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.history.archive_store import SqliteStore, everything
-from unified_state.memory.history.history_file import write_history
-from unified_state.memory.workspace.workspace import Workspace
-from unified_state.team.team_server import TeamServer
+from unified_state.archive.archive import Archive
+from unified_state.extras.team.team_server import TeamServer
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.upkeep.history.archive_store import SqliteStore, everything
+from unified_state.upkeep.history.history_file import write_history
 
 T = TypeVar("T")
 

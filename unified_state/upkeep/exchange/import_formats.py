@@ -9,18 +9,12 @@ import os
 from collections.abc import Callable, Iterator
 
 from unified_state.errors import ForeignFileError
-from unified_state.lib.json_text import parse_object
-from unified_state.lib.read_files import open_regular
-from unified_state.lib.record import Record
-from unified_state.memory.history.history_file import Header, is_history, is_sealed, read_history
-from unified_state.model.history_records import HistoryRecord
-from unified_state.upkeep.exchange import claude_flow, claude_mem, state_snapshot
-from unified_state.upkeep.exchange.foreign_files import MAGIC, foreign_database, unreadable
-from unified_state.upkeep.exchange.foreign_text import HEAD, ForeignFile, Tally, plain
-from unified_state.upkeep.exchange.formats import (
+from unified_state.extras.importers import (
     aider,
     basic_memory,
     beads,
+    claude_flow,
+    claude_mem,
     claude_memory,
     cline,
     codex_memory,
@@ -28,6 +22,14 @@ from unified_state.upkeep.exchange.formats import (
     mempalace,
     specstory,
 )
+from unified_state.lib.json_text import parse_object
+from unified_state.lib.read_files import open_regular
+from unified_state.lib.record import Record
+from unified_state.model.history_records import HistoryRecord
+from unified_state.upkeep.exchange import state_snapshot
+from unified_state.upkeep.foreign.foreign_files import MAGIC, foreign_database, unreadable
+from unified_state.upkeep.foreign.foreign_text import HEAD, ForeignFile, Tally, plain
+from unified_state.upkeep.history.history_file import Header, is_history, is_sealed, read_history
 
 HISTORY, TRANSCRIPT = "unified-state history", "transcript"
 _FLOW_JSON, _STATE = "claude-flow JSON", "state file"

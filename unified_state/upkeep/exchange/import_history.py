@@ -9,25 +9,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import root_at_worktree, session_number
+from unified_state.archive.text_columns import tidy
+from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
 from unified_state.errors import UsageError
+from unified_state.ledger.item_table import PROPOSED
+from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.record import Record
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.sessions import root_at_worktree, session_number
-from unified_state.memory.archive.text_columns import tidy
-from unified_state.memory.history.archive_store import SqliteStore
-from unified_state.memory.ledger.item_table import PROPOSED
-from unified_state.memory.ledger.rules.short_item import may_decide
-from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
-from unified_state.memory.workspace.workspace import Workspace
-from unified_state.memory.writer.save_state import refresh_worktrees
 from unified_state.model.history_records import HistoryRecord, StoredCompaction, StoredItem, StoredStep, Tombstone
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.restore_table import last_news, take_back_news
+from unified_state.secrets.masker import Masker
+from unified_state.state_file.writer.save_state import refresh_worktrees
 from unified_state.upkeep.exchange.export_history import use_store
-from unified_state.upkeep.exchange.foreign_text import Tally
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, is_exported_from, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
+from unified_state.upkeep.foreign.foreign_text import Tally
 from unified_state.upkeep.forget.forget_refs import forget_told
+from unified_state.upkeep.history.archive_store import SqliteStore
 
 Report = Callable[[int], None]
 

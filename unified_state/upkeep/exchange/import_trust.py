@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from unified_state.ledger.gate import is_in_force
+from unified_state.ledger.item_table import ACTIVE, PROPOSED
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import is_past
-from unified_state.memory.history.archive_store import SqliteStore
-from unified_state.memory.ledger.gate import is_in_force
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED
-from unified_state.memory.secrets.masker import Masker
 from unified_state.model.constraint import OBSERVED, USER_SAID
 from unified_state.model.history_records import (
     HistoryRecord,
@@ -27,6 +25,8 @@ from unified_state.model.history_records import (
 )
 from unified_state.model.item import CONSTRAINT
 from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
+from unified_state.secrets.masker import Masker
+from unified_state.upkeep.history.archive_store import SqliteStore
 
 _ELSEWHERE = "elsewhere:"
 _STATUS = "statusElsewhere"  # the original status of another person's item

@@ -19,14 +19,14 @@ from unified_state.lib.package import upgrade_line
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
-from unified_state.memory.state_file.read_entries import SETTLED, StateEntry, alias_number, read_entries
 from unified_state.model.constraint import INFERRED
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
 from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
 from unified_state.model.session_state import STATE_VERSION
 from unified_state.model.step import ATTACHMENT, NOTICE
-from unified_state.upkeep.exchange.foreign_files import damaged, unreadable
-from unified_state.upkeep.exchange.foreign_records import stable_uuid
+from unified_state.state_file.read_entries import SETTLED, StateEntry, alias_number, read_entries
+from unified_state.upkeep.foreign.foreign_files import damaged, unreadable
+from unified_state.upkeep.foreign.foreign_records import stable_uuid
 
 PROGRAM = "session-state"
 _NAME, _ENDING = "unified-session-state", ".json"

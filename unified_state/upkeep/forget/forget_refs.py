@@ -12,20 +12,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from unified_state.capture.rules.client_tools import TODO_TOOLS
-from unified_state.errors import NotFoundError, UsageError
-from unified_state.lib.json_text import dump_json, parse_json
-from unified_state.lib.read_files import LARGE_FILE, read_regular
-from unified_state.lib.record import Record
-from unified_state.lib.text import one_line, strings_of, unpack
-from unified_state.lib.times import to_milliseconds
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import find_compaction
-from unified_state.memory.archive.pending_messages import forget_messages
-from unified_state.memory.archive.session_work import change_work, forget_todos
-from unified_state.memory.archive.sessions import session_number
-from unified_state.memory.archive.small_steps import in_small_steps
-from unified_state.memory.archive.steps import (
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import find_compaction
+from unified_state.archive.pending_messages import forget_messages
+from unified_state.archive.session_work import change_work, forget_todos
+from unified_state.archive.sessions import session_number
+from unified_state.archive.small_steps import in_small_steps
+from unified_state.archive.steps import (
     find_step,
     sessions_of_step,
     step_numbers,
@@ -33,7 +26,7 @@ from unified_state.memory.archive.steps import (
     uuid_of_step,
     uuids_of_turns_with,
 )
-from unified_state.memory.archive.text_columns import (
+from unified_state.archive.text_columns import (
     FORGOTTEN,
     forget_free_text,
     forget_restores,
@@ -42,21 +35,28 @@ from unified_state.memory.archive.text_columns import (
     forget_texts,
     free_texts,
 )
-from unified_state.memory.history.archive_rows import note_masked
-from unified_state.memory.ledger.gate import is_in_force, is_rule, pass_gate_for
-from unified_state.memory.ledger.item_table import captured_items, find_item, forget_item, list_items, selected_items
-from unified_state.memory.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
-from unified_state.memory.repository.health import problem_files
-from unified_state.memory.working_set.keep_working_set import empty_working_sets
-from unified_state.memory.workspace.workspace import Workspace
-from unified_state.memory.writer.save_state import refresh_worktrees
+from unified_state.capture.rules.client_tools import TODO_TOOLS
+from unified_state.capture.working_set.keep_working_set import empty_working_sets
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.ledger.gate import is_in_force, is_rule, pass_gate_for
+from unified_state.ledger.item_table import captured_items, find_item, forget_item, list_items, selected_items
+from unified_state.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.read_files import LARGE_FILE, read_regular
+from unified_state.lib.record import Record
+from unified_state.lib.text import one_line, strings_of, unpack
+from unified_state.lib.times import to_milliseconds
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.history_records import SESSION, Tombstone
 from unified_state.model.item import ATTEMPT, LedgerItem
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.model.step import TEXT, TOOL_CALL
+from unified_state.project.health import problem_files
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.state_file.writer.save_state import refresh_worktrees
 from unified_state.upkeep.forget.found import Forgotten, Found
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
+from unified_state.upkeep.history.archive_rows import note_masked
 
 Holds = Callable[[str], bool]
 Confirm = Callable[["Found"], None]

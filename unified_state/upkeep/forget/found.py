@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unified_state.archive.text_columns import FreeText
 from unified_state.lib.record import Record
-from unified_state.memory.archive.text_columns import FreeText
 from unified_state.model.item import LedgerItem
 
 _MOST_REFS = 12

@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
+from unified_state.archive.archive import BODY_SIZE, Archive
+from unified_state.archive.small_steps import in_small_steps
+from unified_state.archive.steps import uuid_key
+from unified_state.archive.text_columns import forget_step
 from unified_state.errors import UsageError
+from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
 from unified_state.lib.text import strings_of, unpack
-from unified_state.memory.archive.archive import BODY_SIZE, Archive
-from unified_state.memory.archive.small_steps import in_small_steps
-from unified_state.memory.archive.steps import uuid_key
-from unified_state.memory.archive.text_columns import forget_step
-from unified_state.memory.ledger.rules.short_item import may_decide
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.refs import TURN, step_refs
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 from unified_state.upkeep.forget.vacuum import free_bytes

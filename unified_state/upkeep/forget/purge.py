@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 
-from unified_state.agents.install.install_claude_code import put_tool_hook
 from unified_state.constraints.constraint_table import settings_path
 from unified_state.constraints.told_once import worktrees_on
+from unified_state.hosts.gate.generation import QUIET_FOLDER
+from unified_state.hosts.install.install_claude_code import put_tool_hook
 from unified_state.lib.files import remove_if_empty
-from unified_state.memory.quiet.generation import QUIET_FOLDER
-from unified_state.memory.repository.find_repository import ID_FILE
-from unified_state.memory.repository.health import BUG_REPORT, LOG
-from unified_state.memory.repository.place import KEY_FILE, Place, home_of
-from unified_state.memory.workspace.session_project import SESSIONS_FOLDER
-from unified_state.memory.workspace.waiting_events import waiting_files
+from unified_state.project.find_repository import ID_FILE
+from unified_state.project.health import BUG_REPORT, LOG
+from unified_state.project.place import KEY_FILE, Place, home_of
+from unified_state.project.workspace.session_project import SESSIONS_FOLDER
+from unified_state.project.workspace.waiting_events import waiting_files
 from unified_state.settings import Settings
 
 

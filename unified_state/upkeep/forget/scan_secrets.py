@@ -5,28 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.small_steps import note_rewrite
+from unified_state.archive.steps import find_step
+from unified_state.archive.text_columns import free_texts, replace_free_text, replace_text
+from unified_state.capture.working_set.keep_working_set import empty_working_sets
 from unified_state.errors import UnifiedStateError
+from unified_state.ledger.find_sources import quoted, requote, requote_summary
+from unified_state.ledger.item_table import list_items, update_item
+from unified_state.ledger.source_table import set_source
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.small_steps import note_rewrite
-from unified_state.memory.archive.steps import find_step
-from unified_state.memory.archive.text_columns import free_texts, replace_free_text, replace_text
-from unified_state.memory.history.archive_rows import note_masked
-from unified_state.memory.ledger.find_sources import quoted, requote, requote_summary
-from unified_state.memory.ledger.item_table import list_items, update_item
-from unified_state.memory.ledger.source_table import set_source
-from unified_state.memory.repository.health import problem_files
-from unified_state.memory.secrets.masker import Masker
-from unified_state.memory.working_set.keep_working_set import empty_working_sets
-from unified_state.memory.workspace.workspace import Workspace
-from unified_state.memory.writer.save_state import existing_state_files, refresh_worktrees
 from unified_state.model.history_records import STEP
 from unified_state.model.step import TOOL_CALL
+from unified_state.project.health import problem_files
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.secrets.masker import Masker
+from unified_state.state_file.writer.save_state import existing_state_files, refresh_worktrees
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
+from unified_state.upkeep.history.archive_rows import note_masked
 
 
 class Scanned(Record):

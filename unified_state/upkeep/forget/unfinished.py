@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.text_columns import tidy
+from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
 from unified_state.lib.json_text import dump_json, parse_json
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.text_columns import tidy
-from unified_state.memory.working_set.keep_working_set import rebuild_working_sets
 
 _UNFINISHED = "unfinished_deletion"
 _SMALL = 10_000_000  # bytes of an archive

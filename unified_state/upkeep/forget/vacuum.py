@@ -5,10 +5,10 @@ Other processes wait for the latter, about a second for 100 MB, so it only runs 
 
 from __future__ import annotations
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.small_steps import rewrite_index
 from unified_state.lib.record import Record
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.small_steps import rewrite_index
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.project.workspace.workspace import Workspace
 
 
 class Vacuumed(Record):

@@ -14,23 +14,23 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from unified_state.agents.install.hook_table import hook_groups
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import restores_of
 from unified_state.errors import MissingExtraError
+from unified_state.extras.viewer.open_projects import open_projects
+from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.interfaces.cli.command_context import Command, Context, option, viewer_is_missing
-from unified_state.interfaces.viewer.open_projects import open_projects
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import package_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import current_time, to_text
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.compactions import restores_of
-from unified_state.memory.manager import UnifiedStateManager
-from unified_state.memory.repository.place import locate
-from unified_state.memory.workspace.workspace import Workspace
 from unified_state.model.hook_event import PARTS
+from unified_state.project.place import locate
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import Settings
+from unified_state.state_file.manager import UnifiedStateManager
 from unified_state.upkeep.around_use import SETTLE
 
 _SESSION = "5e551011-0000-4000-8000-000000000001"
@@ -113,7 +113,7 @@ class _Demo:
     def page(self) -> bytes:
         """Return the page of the compaction as one file. Raises MissingExtraError without the viewer's packages."""
         try:
-            from unified_state.interfaces.viewer.export_page import export_page
+            from unified_state.extras.viewer.export_page import export_page
         except ImportError as error:
             raise viewer_is_missing(error) from error
         self._arrive()

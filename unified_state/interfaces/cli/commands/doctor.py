@@ -8,7 +8,7 @@ from typing import Any
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, show_checks
 from unified_state.lib.times import current_time
-from unified_state.memory.workspace.link import candidates, has_id, link
+from unified_state.project.workspace.link import candidates, has_id, link
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import PROJECT_FILE, environment, user_file
 from unified_state.upkeep.doctor.check_items import check_items

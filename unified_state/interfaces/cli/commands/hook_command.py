@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from unified_state.agents.install.claude_settings import data_folder, note_program
-from unified_state.agents.transcripts.rules.hosts import HOSTS
+from unified_state.hosts.install.claude_settings import data_folder, note_program
+from unified_state.hosts.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces import host_hook, plugin
 from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
 from unified_state.interfaces.hook import EVENTS, run

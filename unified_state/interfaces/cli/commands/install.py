@@ -7,11 +7,16 @@ import os
 import sys
 from argparse import BooleanOptionalAction, Namespace
 
-from unified_state.agents.install.agents_file import add_pointer, remove_pointer
-from unified_state.agents.install.claude_settings import is_enabled
-from unified_state.agents.install.durable_program import check_is_durable
-from unified_state.agents.install.hook_launcher import planned_launcher
-from unified_state.agents.install.install_claude_code import (
+from unified_state.constraints.constraint_table import read_table, settings_path
+from unified_state.constraints.switch_told import turn_off, turn_on
+from unified_state.constraints.told_once import worktrees_on
+from unified_state.errors import UsageError
+from unified_state.extras.lean.rules.levels import NAMES
+from unified_state.hosts.install.agents_file import add_pointer, remove_pointer
+from unified_state.hosts.install.claude_settings import is_enabled
+from unified_state.hosts.install.durable_program import check_is_durable
+from unified_state.hosts.install.hook_launcher import planned_launcher
+from unified_state.hosts.install.install_claude_code import (
     COMMAND_FILE,
     LEAN_OFF,
     READ_ONLY_RULES,
@@ -25,23 +30,18 @@ from unified_state.agents.install.install_claude_code import (
     target,
     uninstall,
 )
-from unified_state.agents.install.install_host import host_file, install_host, uninstall_host
-from unified_state.agents.install.skill_file import SKILL, has_skill
-from unified_state.agents.transcripts.rules.hosts import HOSTS
-from unified_state.constraints.constraint_table import read_table, settings_path
-from unified_state.constraints.switch_told import turn_off, turn_on
-from unified_state.constraints.told_once import worktrees_on
-from unified_state.context.lean.rules.levels import NAMES
-from unified_state.errors import UsageError
+from unified_state.hosts.install.install_host import host_file, install_host, uninstall_host
+from unified_state.hosts.install.skill_file import SKILL, has_skill
+from unified_state.hosts.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces.cli.command_context import Add, Command, Context, argument, flag
 from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.times import current_time
-from unified_state.memory.repository.git_exclude import exclude_from_git, excluded_lines, include_in_git
-from unified_state.memory.repository.place import Place, locate
-from unified_state.memory.workspace.link import candidates, note_about
-from unified_state.memory.workspace.own_program import own_program
+from unified_state.project.git_exclude import exclude_from_git, excluded_lines, include_in_git
+from unified_state.project.place import Place, locate
+from unified_state.project.workspace.link import candidates, note_about
+from unified_state.project.workspace.own_program import own_program
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import Settings, environment, is_moved, load_settings, user_file
 from unified_state.upkeep.doctor.diagnose import network_file_system

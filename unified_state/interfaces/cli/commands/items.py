@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotAtGateError, UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Add, Command, Context, argument, either, flag, option
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
+from unified_state.ledger.rules.item_lines import harmless, item_line
+from unified_state.ledger.rules.short_item import main_text, short_form
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
-from unified_state.memory.ledger.rules.item_lines import harmless, item_line
-from unified_state.memory.ledger.rules.short_item import main_text, short_form
-from unified_state.memory.writer.record_state import add_item
 from unified_state.model.constraint import DENY, MODES, USER_SAID
 from unified_state.model.item import (
     ATTEMPT,
@@ -34,6 +33,7 @@ from unified_state.model.item import (
     LedgerItem,
 )
 from unified_state.model.scope import enforcement_of, scope_of
+from unified_state.state_file.writer.record_state import add_item
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -70,7 +70,7 @@ def _add_decision(context: Context, arguments: Namespace) -> None:
 
 def _supersede(context: Context, arguments: Namespace) -> None:
     if arguments.by is not None:
-        from unified_state.memory.writer.correct_state import supersede_decision
+        from unified_state.state_file.writer.correct_state import supersede_decision
 
         return _show(context, supersede_decision(context.workspace(create=True), arguments.id, arguments.by))
     if arguments.rationale is None:
@@ -92,7 +92,7 @@ def _add_constraint(context: Context, arguments: Namespace) -> None:
 
 
 def _lift(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.writer.correct_state import lift_constraint
+    from unified_state.state_file.writer.correct_state import lift_constraint
 
     _show(context, lift_constraint(context.workspace(create=True), arguments.id))
 
@@ -103,13 +103,13 @@ def _add_question(context: Context, arguments: Namespace) -> None:
 
 
 def _resolve(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.writer.correct_state import resolve_question
+    from unified_state.state_file.writer.correct_state import resolve_question
 
     _show(context, resolve_question(context.workspace(create=True), arguments.id, _text(arguments.text)))
 
 
 def _close(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.writer.correct_state import close_item
+    from unified_state.state_file.writer.correct_state import close_item
 
     text = "" if arguments.text is None else _text(arguments.text)
     _show(context, close_item(context.changing(), arguments.ref, text))
@@ -137,7 +137,7 @@ def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> lis
 
 
 def _edit(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.writer.correct_state import edit_item
+    from unified_state.state_file.writer.correct_state import edit_item
 
     workspace = context.changing()
     older = workspace.use(lambda archive: find_item(archive, arguments.ref))
@@ -172,19 +172,19 @@ def _changes(arguments: Namespace, main_field: str) -> dict[str, Any]:
 
 
 def _drop(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.writer.correct_state import drop_item
+    from unified_state.state_file.writer.correct_state import drop_item
 
     _show(context, drop_item(context.changing(), arguments.ref, arguments.why or ""))
 
 
 def _reopen(context: Context, arguments: Namespace) -> None:
-    from unified_state.memory.writer.correct_state import reopen_item
+    from unified_state.state_file.writer.correct_state import reopen_item
 
     _show(context, reopen_item(context.changing(), arguments.ref))
 
 
 def _undo(context: Context, _arguments: Namespace) -> None:
-    from unified_state.memory.writer.correct_state import undo_newest
+    from unified_state.state_file.writer.correct_state import undo_newest
 
     undone = undo_newest(context.changing())
     items = [f"{item.alias} is {item.status} now: {cut(harmless(main_text(item)), _CUT)}" for item in undone.items]
@@ -195,7 +195,7 @@ def _undo(context: Context, _arguments: Namespace) -> None:
 
 def _inbox(context: Context, _arguments: Namespace) -> None:
     from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value, note_lines, note_value
-    from unified_state.memory.writer.foreign_file import Inbox, file_name, read_all
+    from unified_state.state_file.writer.foreign_file import Inbox, file_name, read_all
 
     workspace, now = context.workspace(create=False), current_time()
     if os.path.lexists(workspace.place.state_path):  # what it holds may have to be noted first
@@ -220,7 +220,7 @@ def _decide(context: Context, arguments: Namespace) -> None:
     why = "" if accepted else arguments.why or ""
     if arguments.all is not None:
         return _decide_all(context, arguments.all, accepted=accepted, why=why)
-    from unified_state.memory.writer.correct_state import decide_proposals
+    from unified_state.state_file.writer.correct_state import decide_proposals
 
     entries = decide_proposals(context.changing(), arguments.refs, accepted=accepted, why=why)
     return context.show([disk_value(entry) for entry in entries], "\n".join(entry.id for entry in entries))
@@ -228,7 +228,7 @@ def _decide(context: Context, arguments: Namespace) -> None:
 
 def _decide_all(context: Context, path: str, *, accepted: bool, why: str) -> None:
     from unified_state.interfaces.cli.inbox_lines import note_value
-    from unified_state.memory.writer.foreign_file import decide_all, file_name
+    from unified_state.state_file.writer.foreign_file import decide_all, file_name
 
     workspace = context.workspace(create=True) if path and os.path.lexists(path) else context.changing()
     items, notes = decide_all(workspace, path, accepted=accepted, why=why)

@@ -25,8 +25,8 @@ from unified_state.settings import environment
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from unified_state.team.search_team import TeamHit
-    from unified_state.team.team_server import TeamServer
+    from unified_state.extras.team.search_team import TeamHit
+    from unified_state.extras.team.team_server import TeamServer
 
 Found = tuple[list[str], list[dict[str, Any]]]
 
@@ -58,7 +58,7 @@ def _turns_of(context: Context, place: str | None) -> tuple[int, ...] | None:
     """Return the turns that wrote a place, to search only them."""
     if place is None:
         return None
-    from unified_state.search.blame.blame_lines import turns_that_wrote
+    from unified_state.extras.blame.blame_lines import turns_that_wrote
 
     return turns_that_wrote(context.reading(), place)
 
@@ -81,8 +81,8 @@ def _everywhere(context: Context, wanted: Wanted) -> Found:
 
 def _in_team(context: Context, wanted: Wanted) -> Found:
     """Return the user's own hits and the team's in one list. If the server fails, print one line to stderr."""
-    from unified_state.team.search_team import TeamHit, find_in_team
-    from unified_state.team.team_server import team_server
+    from unified_state.extras.team.search_team import TeamHit, find_in_team
+    from unified_state.extras.team.team_server import team_server
 
     workspace = context.workspace(create=False)
     try:
@@ -110,8 +110,8 @@ def _team_line(hit: TeamHit) -> str:
 
 
 def _show(context: Context, arguments: Namespace) -> None:
+    from unified_state.extras.team.team_ref import is_team_ref
     from unified_state.search.recall_ref import Part, part_of
-    from unified_state.team.team_ref import is_team_ref
 
     if arguments.at is not None:
         return _show_at(context, arguments)
@@ -125,7 +125,7 @@ def _show(context: Context, arguments: Namespace) -> None:
             raise UsageError(message, "leave them out, or --source")
         return _show_source(context, arguments.ref)
     if is_team_ref(arguments.ref):
-        from unified_state.team.recall_team import recall_of_team
+        from unified_state.extras.team.recall_team import recall_of_team
 
         found = recall_of_team(_team(context), arguments.ref)
         found = found if part is None else part_of(found, part)
@@ -142,7 +142,7 @@ def _show_at(context: Context, arguments: Namespace) -> None:
 
 
 def _team(context: Context) -> TeamServer:
-    from unified_state.team.team_server import team_server
+    from unified_state.extras.team.team_server import team_server
 
     return team_server(context.workspace(create=False), environment(), only_reads=True)
 
@@ -212,13 +212,13 @@ def _show_source(context: Context, ref: str) -> None:
 
 
 def _explained(context: Context, ref: str) -> dict[str, Any]:
-    from unified_state.team.team_ref import is_team_ref
+    from unified_state.extras.team.team_ref import is_team_ref
 
     if is_team_ref(ref):
-        from unified_state.team.recall_team import explain_of_team
+        from unified_state.extras.team.recall_team import explain_of_team
 
         return explain_of_team(_team(context), ref)
-    from unified_state.memory.ledger.explain_item import explain
+    from unified_state.ledger.explain_item import explain
 
     workspace = context.workspace(create=False)
     if workspace.is_empty:

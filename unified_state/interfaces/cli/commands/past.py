@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
+from unified_state.ledger.rules.item_lines import ORIGINS, item_line
+from unified_state.ledger.rules.short_item import main_text, sections_of
 from unified_state.lib.record import camel_case, disk_value
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time, to_text
-from unified_state.memory.ledger.rules.item_lines import ORIGINS, item_line
-from unified_state.memory.ledger.rules.short_item import main_text, sections_of
 from unified_state.model.item import ITEM_KINDS
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from unified_state.search.blame.blame_lines import Blame, Group
+    from unified_state.extras.blame.blame_lines import Blame, Group
     from unified_state.search.past.item_events import Event
     from unified_state.search.past.state_at import StateAt
 
@@ -106,7 +106,7 @@ def _event_line(event: Event) -> str:
 
 def _blame(context: Context, arguments: Namespace) -> None:
     """Print who wrote a place: a file, lines of it, or a commit."""
-    from unified_state.search.blame.blame_lines import blame_place
+    from unified_state.extras.blame.blame_lines import blame_place
 
     found = blame_place(context.workspace(create=False), arguments.place)
     if not found:

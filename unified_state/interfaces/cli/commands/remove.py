@@ -6,8 +6,8 @@ from argparse import Namespace
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.ledger.gate import confirm
 from unified_state.lib.times import current_time, to_text
-from unified_state.memory.ledger.gate import confirm
 from unified_state.upkeep.forget.forget_refs import Wanted, find_to_forget, forget
 from unified_state.upkeep.forget.found import Found
 from unified_state.upkeep.forget.prune_steps import Pruned, by_policy, older_than, preview, prune

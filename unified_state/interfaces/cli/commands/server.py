@@ -11,6 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError, UsageError
+from unified_state.extras.team.sync_server import Limits, note_no_run, sync, take_back
+from unified_state.extras.team.team_server import (
+    TeamServer,
+    administered_server,
+    agree,
+    check_own_server,
+    disagree,
+    member_dsn,
+    team_server,
+)
 from unified_state.interfaces.cli.command_context import (
     Command,
     Context,
@@ -24,25 +34,15 @@ from unified_state.interfaces.cli.command_context import (
 )
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.interfaces.cli.terminal import is_person
+from unified_state.ledger.gate import confirm, pass_gate
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.lib.times import current_time
-from unified_state.memory.ledger.gate import confirm, pass_gate
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import environment, load_settings
-from unified_state.team.sync_server import Limits, note_no_run, sync, take_back
-from unified_state.team.team_server import (
-    TeamServer,
-    administered_server,
-    agree,
-    check_own_server,
-    disagree,
-    member_dsn,
-    team_server,
-)
 
 if TYPE_CHECKING:
-    from unified_state.team.postgres.server_dsn import Server
+    from unified_state.extras.team.postgres.server_dsn import Server
 
 _WHERE = option(
     "--dsn DSN",
@@ -58,7 +58,7 @@ _SECONDS, _AT_MOST = 40.0, 55.0  # the time after which a background run starts 
 
 def _init(context: Context, arguments: Namespace) -> None:
     server = _server(arguments)
-    from unified_state.team.postgres.set_up_server import init_server
+    from unified_state.extras.team.postgres.set_up_server import init_server
 
     done = init_server(server, arguments.owner)
     lines = [f"{name:9} {text}" for name, text in done.items()]
@@ -70,7 +70,7 @@ def _admit(context: Context, arguments: Namespace) -> None:
         message = "--no-password and --reset-password contradict each other"
         raise UsageError(message, "give one of them")
     server = _server(arguments)
-    from unified_state.team.postgres.set_up_server import Admission, admit_member
+    from unified_state.extras.team.postgres.set_up_server import Admission, admit_member
 
     admission = Admission(
         organisation=_organisation(arguments),
@@ -93,7 +93,7 @@ def _admit(context: Context, arguments: Namespace) -> None:
 
 
 def _remove(context: Context, arguments: Namespace) -> None:
-    from unified_state.team.postgres.set_up_server import remove_member
+    from unified_state.extras.team.postgres.set_up_server import remove_member
 
     organisation = _organisation(arguments)
     role = remove_member(_server(arguments), organisation, arguments.member)
@@ -102,7 +102,7 @@ def _remove(context: Context, arguments: Namespace) -> None:
 
 
 def _members(context: Context, arguments: Namespace) -> None:
-    from unified_state.team.postgres.set_up_server import list_members
+    from unified_state.extras.team.postgres.set_up_server import list_members
 
     found = list_members(_server(arguments), _organisation(arguments))
     lines = []
@@ -114,7 +114,7 @@ def _members(context: Context, arguments: Namespace) -> None:
 
 
 def _move(context: Context, arguments: Namespace) -> None:
-    from unified_state.team.postgres.set_up_server import move_project
+    from unified_state.extras.team.postgres.set_up_server import move_project
 
     move_project(_server(arguments), _organisation(arguments), arguments.project, arguments.to)
     value = {"project": arguments.project, "to": arguments.to}
@@ -122,7 +122,7 @@ def _move(context: Context, arguments: Namespace) -> None:
 
 
 def _delete_project(context: Context, arguments: Namespace) -> None:
-    from unified_state.team.postgres.set_up_server import delete_project
+    from unified_state.extras.team.postgres.set_up_server import delete_project
 
     organisation = _organisation(arguments)
     confirm(f"deletes {arguments.project} of {organisation} with everybody's records", "an administrator runs it")
@@ -208,7 +208,7 @@ def _sync(context: Context, arguments: Namespace) -> None:
 
 def _agree(workspace: Workspace, server: TeamServer) -> TeamServer:
     """Ask the user once whether this project's history may go up. Name the server, and who will read it."""
-    from unified_state.team.postgres.record_store import readers
+    from unified_state.extras.team.postgres.record_store import readers
 
     with server.open() as store:  # the server keeps nothing of it yet, not even the project's name
         others = [name for name in readers(store) if name != store.member]

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.interfaces.cli.command_context import SESSION, Command, Context, argument, flag, option
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, stated_items
+from unified_state.ledger.rules.item_lines import validity_text
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
-from unified_state.memory.ledger.item_table import ACTIVE, PROPOSED, stated_items
-from unified_state.memory.ledger.rules.item_lines import validity_text
-from unified_state.memory.workspace.workspace import READER_SECONDS, Workspace
 from unified_state.model.session_state import TRIGGERS, State, WorkItem
+from unified_state.project.workspace.workspace import READER_SECONDS, Workspace
 from unified_state.settings import environment
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from unified_state.memory.archive.cut_outputs import Savings
-    from unified_state.memory.manager import UnifiedStateManager
+    from unified_state.archive.cut_outputs import Savings
+    from unified_state.extras.team.server_states import ServerState
     from unified_state.model.context_usage import Watched
-    from unified_state.team.server_states import ServerState
+    from unified_state.state_file.manager import UnifiedStateManager
     from unified_state.upkeep.doctor.project_status import Status
 
 _MOST_REFS = 12
@@ -32,7 +32,7 @@ _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unifi
 
 
 def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
-    from unified_state.memory.manager import UnifiedStateManager
+    from unified_state.state_file.manager import UnifiedStateManager
 
     workspace = context.workspace(create=True)
     return UnifiedStateManager(workspace=workspace.replace(seconds=READER_SECONDS) if reads else workspace)
@@ -217,7 +217,7 @@ def _age(context: Context, arguments: Namespace) -> int:
 
 def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
     """Return the items that still match the files, the branch and the conversation: for programs and for people."""
-    from unified_state.memory.ledger.check_validity import standing
+    from unified_state.ledger.check_validity import standing
 
     found = workspace.use(lambda archive: standing(archive, workspace.place.repository))
     others = [{"ref": ref, "text": validity_text(validity), **disk_value(validity)} for ref, validity in found.others]
@@ -227,8 +227,8 @@ def _standing(workspace: Workspace) -> tuple[dict[str, Any], list[str]]:
 
 
 def _validate(context: Context, arguments: Namespace) -> int:
-    from unified_state.memory.ledger.explain_item import check_provenance
-    from unified_state.memory.writer.inspect_state import inspect_state_file
+    from unified_state.ledger.explain_item import check_provenance
+    from unified_state.state_file.writer.inspect_state import inspect_state_file
 
     workspace = context.workspace(create=False)
     path = arguments.file or workspace.place.state_path

@@ -7,8 +7,12 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.archive.archive import Archive
+from unified_state.archive.export_steps import export_steps
 from unified_state.capture.ingest import Ingested, find_transcripts, ingest
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.extras.handover.create_handover import HUMAN, create_handover
+from unified_state.extras.handover.take_handover import Taken, take_handover
 from unified_state.interfaces.cli.command_context import (
     SERVER,
     SESSION,
@@ -20,21 +24,17 @@ from unified_state.interfaces.cli.command_context import (
     option,
 )
 from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.fence import visible
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import one_line
 from unified_state.lib.times import current_time
-from unified_state.memory.archive.archive import Archive
-from unified_state.memory.archive.export_steps import export_steps
-from unified_state.memory.ledger.rules.short_item import may_decide
-from unified_state.memory.workspace.workspace import Workspace
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.recall_ref import export_items
 from unified_state.settings import environment
 from unified_state.upkeep.exchange.export_history import export_history
 from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
 from unified_state.upkeep.exchange.import_history import Imported, examine, import_file
-from unified_state.upkeep.handover.create_handover import HUMAN, create_handover
-from unified_state.upkeep.handover.take_handover import Taken, take_handover
 
 
 def _find(paths: list[str]) -> list[tuple[str, bool]]:
@@ -121,7 +121,7 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
     workspace = context.workspace(create=False) if is_on_server else context.reading()
     server = None
     if is_on_server:
-        from unified_state.team.team_server import team_server
+        from unified_state.extras.team.team_server import team_server
 
         server = team_server(workspace, environment())
     count = export_history(workspace, path, server)

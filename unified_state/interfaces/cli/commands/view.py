@@ -6,11 +6,11 @@ import sys
 from argparse import Namespace
 
 from unified_state.errors import UsageError
+from unified_state.extras.viewer.open_projects import Project
 from unified_state.interfaces.cli.command_context import Command, Context, argument, flag, option, viewer_is_missing
-from unified_state.interfaces.viewer.open_projects import Project
+from unified_state.ledger.gate import may_confirm
 from unified_state.lib.files import write_atomically
 from unified_state.lib.times import current_time
-from unified_state.memory.ledger.gate import may_confirm
 from unified_state.model.refs import parse_ref
 
 _MOST_PORT = 65_535
@@ -20,7 +20,7 @@ _STATE = "state"
 def _view(context: Context, arguments: Namespace) -> None:
     workspace = context.reading()
     try:
-        from unified_state.interfaces.viewer.open_projects import open_projects
+        from unified_state.extras.viewer.open_projects import open_projects
 
         projects = open_projects(workspace, every=arguments.all_projects)
         show = _export if arguments.export else _serve
@@ -30,7 +30,7 @@ def _view(context: Context, arguments: Namespace) -> None:
 
 
 def _serve(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:
-    from unified_state.interfaces.viewer.serve_viewer import serve_viewer
+    from unified_state.extras.viewer.serve_viewer import serve_viewer
 
     workspace = projects[""].workspace
     may_change = workspace is not None and may_confirm(workspace.origin)
@@ -53,7 +53,7 @@ def _serve(context: Context, arguments: Namespace, projects: dict[str, Project])
 
 def _path(project: Project, what: str) -> str:
     """Return the path of the page that the argument names. Raises NotFoundError and UsageError."""
-    from unified_state.interfaces.viewer.export_page import session_called
+    from unified_state.extras.viewer.export_page import session_called
 
     if not what or what == _STATE:
         return f"/{what}"
@@ -65,7 +65,7 @@ def _path(project: Project, what: str) -> str:
 
 
 def _export(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:
-    from unified_state.interfaces.viewer.export_page import export_page
+    from unified_state.extras.viewer.export_page import export_page
 
     project = projects[""]
     page = project.read(lambda archive: export_page(archive, project, arguments.what, current_time()))

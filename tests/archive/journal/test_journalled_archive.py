@@ -1,0 +1,239 @@
+"""An archive over a journal: all of it is in the file, and what forgets leaves the file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contracts.contract import decision, session, turn
+from unified_state.archive import archive as archive_module
+from unified_state.archive.archive import ARCHIVE_VERSION, Archive
+from unified_state.archive.full_text import Filters, best_matches, count_having
+from unified_state.archive.journal import journalled_archive
+from unified_state.archive.journal.journalled_archive import JournalledArchive
+from unified_state.archive.schema import archive_schema
+from unified_state.archive.session_work import add_notes
+from unified_state.archive.sessions import touch_session
+from unified_state.archive.steps import index_left
+from unified_state.errors import ArchiveUnavailableError, NewerVersionError
+from unified_state.model.history_records import StoredStep, Tombstone
+from unified_state.upkeep.forget.unfinished import finish, note_unfinished
+from unified_state.upkeep.history.archive_store import SqliteStore
+
+LONG = "the flux capacitor needs 1.21 gigawatts " * 20
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """Where the journal lies."""
+    return str(tmp_path / "history.jsonl")
+
+
+def step(number: int, text: str = "") -> StoredStep:
+    return StoredStep(
+        session_id="s", uuid=f"u{number}", block=0, kind="text", at=number, text=text or f"text {number} {LONG}"
+    )
+
+
+def append(archive: Archive, *records: Any) -> None:
+    SqliteStore("", archive=archive).append(records)
+
+
+def rows(path: str) -> dict[str, list[Any]]:
+    """The rows of every table that is in a journal."""
+    with JournalledArchive(path) as archive:
+        return rows_of(archive)
+
+
+def rows_of(archive: Archive) -> dict[str, list[Any]]:
+    tables = archive.column("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return {name: sorted(archive.rows(f"SELECT * FROM {name}"), key=repr) for name in tables if is_kept(name)}
+
+
+def is_kept(table: str) -> bool:
+    return not table.startswith(("sqlite_", "step_words", "migration", "unindexed"))  # the index is made anew
+
+
+def found(path: str, word: str) -> list[int]:
+    with JournalledArchive(path) as archive:
+        with archive.transaction():
+            index_left(archive)
+        return best_matches(archive, count_having(archive, [word], 10), 10, Filters(), 10)
+
+
+def fill(path: str) -> None:
+    """Something in most tables, and rows that changed or went."""
+    with JournalledArchive(path) as archive:
+        append(archive, session("s"), *turn(1), *(step(number) for number in range(3)), decision(1, "D1"))
+        with archive.transaction():
+            number = touch_session(archive, "s", 5, worktree="/w")
+            add_notes(archive, number, "highlight", ["halfway", "to go"], "2026-01-01T00:00:00.000Z")
+            archive.run("DELETE FROM note WHERE text = 'to go'")
+            archive.run("INSERT INTO vector_model (id, name, version, dimensions) VALUES (1, 'm', '1', 2)")
+            archive.run("INSERT INTO vector (step, model, embedding) VALUES (1, 1, x'00ff80')")
+        archive.run("INSERT INTO access VALUES (1, 0.5)")  # without a transaction
+
+
+def test_every_row_comes_back_exactly(path: str) -> None:
+    fill(path)
+    with JournalledArchive(path) as archive:
+        before = rows_of(archive)
+        for table in ("note", "vector", "access", "step", "item", "counter", "enforcement"):
+            assert before[table], table
+        archive.compact()
+    assert rows(path) == before
+    assert found(path, "flux") != []
+
+
+def test_the_rows_of_every_table_are_in_the_journal(path: str) -> None:
+    with JournalledArchive(path) as archive, Archive(f"{path}.db") as plain:
+        tables = set(filter(is_kept, plain.column("SELECT name FROM sqlite_schema WHERE type = 'table'")))
+        noted = archive.column("SELECT DISTINCT tbl_name FROM sqlite_temp_schema WHERE type = 'trigger'")
+        assert set(noted) == tables
+
+
+def test_a_commit_is_in_the_journal_when_it_returns(path: str) -> None:
+    with JournalledArchive(path) as archive:
+        append(archive, step(1))
+        with archive.transaction():
+            archive.run("INSERT INTO meta VALUES ('a', 'b')")
+        assert b'{"meta":[{"name":"a","value":"b"}]}' in Path(path).read_bytes()
+
+
+def test_what_fails_is_neither_in_the_journal_nor_in_sqlite(path: str) -> None:
+    fill(path)
+    before, known = Path(path).read_bytes(), rows(path)
+
+    def fails(archive: Archive) -> None:
+        with archive.transaction():
+            archive.run("INSERT INTO meta VALUES ('a', 'b')")
+            raise KeyError
+
+    with JournalledArchive(path) as archive, pytest.raises(KeyError):
+        fails(archive)
+    assert (Path(path).read_bytes(), rows(path)) == (before, known)
+
+
+def test_of_a_commit_that_was_not_written_whole_nothing_is_there(path: str) -> None:
+    fill(path)
+    before = rows(path)
+    with JournalledArchive(path) as archive:
+        append(archive, step(8), step(9))
+    Path(path).write_bytes(Path(path).read_bytes()[:-20])
+    assert rows(path) == before
+
+
+def test_two_that_have_it_open_see_what_the_other_commits(path: str) -> None:
+    with JournalledArchive(path) as one, JournalledArchive(path) as other:
+        append(one, decision(1, "D1"))
+        append(other, decision(2, ""))
+        other.compact()
+        append(one, decision(3, ""))
+        assert [alias for (alias,) in one.rows("SELECT alias FROM item ORDER BY id")] == ["D1", "D2", "D3"]
+    assert len(rows(path)["item"]) == 3
+
+
+def test_what_is_forgotten_is_in_no_byte_with_the_commit_and_numbers_stay(path: str, tmp_path: Path) -> None:
+    with JournalledArchive(path) as archive:
+        append(archive, step(1), step(2, "the swordfish"), step(3))
+        append(archive, Tombstone("step", "u2/0", 9))
+        assert all(b"swordfish" not in one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
+    with JournalledArchive(path) as archive:
+        assert archive.rows("SELECT id FROM step WHERE kind NOT NULL") == [(1,), (3,)]
+        append(archive, step(2, "the swordfish"), step(4))
+        assert archive.rows("SELECT id FROM step WHERE kind NOT NULL") == [(1,), (3,), (4,)]
+
+
+def test_a_text_that_was_masked_later_is_in_no_byte_after_tidying(path: str) -> None:
+    with JournalledArchive(path) as archive:
+        archive.run("INSERT INTO meta VALUES ('a', 'the swordfish')")
+        archive.run("UPDATE meta SET value = '***'")
+        assert b"swordfish" in Path(path).read_bytes()
+        note_unfinished(archive)
+        finish(archive)
+    assert b"swordfish" not in Path(path).read_bytes()
+
+
+def test_lines_about_the_same_rows_do_not_pile_up(path: str) -> None:
+    with JournalledArchive(path) as archive:
+        for number in range(2_011):
+            with archive.transaction(durable=False):
+                for row in range(10):
+                    archive.set_meta(f"a{row}", f"{number}" + "x" * 50)
+    with JournalledArchive(path) as archive:
+        assert (archive.meta("a0") or "").startswith("2010x")
+        archive.set_meta("b", "c")
+    assert Path(path).stat().st_size < 50_000
+
+
+def test_a_journal_of_an_older_version_is_brought_to_this_one(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path)
+    before = rows(path)
+
+    def add_moods(connection: Any) -> None:
+        connection.execute("ALTER TABLE item ADD COLUMN mood TEXT")
+
+    monkeypatch.setattr(archive_schema, "MIGRATIONS", (add_moods,))
+    for module in (archive_module, journalled_archive):
+        monkeypatch.setattr(module, "ARCHIVE_VERSION", ARCHIVE_VERSION + 1)
+    with JournalledArchive(path) as archive:
+        assert archive.rows("SELECT alias, mood FROM item") == [("D1", None)]
+        append(archive, decision(1, ""))
+    assert json.loads(Path(path).read_bytes().split(b"\n")[0])["archive"] == ARCHIVE_VERSION + 1
+    assert rows(path)["step"] == before["step"]
+
+
+@pytest.mark.parametrize("header", [{"journal": 2, "archive": 5}, {"journal": 1, "archive": 99}])
+def test_a_journal_of_a_newer_version_is_left_alone(path: str, header: dict[str, int]) -> None:
+    Path(path).write_text(json.dumps(header) + "\n", encoding="utf-8")
+    before = Path(path).read_bytes()
+    with pytest.raises(NewerVersionError, match="newer version"):
+        JournalledArchive(path)
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b'{"note":[{"id":"x","kind":[]}]}', b'{"nothing":[{}]}', b'{"gone":[5]}', b'{"note":1}', b'{"note":["x"]}', b"{{"],
+)
+def test_a_line_that_the_disk_has_changed_is_left_out_and_counted(path: str, bad: bytes) -> None:
+    fill(path)
+    with Path(path).open("ab") as file:
+        file.write(bad + b'\n{"meta":[{"name":"a","value":"b"}]}\n')
+    with JournalledArchive(path) as archive:
+        assert (archive.journal.damaged + archive.unusable, archive.meta("a")) == (1, "b")
+        assert archive.row("SELECT count(*) FROM step") == (9,)
+
+
+def test_where_nothing_can_be_written_the_history_can_be_read(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(path)
+    before = rows(path)
+    monkeypatch.setattr(os, "open", refusing(os.open))
+    with JournalledArchive(path) as archive:
+        assert rows_of(archive) == before
+        with pytest.raises(ArchiveUnavailableError), archive.transaction():
+            pass
+
+
+def refusing(real: Any) -> Any:
+    """`os.open` as on a file system that may only be read."""
+
+    def opened(path: Any, flags: int, *more: Any) -> Any:
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(30, "Read-only file system")
+        return real(path, flags, *more)
+
+    return opened
+
+
+def test_a_history_that_was_removed_meanwhile_is_not_begun_again(path: str) -> None:
+    with JournalledArchive(path) as archive:
+        append(archive, step(1))
+        Path(path).unlink()
+        with pytest.raises(ArchiveUnavailableError, match="removed"):
+            append(archive, step(2))
+    assert not Path(path).exists()

@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import session_number, touch_session
+from unified_state.capture.capture_transcript import Capture
+from unified_state.capture.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
+from unified_state.capture.working_set.working_set_table import read_working_set
+from unified_state.model.hook_event import Moment
+from unified_state.model.known import WorkingSet
+from unified_state.secrets.masker import Masker
+from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
+
+ROOT = "/home/ada/shop"
+FORK = "f0000000-0000-4000-8000-00000000cafe"
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+Keep = Callable[..., WorkingSet]
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return tmp_path / "projects" / f"{SESSION}.jsonl"
+
+
+@pytest.fixture
+def keep(archive: Archive, masker: Masker, transcript: Path) -> Keep:
+    """Archive entries at the end of the session's transcript; its working set after that."""
+
+    def go_on(*entries: Entry, session: str = SESSION, path: Path = transcript) -> WorkingSet:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        append(path, *entries)
+        Capture(archive, masker, Moment(NOW)).session(str(path), session)
+        return working_set(archive, session)
+
+    return go_on
+
+
+def working_set(archive: Archive, session: str = SESSION) -> WorkingSet:
+    number = session_number(archive, session)
+    assert number is not None
+    return read_working_set(archive, number)
+
+
+def used(number: int, tool: str, output: str = "", *, is_error: bool = False, **fields: Any) -> list[Entry]:
+    """A tool call and its result, as two entries."""
+    identity = f"toolu_{number}"
+    return [
+        answer(number, call(identity, tool, **fields), cwd=ROOT),
+        result(number + 1, identity, output, is_error=is_error, cwd=ROOT),
+    ]
+
+
+def edited(number: int, name: str, *words: str) -> list[Entry]:
+    return used(number, "Edit", "updated", file_path=f"{ROOT}/{name}", old_string="x", new_string=" ".join(words))
+
+
+def names(scored: Iterable[tuple[str, float]]) -> list[str]:
+    return [name for name, _ in scored]
+
+
+def files(found: WorkingSet) -> dict[str, list[str]]:
+    """The identifiers by file."""
+    return {file.path: sorted(names(file.words)) for file in found.files}
+
+
+def contents(archive: Archive) -> list[Any]:
+    return archive.rows("SELECT session, path, level, data FROM working_set ORDER BY session, path")
+
+
+def test_what_was_edited_and_said_is_kept_by_file(keep: Keep) -> None:
+    found = keep(
+        prompt(1, "fix #12 in src/a.py", cwd=ROOT),
+        *edited(2, "src/a.py", "parse_all", "parse_one"),
+        *used(4, "Bash", "FAILED tests/test_a.py::test_b\n1 failed", is_error=True, command="pytest -q"),
+        answer(6, "see parse_all in src/b.py", cwd=ROOT),
+    )
+    assert files(found) == {"src/a.py": ["parse_all", "parse_one"], "src/b.py": []}
+
+
+def test_a_session_of_which_nothing_is_known_has_an_empty_one(archive: Archive) -> None:
+    assert read_working_set(archive, touch_session(archive, "s", NOW)) == WorkingSet()
+
+
+def test_a_result_finds_its_call_in_an_earlier_chunk(keep: Keep) -> None:
+    before, after = used(1, "Read", "def parse_all():", file_path=f"{ROOT}/src/a.py")
+    assert files(keep(before)) == {"src/a.py": []}
+    assert files(keep(after)) == {"src/a.py": ["parse_all"]}
+
+
+def test_what_was_edited_is_hotter_than_what_was_read(keep: Keep) -> None:
+    found = keep(*used(1, "Read", "x", file_path=f"{ROOT}/read.py"), *edited(3, "edited.py", "x"))
+    assert [file.path for file in found.files] == ["edited.py", "read.py"]
+    assert found.files[0].hot > found.files[1].hot > 0
+
+
+def test_of_a_subagent_only_what_it_did_counts(keep: Keep, transcript: Path) -> None:
+    mine = {"isSidechain": True, "agentId": "a1"}
+    entries = [
+        prompt(20, "look at asked_name", **mine),
+        *({**entry, **mine} for entry in edited(21, "src/a.py", "edited_name")),
+        *({**entry, **mine} for entry in used(23, "Read", "read_name = 1", file_path=f"{ROOT}/src/b.py")),
+        answer(25, "see said_name", **mine),
+    ]
+    write_transcript(transcript.with_suffix("") / "subagents" / "agent-a1.jsonl", *entries)
+    found = keep(prompt(1, "go", cwd=ROOT))
+    assert files(found) == {"src/a.py": ["edited_name"], "src/b.py": []}
+
+
+def test_reading_a_transcript_anew_counts_nothing_twice(archive: Archive, keep: Keep, transcript: Path) -> None:
+    keep(prompt(1, "fix it", cwd=ROOT), *edited(2, "src/a.py", "parse_all"))
+    before = contents(archive)
+    content = transcript.read_bytes()
+    transcript.unlink()
+    transcript.write_bytes(content)
+    keep()
+    assert contents(archive) == before
+
+
+def test_however_many_chunks_it_was_archived_in_the_working_set_is_the_same(
+    archive: Archive, keep: Keep, tmp_path: Path
+) -> None:
+    entries = [entry for number in range(0, 40, 2) for entry in edited(number, f"f{number % 6}.py", f"name_{number}")]
+    for entry in entries:
+        keep(entry)
+    piecemeal = working_set(archive)
+    others = [{**entry, "uuid": uuid_of(1000 + number), "sessionId": "b"} for number, entry in enumerate(entries)]
+    at_once = keep(*others, session="b", path=tmp_path / "b.jsonl")
+    assert [file.path for file in at_once.files] == [file.path for file in piecemeal.files]
+    assert files(at_once) == files(piecemeal)
+    assert [file.score for file in at_once.files] == pytest.approx([file.score for file in piecemeal.files], rel=0.01)
+
+
+def test_paths_are_told_from_the_worktree_where_it_is_known(archive: Archive, keep: Keep) -> None:
+    touch_session(archive, SESSION, NOW, worktree=ROOT)
+    inner = [{**entry, "cwd": f"{ROOT}/deep/inside"} for entry in edited(1, "src/a.py", "parse_all")]
+    assert files(keep(*inner)) == {"src/a.py": ["parse_all"]}
+
+
+def test_a_row_keeps_a_bounded_number_of_identifiers_the_newest_ones(archive: Archive, keep: Keep) -> None:
+    for start in range(0, 2000, 100):
+        keep(*edited(start, "a.py", *(f"name_{start + number}" for number in range(100))))
+    (file,) = working_set(archive).files
+    assert 80 <= len(file.words) <= 320
+    assert "name_1999" in names(file.words)
+
+
+def fork_of(transcript: Path) -> Path:
+    """The transcript of a fork: the entries with their uuids, under another session."""
+    path = transcript.with_name(f"{FORK}.jsonl")
+    path.write_bytes(transcript.read_bytes().replace(SESSION.encode(), FORK.encode()))
+    return path
+
+
+def test_a_fork_has_its_parent_s_working_set_and_goes_its_own_way(
+    archive: Archive, keep: Keep, transcript: Path
+) -> None:
+    keep(prompt(1, "fix it", cwd=ROOT), *edited(2, "src/a.py", "parse_all"))
+    parent = working_set(archive)
+    fork = fork_of(transcript)
+    assert keep(session=FORK, path=fork) == parent
+    keep(*edited(10, "src/b.py", "parse_one"), session=FORK, path=fork)
+    assert working_set(archive) == parent
+    assert set(files(working_set(archive, FORK))) == {"src/a.py", "src/b.py"}
+
+
+def test_a_fork_does_not_bring_a_forgotten_turn_back(archive: Archive, keep: Keep, transcript: Path) -> None:
+    keep(prompt(1, "fix gone_name", cwd=ROOT), *edited(2, "src/gone.py", "gone_name"), prompt(4, "and stay.py"))
+    forget_ref(archive, "T1")
+    assert files(working_set(archive)) == {"stay.py": []}
+    fork = keep(session=FORK, path=fork_of(transcript))
+    assert files(fork) == {"stay.py": []}
+
+
+@pytest.mark.parametrize("way", ["turn", "step", "text", "session"])
+def test_what_is_forgotten_leaves_nothing_in_any_working_set(
+    archive: Archive, keep: Keep, transcript: Path, way: str
+) -> None:
+    keep(prompt(1, "at first stay.py", cwd=ROOT))
+    keep(prompt(2, "then", cwd=ROOT), *edited(3, "gone_name.py", "gone_name"))
+    keep(session=FORK, path=fork_of(transcript))
+    assert b"gone_name" in everything(archive)
+    match way:
+        case "turn":
+            forget_ref(archive, "T2")
+        case "step":
+            numbers = archive.rows("SELECT id FROM step WHERE tool_use_id NOT NULL")
+            for (number,) in numbers:
+                forget_ref(archive, f"S{number}")
+        case "text":
+            forget_text(archive, "gone_name", NOW)
+        case "session":
+            forget_session(archive, SESSION, NOW)
+            forget_session(archive, FORK, NOW)
+    assert b"gone_name" not in everything(archive)
+    if way != "session":
+        assert files(working_set(archive)) == files(working_set(archive, FORK)) == {"stay.py": []}
+
+
+def everything(archive: Archive) -> bytes:
+    """What the working sets say, readable."""
+    sessions = [row[0] for row in archive.rows("SELECT id FROM session")]
+    rows = archive.rows("SELECT path FROM working_set")
+    return repr([rows, *(read_working_set(archive, session) for session in sessions)]).encode()
+
+
+def test_a_process_that_ends_before_the_set_is_made_anew_leaves_nothing_forgotten_in_it(
+    archive: Archive, keep: Keep
+) -> None:
+    keep(prompt(1, "at first stay.py", cwd=ROOT), prompt(2, "then gone.py", cwd=ROOT))
+    sessions = empty_working_sets(archive, [2])
+    assert (sessions, working_set(archive)) == ({1}, WorkingSet())
+    rebuild_working_sets(archive, sessions)
+    assert set(files(working_set(archive))) == {"gone.py", "stay.py"}
+
+
+def test_a_working_set_that_is_made_anew_is_the_same(archive: Archive, keep: Keep, transcript: Path) -> None:
+    keep(
+        prompt(1, "fix #12 in src/a.py", cwd=ROOT),
+        *edited(2, "src/a.py", "parse_all", "parse_one"),
+        *used(4, "Bash", "ValueError: bad\n1 failed", is_error=True, command="pytest -q"),
+        *used(6, "Grep", "src/b.py:3:def parse_two", pattern="parse"),
+    )
+    keep(session=FORK, path=fork_of(transcript))
+    before = contents(archive)
+    rebuild_working_sets(archive, [2, 1])
+    assert contents(archive) == before
+
+
+def test_a_secret_is_not_in_the_working_set(archive: Archive, keep: Keep) -> None:
+    keep(
+        *used(1, "Bash", f"error: bad token {SECRET}\n{SECRET}", command=f"curl -H 'token: {SECRET}'"),
+        answer(3, f"see https://ada:{SECRET}@example.com/a and {SECRET}", cwd=ROOT),
+        *edited(5, f"{SECRET}.py", SECRET),
+    )
+    assert SECRET.encode() not in everything(archive)
+    assert b"[MASKED " in everything(archive)
+
+
+@pytest.mark.parametrize("text", ["half \ud83d my_name", "\x00my_name\x1b[31m", "修复my_name函数", "my_name\u202e\r\n"])
+def test_any_text_can_be_taken_in(keep: Keep, text: str) -> None:
+    found = keep(
+        prompt(1, text, cwd=ROOT),
+        *used(2, "Bash", text, is_error=True, command=text),
+        *used(4, "Edit", text, file_path=f"{ROOT}/{text}", new_string=text),
+    )
+    assert [names(file.words) for file in found.files] == [["my_name"]]
+
+
+def test_a_path_without_end_is_no_row(archive: Archive, keep: Keep) -> None:
+    keep(*used(1, "Edit", "ok", file_path="/" + "x" * 500_000, new_string="a_name"))
+    assert archive.row("SELECT coalesce(max(length(path)), 0) FROM working_set")[0] < 1000

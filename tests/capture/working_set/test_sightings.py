@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unified_state.capture.working_set.rules.sightings import (
+    ASKED,
+    EDITED,
+    HEAT,
+    HEAT_OF_READING,
+    MENTIONED,
+    SEEN,
+    WRITTEN,
+    Sighting,
+    sightings,
+)
+from unified_state.hosts.transcripts.rules.call_effects import Call, call_of, read_call
+from unified_state.lib.json_text import dump_json
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
+
+ROOT = "/home/ada/shop"
+WINDOWS = "C:\\Users\\ada\\shop"
+texts = st.text(st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF))
+values = st.recursive(st.none() | st.booleans() | st.integers() | texts, lambda inner: st.lists(inner, max_size=3))
+field_names = st.sampled_from(["file_path", "notebook_path", "command", "path", "pattern", "edits", "content", "todos"])
+
+
+def step(kind: str, text: str, *, tool: str | None = None, is_error: bool = False) -> Step:
+    return Step(uuid="u", block=0, kind=kind, at=5, text=text, tool=tool, is_error=is_error)
+
+
+def seen(found: Step, call: Call | None = None, root: str = ROOT) -> dict[str, Sighting]:
+    """The sightings of a step by their paths."""
+    all_of_it = list(sightings(found, call, root))
+    assert len({sighting.path for sighting in all_of_it}) == len(all_of_it)
+    return {sighting.path: sighting for sighting in all_of_it}
+
+
+def called(tool: str, root: str = ROOT, **fields: Any) -> dict[str, Sighting]:
+    made = step(TOOL_CALL, dump_json(fields), tool=tool)
+    return seen(made, read_call(made), root)
+
+
+def answered(text: str, tool: str, root: str = ROOT, *, is_error: bool = False, **fields: Any) -> dict[str, Sighting]:
+    return seen(step(TOOL_RESULT, text, is_error=is_error), call_of(tool, fields), root)
+
+
+@pytest.mark.parametrize(
+    ("tool", "fields"),
+    [
+        ("Edit", {"old_string": "first_name", "new_string": "last_name"}),
+        ("MultiEdit", {"edits": [{"old_string": "first_name", "new_string": "last_name"}]}),
+        ("Write", {"content": "first_name + last_name"}),
+    ],
+)
+def test_an_edit_shows_the_file_and_the_identifiers_in_what_was_written(tool: str, fields: dict[str, Any]) -> None:
+    assert called(tool, file_path=f"{ROOT}/src/a.py", **fields) == {
+        "src/a.py": Sighting("src/a.py", EDITED, {"first_name", "last_name"}, heat=HEAT)
+    }
+
+
+def test_a_file_that_is_only_read_is_less_hot_than_one_that_is_edited() -> None:
+    found = called("Read", file_path=f"{ROOT}/src/a.py", limit=10)
+    assert found["src/a.py"] == Sighting("src/a.py", WRITTEN, heat=HEAT_OF_READING)
+    assert HEAT_OF_READING < HEAT
+
+
+def test_what_was_read_shows_the_identifiers_in_the_file() -> None:
+    found = answered("     1\u2192def parse_config():", "Read", file_path=f"{ROOT}/src/a.py")
+    assert found == {"src/a.py": Sighting("src/a.py", SEEN, {"parse_config"})}
+
+
+def test_the_result_of_an_edit_shows_nothing_new() -> None:
+    assert answered("The file has been updated: new_name", "Edit", file_path=f"{ROOT}/a.py", old_string="x") == {}
+
+
+def test_what_the_agent_wrote_counts_more_than_what_the_user_asked_and_that_more_than_what_was_printed() -> None:
+    said = seen(step(TEXT, "see parse_config in src/a.py, #12"))
+    asked = seen(step(PROMPT, "see parse_config in src/a.py, #12"))
+    assert said == {"src/a.py": Sighting("src/a.py", WRITTEN)}
+    assert asked == {"src/a.py": Sighting("src/a.py", ASKED)}
+    assert WRITTEN > ASKED > SEEN > MENTIONED
+
+
+@pytest.mark.parametrize("kind", [THINKING, NOTICE])
+def test_what_nobody_said_shows_nothing(kind: str) -> None:
+    assert seen(step(kind, "see parse_config in src/a.py")) == {}
+
+
+def test_a_command_shows_the_files_in_it_and_its_output_none() -> None:
+    found = called("Bash", command="  pytest tests/test_a.py -k test_parse\n", description="run it")
+    assert list(found) == ["tests/test_a.py"]
+    assert answered("src/a.py: parse_config, #12", "Bash", command="make") == {}
+
+
+def test_a_read_that_failed_shows_nothing() -> None:
+    assert answered("File does not exist: old_name", "Read", file_path=f"{ROOT}/a.py", is_error=True) == {}
+
+
+def test_of_a_long_text_the_beginning_is_looked_at_up_to_a_whole_word() -> None:
+    assert list(seen(step(TEXT, "a/first.py " * 10_000 + "last.py"))) == ["a/first.py"]
+
+
+def test_a_search_shows_the_files_with_the_identifiers_in_their_lines() -> None:
+    lines = [f"{ROOT}/src/a.py:3:def parse_config():", "src/b.py:parse_all()", "--", "src/b.py-4- x: y", "a.md:9:my_a"]
+    found = answered("\n".join(lines), "Grep", pattern="parse")
+    assert {name: sighting.words for name, sighting in found.items()} == {
+        "src/a.py": {"parse_config"},
+        "src/b.py": {"parse_all"},
+        "a.md": {"my_a"},
+    }
+
+
+def test_paths_of_windows_are_named_as_the_repository_names_them() -> None:
+    edited = called("Edit", WINDOWS, file_path=f"{WINDOWS}\\src\\a.py", new_string="x")
+    said = seen(step(TEXT, f"see src\\a.py, {WINDOWS}\\src\\b.py"), root=WINDOWS)
+    found = answered(
+        f"src\\a.py:3:parse_all()\r\n{WINDOWS}\\src\\b.py:4:parse_me()\r\n", "Grep", WINDOWS, pattern="parse"
+    )
+    assert set(edited) == {"src/a.py"}
+    assert set(said) == set(found) == {"src/a.py", "src/b.py"}
+
+
+@pytest.mark.parametrize("path", ["x" * 100_000 + ".py", 7, None, ["a.py"], {"a": 1}, ""])
+def test_what_is_no_path_is_no_file(path: object) -> None:
+    assert called("Edit", file_path=path, new_string="") == {}
+
+
+@given(
+    st.sampled_from([PROMPT, TEXT, TOOL_CALL, TOOL_RESULT]),
+    texts,
+    st.sampled_from(["Read", "Edit", "Bash", "Grep", ""]),
+    st.dictionaries(field_names, values, max_size=4),
+    st.sampled_from([ROOT, WINDOWS, ""]),
+    st.booleans(),
+)
+def test_no_step_shows_more_than_a_bounded_amount(
+    kind: str, text: str, tool: str, fields: dict[str, Any], root: str, is_error: bool
+) -> None:
+    for sighting in sightings(step(kind, text, is_error=is_error), call_of(tool, fields), root):
+        assert sighting.weight > 0
+        assert len(sighting.path) <= 1_000
+        assert len(sighting.words) <= 2_000

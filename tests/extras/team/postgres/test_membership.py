@@ -1,0 +1,177 @@
+"""Who reads and writes what: members of an organisation's projects and nobody else, each under his own name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from tests.contracts.contract import session, step, turn
+from tests.extras.team.team import PROJECT, Team, found, send
+from unified_state.errors import NotFoundError, StorageError, UsageError
+from unified_state.extras.team.postgres.record_store import TeamStore, readers
+from unified_state.extras.team.postgres.set_up_server import delete_project, list_members, move_project, remove_member
+from unified_state.model.history_records import StoredStep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def seen(store: TeamStore) -> int:
+    """How many records of its project a member reads."""
+    sql = "SELECT count(*) FROM unified_state.record WHERE kind = 'step'"
+    with psycopg.connect(**store.server.parameters) as connection:  # type: ignore[arg-type]  # they are texts
+        return int((connection.execute(sql).fetchone() or (0,))[0])
+
+
+@pytest.fixture
+def other(team: Team, postgres: object) -> Iterator[Team]:
+    """Another organisation in the same database."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        yield Team(team.postgres, team.database, stack)
+
+
+def test_members_of_a_project_read_each_other_and_another_organisation_reads_nothing(team: Team, other: Team) -> None:
+    ada, bob, eve = team.open("ada"), team.open("bob"), other.open("eve")
+    send(ada, session(), *turn(1))
+    assert (seen(ada), seen(bob), seen(eve)) == (len(turn(1)), len(turn(1)), 0)
+    assert [one for one in bob.own_records() if isinstance(one, StoredStep)] == []
+    with pytest.raises(StorageError, match="no member of"):
+        other.open("eve", of=team.organisation)
+
+
+def test_a_member_of_some_projects_reads_no_other_one_and_begins_none(team: Team) -> None:
+    team.admit("bob", projects=(PROJECT,))
+    ada, bob = team.open("ada"), team.open("bob")
+    send(ada, step(1))
+    send(team.open("ada", "elsewhere"), step(2), step(3))
+    assert (seen(ada), seen(bob)) == (3, 1)
+    assert (readers(ada), readers(team.open("ada", "elsewhere"))) == (["ada", "bob"], ["ada"])
+    with pytest.raises(StorageError):
+        team.open("bob", "elsewhere")
+
+
+def test_who_only_reads_writes_nothing(team: Team) -> None:
+    team.admit("bob", writes=False)
+    send(team.open("ada"), step(1))
+    bob = team.open("bob", begins=False)
+    assert seen(bob) == 1
+    with pytest.raises(StorageError, match="row-level security"):
+        send(bob, step(2))
+    with pytest.raises(StorageError, match="may not write"):
+        team.open("bob")
+
+
+def test_who_is_removed_reads_nothing_at_once_and_what_he_sent_remains(team: Team) -> None:
+    ada, bob = team.open("ada"), team.open("bob")
+    send(bob, step(1))
+    login = remove_member(team.administrator, team.organisation, "bob")
+    with pytest.raises(StorageError):
+        readers(bob)
+    assert seen(ada) == 1
+    with team.superuser() as superuser:
+        assert superuser.execute("SELECT FROM pg_roles WHERE rolname = %s", [login]).fetchone() is None
+    with pytest.raises(NotFoundError):
+        remove_member(team.administrator, team.organisation, "bob")
+    told = {one.member: one.login for one in list_members(team.administrator, team.organisation)}
+    assert told == {"ada": team.logins["ada"], "bob": None}
+
+
+def test_nobody_comes_back_by_a_name_alone(team: Team, other: Team) -> None:
+    """Neither a new role of that name, nor a member of another organisation, nor a new member of the same name."""
+    send(team.open("ada"), step(1))
+    bob = team.admit("bob")
+    superuser = team.superuser()
+    superuser.execute(f'REVOKE "unified_state:{team.organisation}" FROM "{bob}"; DROP ROLE "{bob}"')
+    superuser.execute(f'CREATE ROLE "{bob}" LOGIN; GRANT CONNECT ON DATABASE "{team.database}" TO "{bob}"')
+    with pytest.raises(StorageError):
+        team.open("bob", begins=False)
+    other.admit("bob", login=bob)
+    with team.connect("bob") as connection:
+        assert connection.execute("SELECT count(*) FROM unified_state.record").fetchone() == (0,)
+    team.admit("carol")
+    remove_member(team.administrator, team.organisation, "carol")
+    with pytest.raises(UsageError, match="has records there"):
+        team.admit("carol")
+    team.admit("carol", is_again=True)
+    assert seen(team.open("carol")) == 1
+
+
+def test_a_role_that_admit_did_not_make_is_never_changed(team: Team, other: Team) -> None:
+    superuser = team.superuser()
+    password = "SELECT rolpassword FROM pg_authid WHERE rolname = %s"
+    app = f"app_{team.organisation}"
+    superuser.execute(f"CREATE ROLE {app} LOGIN PASSWORD 'its own'")
+    before = superuser.execute(password, [app]).fetchone()
+    with pytest.raises(UsageError, match="was not made by"):
+        team.admit("app")
+    with pytest.raises(UsageError, match="password is not changed"):
+        team.admit("ada", login=app, ask_password=lambda: "new", resets_password=True)
+    team.admit("ada", login=app, ask_password=lambda: "new")
+    with pytest.raises(UsageError, match="is that of the member 'ada'"):
+        team.admit("bob", login=app)
+    assert superuser.execute(password, [app]).fetchone() == before
+    other.admit("ada")  # has a role of its own there
+    assert other.logins["ada"] != team.logins["ada"]
+    remove_member(team.administrator, team.organisation, "ada")
+    assert superuser.execute(password, [app]).fetchone() == before
+
+
+def test_a_role_that_row_security_does_not_bind_is_refused(team: Team) -> None:
+    with pytest.raises(StorageError, match="bypasses row security"):
+        team.admit("ada", login="postgres")
+    team.open()
+    for user in ("postgres", "unified_state"):
+        with pytest.raises(StorageError, match="bypasses row security"):
+            TeamStore(found(team.postgres.dsn(team.database, user)), team.organisation, PROJECT)
+
+
+def test_grants_do_not_grow_with_members(team: Team) -> None:
+    superuser = team.superuser()
+    size = "SELECT sum(pg_column_size(relacl)) FROM pg_class WHERE relnamespace = 'unified_state'::regnamespace"
+    team.admit("ada")
+    before = superuser.execute(size).fetchone()
+    for number in range(20):
+        team.admit(f"member {number}", ask_password=None)
+    assert superuser.execute(size).fetchone() == before
+
+
+def test_what_one_member_may_take_of_the_server_is_limited(team: Team) -> None:
+    login = team.admit("ada")
+    row = (
+        team.superuser().execute("SELECT rolconnlimit, rolconfig FROM pg_roles WHERE rolname = %s", [login]).fetchone()
+    )
+    assert row is not None
+    assert row[0] == 20
+    assert {one.partition("=")[0] for one in row[1]} == {
+        "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout",
+        "temp_file_limit",
+    }  # fmt: skip
+
+
+def test_a_project_that_moves_is_found_by_both_names(team: Team) -> None:
+    team.admit("bob", projects=(PROJECT,))
+    send(team.open("ada"), step(1))
+    move_project(team.administrator, team.organisation, PROJECT, "github.com/acme/renamed")
+    for name in (PROJECT, "github.com/acme/renamed"):
+        assert [one.text for one in team.open("ada", name).own_records() if isinstance(one, StoredStep)] == ["text 1"]
+    assert seen(team.open("bob", "github.com/acme/renamed")) == 1
+    with pytest.raises(NotFoundError):
+        move_project(team.administrator, team.organisation, PROJECT, "third")
+    team.open("ada", "another")
+    with pytest.raises(UsageError, match="already"):
+        move_project(team.administrator, team.organisation, "another", "github.com/acme/renamed")
+
+
+def test_a_project_that_is_deleted_is_gone_with_all_its_records_and_no_other_one(team: Team) -> None:
+    send(team.open("ada"), step(1))
+    send(team.open("ada", "other"), step(2))
+    assert delete_project(team.administrator, team.organisation, PROJECT) == 2  # and the mark
+    with team.connect("ada") as connection:
+        rows = connection.execute("SELECT body FROM unified_state.record WHERE kind = 'step'").fetchall()
+    assert len(rows) == 1
+    with pytest.raises(NotFoundError):
+        delete_project(team.administrator, team.organisation, PROJECT)

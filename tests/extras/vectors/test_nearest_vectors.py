@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import pytest
+
+from tests.extras.vectors.vector_archives import DIMENSIONS, Matrix, exact, fill, make_vectors
+from tests.processes import ROOT
+from unified_state.archive.archive import Archive
+from unified_state.archive.text_columns import forget_step
+from unified_state.archive.vector_table import model_number
+from unified_state.errors import UsageError
+from unified_state.extras.vectors import nearest_vectors
+from unified_state.extras.vectors.nearest_vectors import nearest
+from unified_state.lib.package import extra_line
+
+COUNT = 300
+VECTORS = make_vectors(COUNT)
+QUERIES = make_vectors(20, seed=2)
+MODEL = 1  # the number of the only one
+
+
+def steps(archive: Archive, query: Matrix, limit: int = 10) -> list[int]:
+    return [step for step, _ in nearest(archive, MODEL, query, limit)]
+
+
+@pytest.fixture
+def filled(archive: Archive) -> Archive:
+    """An archive with the vectors."""
+    fill(archive, VECTORS)
+    return archive
+
+
+def test_the_nearest_come_with_their_exact_cosines_in_order(filled: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest_vectors, "_PAGE", 70)  # vectors
+    assert [steps(filled, query) for query in QUERIES] == [exact(VECTORS, query) for query in QUERIES]
+    found = nearest(filled, MODEL, QUERIES[0], 50)
+    cosines = [cosine for _, cosine in found]
+    assert len(found) == 50
+    assert cosines == sorted(cosines, reverse=True)
+    assert cosines == pytest.approx([float(VECTORS[step - 1] @ QUERIES[0]) for step, _ in found], abs=1e-4)
+
+
+def test_an_archive_without_vectors_has_no_nearest(archive: Archive) -> None:
+    model_number(archive, "tiny", "1", DIMENSIONS)
+    assert steps(archive, QUERIES[0]) == []
+
+
+def test_a_model_that_the_archive_does_not_know_is_refused(archive: Archive) -> None:
+    with pytest.raises(UsageError, match="knows no model 1"):
+        steps(archive, QUERIES[0])
+
+
+def test_more_than_there_are_gives_all(archive: Archive) -> None:
+    fill(archive, VECTORS[:5])
+    assert sorted(steps(archive, QUERIES[0], 100)) == [1, 2, 3, 4, 5]
+    assert steps(archive, QUERIES[0], 0) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ([0.0] * DIMENSIONS, "length 0"),
+        ([math.nan] * DIMENSIONS, "length nan"),
+        ([math.inf] * DIMENSIONS, "length inf"),
+        ([1.0] * (DIMENSIONS - 1), "shape"),
+        ([[1.0] * DIMENSIONS], "shape"),
+        ([], "shape"),
+    ],
+    ids=["zero", "nan", "infinite", "short", "nested", "empty"],
+)
+def test_a_query_that_is_no_vector_of_the_model_is_refused(filled: Archive, query: list[float], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        nearest(filled, MODEL, query, 10)
+
+
+def test_a_query_needs_no_unit_length(filled: Archive) -> None:
+    assert steps(filled, 1_000 * QUERIES[0]) == steps(filled, QUERIES[0])
+
+
+def test_a_forgotten_step_never_comes(filled: Archive) -> None:
+    (first, *_) = steps(filled, QUERIES[0])
+    forget_step(filled, first)
+    assert first not in steps(filled, QUERIES[0], COUNT)
+
+
+# What must be installed.
+
+WITHOUT = """
+import sys
+sys.modules["numpy"] = None
+sys.path.insert(0, sys.argv[1])
+from unified_state.errors import MissingExtraError
+try:
+    import unified_state.extras.vectors.nearest_vectors
+except MissingExtraError as error:
+    print(error)
+"""
+
+
+def test_where_numpy_is_missing_it_is_said_with_what_to_install() -> None:
+    done = subprocess.run([sys.executable, "-c", WITHOUT, str(ROOT)], capture_output=True, text=True, check=True)
+    assert "numpy" in done.stdout
+    assert done.stdout.endswith(f"{extra_line('vectors')}\n")

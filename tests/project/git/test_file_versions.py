@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from unified_state.project.file_versions import changed_since, file_versions
+
+LATER = 4_000_000_000_000  # milliseconds; so that no file of a test was changed just before
+
+
+@pytest.fixture(autouse=True)
+def file(repository: Path) -> Path:
+    """A file of the repository."""
+    path = repository / "a.py"
+    path.write_text("print(1)\n", encoding="utf-8")
+    return path
+
+
+def version(folder: Path, path: str = "a.py", now: int = LATER) -> str:
+    return file_versions(str(folder), [path], now)[path]
+
+
+def change(path: Path, content: str) -> None:
+    """Another content, of another time."""
+    path.write_text(content, encoding="utf-8")
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1_000_000))
+
+
+def test_the_id_is_the_one_that_git_gives(repository: Path) -> None:
+    done = subprocess.run(["git", "hash-object", "a.py"], cwd=repository, check=True, capture_output=True, text=True)
+    assert version(repository).split(" ")[0] == done.stdout.strip()
+
+
+@pytest.mark.parametrize("content", ["print(2)\n", "print(1)\nprint(2)\n", ""])
+def test_a_changed_file_is_changed(repository: Path, content: str) -> None:
+    before = version(repository)
+    change(repository / "a.py", content)
+    assert changed_since(str(repository), "a.py", before) is True
+
+
+def test_a_file_that_was_only_touched_is_unchanged(repository: Path) -> None:
+    before = version(repository)
+    change(repository / "a.py", "print(1)\n")
+    assert changed_since(str(repository), "a.py", before) is False
+
+
+def test_a_change_right_after_is_seen_though_the_time_may_be_the_same(repository: Path) -> None:
+    path = repository / "a.py"
+    at = path.stat().st_mtime_ns
+    before = version(repository, now=at // 1_000_000)
+    path.write_text("print(2)\n", encoding="utf-8")
+    os.utime(path, ns=(at, at))
+    assert changed_since(str(repository), "a.py", before) is True
+
+
+def test_a_file_whose_size_and_time_are_the_same_is_not_read(repository: Path) -> None:
+    before = version(repository)
+    (repository / "a.py").chmod(0)
+    assert changed_since(str(repository), "a.py", before) is False
+
+
+def test_a_file_that_went_is_gone(repository: Path) -> None:
+    before = version(repository)
+    (repository / "a.py").unlink()
+    assert changed_since(str(repository), "a.py", before) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["missing.py", "../outside.py", "/etc/hostname", ".", "nul\0.py", "x" * 5000, "pipe", "link.py"]
+)
+def test_only_files_inside_the_worktree_have_a_version(repository: Path, path: str) -> None:
+    (repository.parent / "outside.py").write_text("x", encoding="utf-8")
+    os.mkfifo(repository / "pipe")
+    (repository / "link.py").symlink_to(repository.parent / "outside.py")
+    assert file_versions(str(repository), [path], LATER) == {}
+
+
+@pytest.mark.parametrize("damaged", ["", "abc", "abc x y", "  "])
+def test_a_damaged_version_counts_as_another_one(repository: Path, damaged: str) -> None:
+    assert changed_since(str(repository), "a.py", damaged) is True

@@ -1,0 +1,93 @@
+"""What git tells of commits that are not in a history, in real repositories of every kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CalledProcessError
+from typing import Any
+
+import pytest
+
+from unified_state.lib.processes import Processes
+from unified_state.project.git_library import GitPythonProcesses
+from unified_state.project.outside_history import outside_history
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def history(git: Git, repository: Path) -> list[str]:
+    """Six commits on main, a branch from the third, and a merge of it; the oldest first, as git lists them."""
+    for number in range(5):
+        git("commit", "--quiet", "--allow-empty", "--message", str(number))
+    git("switch", "--quiet", "--create", "feature", "HEAD~2")
+    git("commit", "--quiet", "--allow-empty", "--message", "feature")
+    git("switch", "--quiet", "main")
+    git("merge", "--quiet", "--no-ff", "--message", "merged", "feature")
+    return git("rev-list", "--topo-order", "--reverse", "HEAD").split()
+
+
+def later(folder: Path, head: str, commits: list[str]) -> set[str]:
+    """The commits that have a head in their history."""
+    return outside_history(str(folder), head, commits)[1]
+
+
+@pytest.mark.parametrize("start", [Processes, GitPythonProcesses], ids=["a hook", "GitPython"])
+def test_every_commit_tells_what_is_outside_its_history_and_what_comes_after_it(
+    git: Git, history: list[str], repository: Path, start: Callable[..., Any]
+) -> None:
+    for head in history:
+        earlier = git("rev-list", head).split()
+        behind = git("rev-list", "--ancestry-path", f"{head}..HEAD").split()
+        found = outside_history(str(repository), head, history, seconds=20, start=start)
+        assert found == (set(history) - set(earlier), set(behind))
+
+
+@pytest.mark.parametrize("options", [("--object-format=sha256",), ("--ref-format=reftable",), ()])
+def test_it_is_told_in_every_format_of_a_repository(git: Git, tmp_path: Path, options: tuple[str, ...]) -> None:
+    folder = tmp_path / "other"
+    try:
+        git("init", "--quiet", *options, str(folder), cwd=tmp_path)
+    except CalledProcessError:
+        pytest.skip("this git has no reftable")
+    for number in range(3):
+        git("commit", "--quiet", "--allow-empty", "--message", str(number), cwd=folder)
+    first, *rest = git("rev-list", "--reverse", "HEAD", cwd=folder).split()
+    assert later(folder, first, rest) == set(rest)
+
+
+def test_a_worktree_and_a_shallow_clone_tell_what_they_have(
+    git: Git, history: list[str], repository: Path, tmp_path: Path
+) -> None:
+    git("worktree", "add", "--quiet", "--detach", str(tmp_path / "old"), history[1])
+    assert later(tmp_path / "old", history[1], history) == set(history[2:])
+    git("clone", "--quiet", "--depth", "2", f"file://{repository}", str(tmp_path / "clone"))
+    head = git("rev-parse", "HEAD~1", cwd=tmp_path / "clone").strip()
+    assert later(tmp_path / "clone", head, history) == {history[-1]}
+    assert later(tmp_path / "clone", history[0], history) == set()  # it is not there
+
+
+def test_replaced_commits_count_as_they_were_written(git: Git, history: list[str], repository: Path) -> None:
+    git("replace", "--graft", history[-1])  # the last one has no parents any more
+    assert later(repository, history[0], history) == set(history[1:])
+
+
+def test_where_git_cannot_tell_nothing_is_outside(
+    history: list[str], repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert outside_history(str(tmp_path), history[0], history) == (set(), set())
+    assert outside_history(str(repository), "x", history) == (set(), set())
+    assert outside_history(str(repository), history[0], ["../../secret", "", "--all"]) == (set(), set())
+    commit = repository / ".git/objects" / history[3][:2] / history[3][2:]
+    whole = commit.read_bytes()
+    for damaged in (b"", whole[:20], bytes(len(whole))):
+        commit.chmod(0o600)
+        commit.write_bytes(damaged)
+        assert outside_history(str(repository), history[0], history[-1:]) == (set(), set())
+    commit.unlink()
+    os.mkfifo(commit)
+    assert outside_history(str(repository), history[0], history[-1:], seconds=0.5) == (set(), set())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert outside_history(str(repository), history[-1], history) == (set(), set())

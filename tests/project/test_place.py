@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from unified_state.project.place import NAME, Place, locate
+
+Git = Callable[..., str]
+
+
+def located(folder: Path, data_dir: Path, *, create: bool = True) -> Place:
+    return locate(str(folder), str(data_dir), create=create)
+
+
+def test_the_archive_lies_in_the_data_folder_and_the_state_file_in_the_worktree(
+    repository: Path, data_dir: Path
+) -> None:
+    place = located(repository, data_dir)
+    assert place.archive_path == str(data_dir / "repositories" / str(place.id) / "archive.db")
+    assert place.state_path == str(repository / ".claude" / NAME)
+    assert os.path.dirname(place.digest_path) == place.folder
+
+
+def test_its_folder_is_private_and_so_are_those_above(project: Path, data_dir: Path) -> None:
+    place = located(project, data_dir / "a")
+    for folder in (data_dir, data_dir / "a", data_dir / "a" / "repositories", Path(place.folder)):
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_place_stays_the_same(project: Path, data_dir: Path) -> None:
+    assert located(project, data_dir) == located(project, data_dir) == located(project, data_dir, create=False)
+
+
+def test_no_folder_is_made_where_a_worktree_names_a_common_folder_that_is_missing(
+    project: Path, data_dir: Path
+) -> None:
+    (project / ".git").write_text("gitdir: elsewhere\n", encoding="utf-8")
+    (project / "elsewhere").mkdir()
+    (project / "elsewhere" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    (project / "elsewhere" / "commondir").write_text("..\n-", encoding="utf-8")
+    place = located(project, data_dir)
+    assert place.repository.common_dir == str(project / "elsewhere")
+    assert sorted(path.name for path in project.iterdir()) == [".git", "elsewhere"]
+
+
+def test_all_worktrees_share_the_archive_and_each_has_its_state_file(
+    repository: Path, git: Git, data_dir: Path, tmp_path: Path
+) -> None:
+    git("worktree", "add", "--quiet", str(tmp_path / "other"), "-b", "other")
+    main, other = located(repository, data_dir), located(tmp_path / "other", data_dir)
+    assert main.archive_path == other.archive_path
+    assert main.state_path != other.state_path
+    assert main.digest_path != other.digest_path
+
+
+def test_the_id_of_a_repository_survives_a_clean_up(repository: Path, git: Git, data_dir: Path) -> None:
+    before = located(repository, data_dir)
+    (repository / ".claude").mkdir(exist_ok=True)
+    git("clean", "-xdfq")
+    assert located(repository, data_dir) == before
+
+
+def test_two_repositories_do_not_see_each_other(tmp_path: Path, data_dir: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    assert len({located(folder, data_dir).archive_path for folder in folders}) == 2
+
+
+def test_looking_makes_nothing(project: Path, data_dir: Path) -> None:
+    place = located(project, data_dir, create=False)
+    assert place.id is None
+    assert not data_dir.exists()
+    assert list(project.iterdir()) == []
+
+
+def test_a_copied_folder_says_so(project: Path, data_dir: Path, tmp_path: Path) -> None:
+    original = located(project, data_dir)
+    shutil.copytree(project, tmp_path / "copy")
+    copy = located(tmp_path / "copy", data_dir)
+    assert copy.copied_from == str(project / ".claude")
+    assert copy.archive_path != original.archive_path
+
+
+def test_where_there_is_no_home_the_archive_lies_beside_the_state_file(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for create in (True, False):
+        place = located(project, tmp_path / "file", create=create)
+        assert place.archive_path == str(project / ".claude" / "unified-state" / "archive.db")
+    assert Path(place.folder).stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unified_state.lib.record import disk_value
+from unified_state.model.item import Decision
+from unified_state.model.session_state import GitState, SessionRecord, State, WorkItem
+from unified_state.state_file.state_file import drop_texts, keep_unknown, read_section
+
+DECISION = Decision(id="D1", decision="Use SQLite", rationale="one file", timestamp="t")
+STATE = State(
+    version="3.0.0",
+    timestamp="t",
+    trigger="manual",
+    decisions=(DECISION, DECISION.replace(id="D2")),
+    sessions={"s": SessionRecord(updated_at="t", work_item=WorkItem(id="7"))},
+)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*State.disk_names.values()]), inner),
+    max_leaves=20,
+)
+
+
+def test_a_section_has_what_the_file_says() -> None:
+    said = {"branch": "main", "recentCommits": ["a b"], "changedCount": 3, "stagedChanges": "1 file"}
+    assert read_section(GitState, said) == GitState(
+        branch="main", recent_commits=("a b",), changed_count=3, staged_changes="1 file"
+    )
+
+
+def test_fields_of_another_kind_are_left_out() -> None:
+    said = {"branch": 5, "status": None, "recentCommits": ["a", 5], "modifiedFiles": "a", "changedCount": True}
+    assert read_section(GitState, said) == GitState()
+
+
+def test_a_progress_is_a_number_that_there_is() -> None:
+    said = [0, 0.5, 10**400, float("nan"), float("inf"), -float("inf"), True, "0.5", None]
+    progress = [read_section(WorkItem, {"progress": value}).progress for value in said]
+    assert progress == [0, 0.5, 10**400, *[None] * 6]
+
+
+@given(json_values)
+def test_whatever_stands_there_gives_a_section(value: object) -> None:
+    assert isinstance(read_section(GitState, value), GitState)
+
+
+def test_unknown_fields_are_kept_in_the_file_its_sections_its_entries_and_its_sessions() -> None:
+    present = {
+        "new": 1,
+        "git": {"branch": "other", "new": 2},
+        "decisions": [{"id": "D2", "decision": "other", "new": 3}, {"id": "D9", "new": 4}],
+        "sessions": {"s": {"new": 5, "workItem": {"new": 6}}, "gone": {"new": 7}},
+    }
+    shown = disk_value(keep_unknown(STATE, present))
+    expected = disk_value(STATE)
+    expected["new"] = 1
+    expected["git"]["new"] = 2
+    expected["decisions"][1]["new"] = 3
+    expected["sessions"]["s"]["new"] = 5
+    expected["sessions"]["s"]["workItem"]["new"] = 6
+    assert shown == expected
+
+
+@given(json_values)
+def test_what_is_known_stays_whatever_the_file_says(present: object) -> None:
+    kept = keep_unknown(STATE, present)
+    assert keep_unknown(kept, disk_value(STATE)) == STATE
+
+
+def test_texts_are_taken_out_wherever_they_stand() -> None:
+    state = {"a": "bad", "bad": 1, "b": ["bad", "good", ["bad"], {"c": "bad", "d": 5}], "e": {"f": {"g": "bad"}}}
+    drop_texts(state, lambda text: text == "bad")
+    assert state == {"b": ["good", [], {"d": 5}], "e": {"f": {}}}

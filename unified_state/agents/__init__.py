@@ -1,1 +1,0 @@
-"""Support for each agent: readers of its transcripts, and the installation of our hooks into it."""

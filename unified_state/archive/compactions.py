@@ -1,0 +1,290 @@
+"""Compactions and rewinds in the archive: the boundary of each compaction, its summary, the restored texts, and the
+parts that the user took back.
+
+A compaction is reported several times and not always in this order: PreCompact, the raw summary at its SubagentStop,
+SessionStart(compact), PostCompact, and at last the boundary and the summary in the transcript. A compaction without a
+boundary is open, and all reports except those of the transcript refer to it. One that failed stays open, and the next
+one reuses it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.steps import KIND_NUMBERS, STANDS, uuid_key
+from unified_state.lib.record import Record
+from unified_state.lib.text import pack, unpack
+from unified_state.model.step import PROMPT, Boundary, Continuation, Summary, WentBack
+
+# The sources of a summary. The hooks have it raw, the transcript has it last and only its readable part.
+SUBAGENT_STOP, POST_COMPACT, TRANSCRIPT = "subagent_stop", "post_compact", "transcript"
+
+
+class Compaction(Record):
+    """One compaction, such as K2. The part of the session since `kept_at` is still in the conversation."""
+
+    id: int
+    session: int
+    trigger: str | None
+    started_at: int
+    boundary_uuid: str | None
+    boundary_at: int | None
+    kept_at: int | None
+    pre_tokens: int | None
+    last_step: int | None
+    summary_from: str | None
+    summary: str | None
+
+
+class Restore(Record):
+    """One text restored to a session, and whether it reached the model."""
+
+    nonce: str
+    session: int
+    compaction: int | None
+    part: str
+    at: int
+    delivered_at: int | None
+    text: str
+
+
+_SELECT = (
+    "SELECT id, session, trigger, started_at, boundary_uuid, boundary_at, kept_at, pre_tokens, last_step, "
+    "summary_from, summary FROM compaction WHERE "
+)
+
+
+def find_compaction(archive: Archive, number: int) -> Compaction | None:
+    """Return a compaction by its number, or None."""
+    return _compaction(archive.row(_SELECT + "id = ?", number))
+
+
+def latest_compaction(archive: Archive, session: int) -> Compaction | None:
+    """Return the newest compaction of a session, open or not, or None."""
+    return _compaction(archive.row(_SELECT + "session = ? ORDER BY id DESC LIMIT 1", session))
+
+
+def compactions_of(archive: Archive, session: int, limit: int) -> list[Compaction]:
+    """Return the newest compactions of a session, the newest first."""
+    rows = archive.rows(_SELECT + "session = ? ORDER BY id DESC LIMIT ?", session, limit)
+    return [found for row in rows if (found := _compaction(row)) is not None]
+
+
+def begin_compaction(archive: Archive, session: int, now: int, trigger: str | None = None) -> Compaction:
+    """Return the session's open compaction, which is started now if there is none."""
+    latest = latest_compaction(archive, session)
+    if latest is None or latest.boundary_uuid is not None:
+        archive.run(
+            "INSERT INTO compaction (session, trigger, started_at, last_step) "
+            "VALUES (?, ?, ?, (SELECT max(id) FROM step))",
+            session,
+            trigger,
+            now,
+        )
+        latest = latest_compaction(archive, session)
+        assert latest is not None  # noqa: S101  # inserted above
+    return latest
+
+
+def restart_compaction(archive: Archive, session: int, now: int, trigger: str | None) -> Compaction:
+    """Restart the open compaction at PreCompact, because the previous one failed or this is its second hook.
+    Return it.
+    """
+    compaction = begin_compaction(archive, session, now, trigger)
+    archive.run(
+        "UPDATE compaction SET trigger = ?, started_at = ?, last_step = (SELECT max(id) FROM step), summary = NULL, "
+        "summary_from = NULL WHERE id = ?",
+        trigger,
+        now,
+        compaction.id,
+    )
+    return compaction.replace(trigger=trigger, started_at=now, summary=None, summary_from=None)
+
+
+def keep_summary(archive: Archive, compaction: Compaction, text: str, source: str) -> None:
+    """Store the client's summary. The transcript's shorter form does not replace the summary from a hook."""
+    if source == TRANSCRIPT and compaction.summary is not None:
+        return
+    archive.run("UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?", pack(text), source, compaction.id)
+
+
+def keep_boundary(archive: Archive, session: int, boundary: Boundary) -> None:
+    """Store the boundary in the transcript. It closes the open compaction, or adds one that no hook reported."""
+    if archive.row("SELECT 1 FROM compaction WHERE boundary_uuid = ?", boundary.uuid):
+        return  # read again, or copied into a fork
+    compaction = begin_compaction(archive, session, boundary.at)
+    archive.run(
+        "UPDATE compaction SET boundary_uuid = ?, boundary_at = ?, "
+        "kept_at = coalesce((SELECT min(at) FROM step WHERE uuid = ?), ?), pre_tokens = ?, "
+        "trigger = coalesce(trigger, ?) WHERE id = ?",
+        boundary.uuid,
+        boundary.at,
+        uuid_key(boundary.kept_from or ""),
+        boundary.at,
+        boundary.pre_tokens,
+        boundary.trigger,
+        compaction.id,
+    )
+
+
+def keep_transcript_summary(archive: Archive, session: int, summary: Summary) -> Compaction | None:
+    """Store a summary in the transcript with the newest compaction that has a boundary.
+
+    Return that compaction, or None if a hook had already reported its summary.
+    """
+    row = archive.row(_SELECT + "session = ? AND boundary_uuid NOT NULL ORDER BY id DESC LIMIT 1", session)
+    compaction = _compaction(row)
+    if compaction is None or compaction.summary is not None:
+        return None
+    keep_summary(archive, compaction, summary.text, TRANSCRIPT)
+    return compaction
+
+
+def keep_restore(archive: Archive, restore: Restore) -> None:
+    """Store a text before it is restored to a session."""
+    archive.run(
+        "INSERT INTO restore (nonce, session, compaction, part, at, body) VALUES (?, ?, ?, ?, ?, ?)",
+        restore.nonce,
+        restore.session,
+        restore.compaction,
+        restore.part,
+        restore.at,
+        pack(restore.text),
+    )
+
+
+def mark_delivered(archive: Archive, nonces: tuple[str, ...], now: int) -> None:
+    """Record that the texts with these nonces are in the conversation."""
+    for nonce in nonces:
+        archive.run("UPDATE restore SET delivered_at = coalesce(delivered_at, ?) WHERE nonce = ?", now, nonce)
+
+
+def restores_of(archive: Archive, compaction: int) -> list[Restore]:
+    """Return the texts restored after a compaction, in order."""
+    rows = archive.rows(
+        "SELECT nonce, session, compaction, part, at, delivered_at, body FROM restore WHERE compaction = ? ORDER BY at",
+        compaction,
+    )
+    return [Restore(**{**dict(zip(Restore.names, row, strict=True)), "text": unpack(row[-1])}) for row in rows]
+
+
+def _compaction(row: Any) -> Compaction | None:
+    if row is None:
+        return None
+    known = dict(zip(Compaction.names, row, strict=True))
+    return Compaction(**{**known, "summary": None if row[-1] is None else unpack(row[-1])})
+
+
+class EntryPlace(Record):
+    """The position of a transcript entry in the archive: its turn, and its time."""
+
+    turn: int
+    at: int
+
+
+class Rewind(Record):
+    """A part of a session that its user took back: after one time and up to the other."""
+
+    session_id: str
+    after_at: int
+    until_at: int
+
+
+def place_of_entry(archive: Archive, uuid: str) -> EntryPlace | None:
+    """Return the position of an entry; None if it is not archived."""
+    row = archive.row("SELECT max(turn), max(at) FROM step WHERE uuid = ?", uuid_key(uuid))
+    return None if row[0] is None else EntryPlace(*row)
+
+
+def has_later_turn(archive: Archive, session: int, turn: int) -> bool:
+    """Return whether a session itself has entries in a later turn.
+
+    Messages that only a hook reported do not count, because they were never in the conversation. Their uuid is no UUID.
+    """
+    query = (
+        "SELECT 1 FROM turn JOIN step ON step.turn = turn.id WHERE session = ? AND turn.id > ? AND agent IS NULL "
+        "AND typeof(step.uuid) = 'blob' LIMIT 1"
+    )
+    return archive.row(query, session, turn) is not None
+
+
+def keep_continuation_of(archive: Archive, session: int, parent: str, at: int) -> int:
+    """Record that a prompt follows an entry, and return the time of the first prompt that did."""
+    key = uuid_key(parent)
+    archive.run("INSERT OR IGNORE INTO continuation VALUES (?, ?, ?)", session, key, at)
+    return int(archive.row("SELECT at FROM continuation WHERE session = ? AND parent = ?", session, key)[0])
+
+
+def keep_rewind(archive: Archive, session: int, after_at: int, until_at: int) -> None:
+    """Record that the user took back the part of a session between two times."""
+    archive.run("INSERT OR REPLACE INTO rewind VALUES (?, ?, ?)", session, after_at, until_at)
+
+
+def read_rewinds(archive: Archive) -> list[Rewind]:
+    """Return all rewinds of all sessions."""
+    rows = archive.rows(
+        "SELECT session_id, after_at, until_at FROM rewind JOIN session ON session.id = session ORDER BY until_at"
+    )
+    return [Rewind(*row) for row in rows]
+
+
+def keep_continuation(archive: Archive, session: int, found: Continuation) -> bool:
+    """Record a prompt in the transcript and the part that it took back. Return whether another part stands than before.
+
+    Call it before the prompt is archived. A prompt that is already archived took nothing back.
+    """
+    first = keep_continuation_of(archive, session, found.parent or "", found.at)
+    if place_of_entry(archive, found.uuid) is not None:
+        return False
+    parent = place_of_entry(archive, found.parent) if found.parent else None
+    returned = parent is not None and _stands_again(archive, session, parent.at)
+    if parent is not None and has_later_turn(archive, session, parent.turn):
+        keep_rewind(archive, session, parent.at, found.at)
+    elif first < found.at:
+        keep_rewind(archive, session, first - 1, found.at)
+    else:
+        return returned
+    return True
+
+
+def _stands_again(archive: Archive, session: int, at: int) -> bool:
+    """The conversation goes on in a part that was taken back before. Return whether it does."""
+    query = "DELETE FROM rewind WHERE session = ?1 AND after_at < ?2 AND until_at > ?2"
+    return archive.run(query, session, at) > 0
+
+
+def keep_went_back(archive: Archive, session: int, found: WentBack, turn: int | None) -> bool:
+    """Record the part that a host says was taken back. Return whether it is new.
+
+    `turn` is the last one that was read. What is archived of later ones is not meant: the transcript is read again.
+    """
+    last = archive.value("SELECT max(at) FROM step WHERE turn = ?", turn)
+    until = found.at or (last or 0) + 1
+    after = _went_back_to(archive, session, found, turn, until)
+    known = "SELECT 1 FROM rewind WHERE session = ? AND after_at = ? AND until_at >= ?"
+    if after is None or archive.row(known, session, after, until):
+        return False
+    keep_rewind(archive, session, after, until)
+    return True
+
+
+def _went_back_to(archive: Archive, session: int, found: WentBack, turn: int | None, until: int) -> int | None:
+    """Return the time after which nothing stands, or None if nothing was taken back."""
+    entry = found.after or found.first
+    if entry is not None:
+        place = place_of_entry(archive, entry)
+        if place is None or turn is None:
+            return None
+        return place.at - 1 if found.first else place.at if place.turn < turn else None
+    if archive.row("SELECT 1 FROM rewind WHERE session = ? AND until_at = ?", session, until):
+        return None  # read again
+    begins = archive.value(
+        "SELECT step.at FROM step JOIN turn ON turn.id = step.turn WHERE turn.session = ?1 AND kind = ?2 "
+        f"AND step.at < ?3 AND {STANDS} ORDER BY step.id DESC LIMIT 1 OFFSET ?4",
+        session,
+        KIND_NUMBERS[PROMPT],
+        until,
+        found.turns - 1,
+    )
+    return None if begins is None else begins - 1

@@ -1,0 +1,129 @@
+"""Triggers that queue for the servers of an archive every change except new steps.
+
+Steps are only appended, so one number records the steps that a server has. The triggers are created for an archive's
+first server, so an archive without one pays nothing. They are not part of the archive's version, and outdated ones are
+replaced.
+"""
+
+from __future__ import annotations
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import STAND_IN
+
+_GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
+_BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
+_STEP_KEY = f"CASE typeof({{0}}.uuid) WHEN 'blob' THEN {_BLOB_AS_UUID} ELSE {{0}}.uuid END || '/' || {{0}}.block"
+LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
+
+
+def _note(what: str, key: str, source: str = "", *, is_gone: bool = False, is_changed: bool = False) -> str:
+    """Return the SQL statement that queues a record (its kind and key, as SQL) for all servers, or those that a source
+    selects.
+    """
+    return (
+        "INSERT OR REPLACE INTO outbox (server, is_gone, what, key, is_changed) "
+        f"SELECT outbox_server.id, {is_gone:d}, {what}, {key}, {is_changed:d} FROM outbox_server{source}"
+    )
+
+
+_MAY_HAVE_IT = " WHERE offered >= old.id"
+_TOLD_OF_ITEMS = (
+    "body", "status", "origin", "alias", "source_uuid", "files", "changed_at", "superseded_by", "quote", "file_hashes",
+)  # fmt: skip
+_DIFFERS = " OR ".join(f"new.{name} IS NOT old.{name}" for name in _TOLD_OF_ITEMS)
+# Of two versions of an item the server uses the later one. Some changes do not set the time, and clocks are set back.
+_DATE_IT = (
+    "UPDATE item SET changed_at = max(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
+    "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', old.changed_at, '+0.001 seconds'), '')) "
+    "WHERE uuid = new.uuid AND coalesce(new.changed_at, '') <= coalesce(old.changed_at, '')"
+)
+_IS_CARRIED = "WHEN new.what IN ('step', 'compaction')"
+_NOTE_CARRIED = (
+    _note("'step'", "new.key", " WHERE new.what = 'step' AND offered >= new.key", is_changed=True),
+    _note(
+        "'compaction'",
+        "boundary_uuid",
+        ", compaction WHERE new.what = 'compaction' AND compaction.id = new.key AND boundary_uuid NOT NULL",
+    ),
+)
+# Always one further back, so that a batch in transit does not settle it.
+_VECTOR_AGAIN = (
+    "UPDATE outbox_vectors SET position = min(position, vector.id) - 1 FROM vector "
+    "WHERE vector.step = old.id AND vector.model = outbox_vectors.model"
+)
+
+_TRIGGERS = {
+    "forgotten": ("INSERT ON tombstone", _note("new.what", "new.key", is_gone=True)),
+    # The carried fields of a record have the time of its masking, and may be the masked ones.
+    "carried_told": (f"INSERT ON carried {_IS_CARRIED}", *_NOTE_CARRIED),
+    "carried_told_again": (f"UPDATE OF fields ON carried {_IS_CARRIED}", *_NOTE_CARRIED),
+    # An output archived before its transcript entry gets the uuid of that entry later.
+    "step_renamed": (
+        "UPDATE OF uuid ON step WHEN new.uuid IS NOT old.uuid",
+        _note("'step'", _STEP_KEY.format("old"), _MAY_HAVE_IT, is_gone=True),
+        _note("'step'", "old.id", _MAY_HAVE_IT),
+        _VECTOR_AGAIN,
+    ),
+    # The next vector may get the number of the deleted one.
+    "vector_gone": (
+        "DELETE ON vector",
+        "UPDATE outbox_vectors SET position = min(position, (SELECT coalesce(max(id), 0) FROM vector))",
+    ),
+    "item_told": ("INSERT ON item", _note("'item'", "new.uuid")),
+    "item_told_again": (
+        f"UPDATE OF {', '.join(_TOLD_OF_ITEMS)} ON item WHEN {_DIFFERS}",
+        _DATE_IT,
+        _note("'item'", "new.uuid"),
+    ),
+    "item_renamed": ("INSERT ON item_alias WHEN new.uuid != ''", _note("'item'", "new.uuid")),
+    "link_told": ("INSERT ON item_link", _note("'link'", LINK_KEY.format("new"))),
+    "compaction_told": (
+        "INSERT ON compaction WHEN new.boundary_uuid NOT NULL",
+        _note("'compaction'", "new.boundary_uuid"),
+    ),
+    "compaction_told_again": (
+        "UPDATE OF boundary_uuid, summary ON compaction WHEN new.boundary_uuid NOT NULL",
+        _note("'compaction'", "new.boundary_uuid"),
+    ),
+}
+
+_STATEMENTS = tuple(
+    f"CREATE TRIGGER outbox_{name} AFTER {when} BEGIN {'; '.join(notes)}; END"
+    for name, (when, *notes) in _TRIGGERS.items()
+)
+
+
+def make_triggers(archive: Archive) -> None:
+    """Create the triggers and replace outdated ones. Call it within a transaction."""
+    name_and_sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'outbox\\_%' ESCAPE '\\'"
+    made = dict(archive.rows(name_and_sql))
+    wanted = {statement.split()[2]: statement for statement in _STATEMENTS}
+    for name in made.keys() - wanted.keys():
+        archive.run(f"DROP TRIGGER {name}")
+    for name, statement in wanted.items():
+        if made.get(name) != statement:
+            archive.run(f"DROP TRIGGER IF EXISTS {name}")
+            archive.run(statement)
+
+
+_EVERYTHING = tuple(
+    f"{statement} AND outbox_server.id = ?1"
+    for statement in (
+        _note("what", "key", ", tombstone WHERE true", is_gone=True),
+        _note(
+            "'step'",
+            _STEP_KEY.format("step"),
+            f", step WHERE kind IS NULL AND uuid != '{STAND_IN}' AND step.id NOT IN (SELECT step FROM pruned)",
+            is_gone=True,
+        ),
+        _note("'item'", "uuid", ", item WHERE true"),
+        _note("'link'", LINK_KEY.format("item_link"), ", item_link WHERE true"),
+        _note("'compaction'", "boundary_uuid", f", compaction WHERE boundary_uuid != '{STAND_IN}'"),
+    )
+)
+
+
+def note_everything(archive: Archive, server: int) -> None:
+    """Queue everything except steps for a new server. Call it within a transaction."""
+    for statement in _EVERYTHING:
+        archive.run(statement, server)

@@ -1,0 +1,197 @@
+"""The work of sessions: work item and branch, highlights, pending actions and the agent's to-do list.
+
+A to-do entry is a note with a key and a state. Only the current list is stored; its history is in the archived steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import LOCAL_SESSION
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.record import Record
+from unified_state.lib.times import CLOCK_AHEAD
+from unified_state.model.item import Todo
+
+TODO = "todo"  # the kind of these notes
+_OPEN = ("pending", "in_progress")
+
+
+class WorkingSession(Record):
+    """A session that has not ended. `work` is the value that `change_work` stored."""
+
+    number: int
+    session_id: str
+    seen_at: int
+    pid: int | None
+    tool_calls: int
+    work: dict[str, Any]
+
+
+def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
+    """Add highlights or pending actions; none is ever deleted."""
+    for text in texts:
+        archive.run(
+            "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at
+        )
+
+
+def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
+    """Close the notes of a kind, of the session and of no session, before a newer list is added."""
+    archive.run(
+        "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
+        at,
+        session,
+        kind,
+    )
+
+
+def replace_next_steps(archive: Archive, session: int, compaction: int, texts: Iterable[str], at: str) -> None:
+    """Replace the next steps of earlier summaries by those in a compaction's summary, as pending actions.
+
+    A step that is already pending is not added twice. A summary without next steps changes nothing.
+    """
+    steps = {text.casefold(): text for text in map(archive.masked, texts)}
+    if not steps:
+        return
+    rows = archive.rows(
+        "SELECT id, text, compaction FROM note WHERE (session = ? OR session IS NULL) AND kind = 'action' "
+        "AND done_at IS NULL",
+        session,
+    )
+    for number, text, read_from in rows:
+        if steps.pop(text.casefold(), None) is None and read_from is not None:
+            archive.run("UPDATE note SET done_at = ? WHERE id = ?", at, number)
+    for text in steps.values():
+        archive.run(
+            "INSERT INTO note (session, kind, text, at, compaction) VALUES (?, 'action', ?, ?, ?)",
+            session,
+            text,
+            at,
+            compaction,
+        )
+
+
+def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
+    """Return the newest notes of a session and of no session, in order."""
+    rows = archive.rows(
+        "SELECT text FROM note WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL "
+        "ORDER BY id DESC LIMIT ?",
+        session,
+        kind,
+        limit,
+    )
+    return tuple(row[0] for row in reversed(rows))
+
+
+def replace_todos(archive: Archive, session: int, todos: Sequence[Todo], at: str) -> None:
+    """Replace the to-do list of a session."""
+    archive.run("DELETE FROM note WHERE session = ? AND kind = ?", session, TODO)
+    for todo in todos:
+        _add_todo(archive, session, todo, at)
+
+
+def change_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
+    """Add an entry of a session's to-do list, or change its state or text."""
+    changed = archive.run(
+        "UPDATE note SET text = coalesce(?1, text), state = coalesce(?2, state), "
+        "done_at = CASE WHEN coalesce(?2, state) IN ('pending', 'in_progress') THEN NULL ELSE ?3 END "
+        "WHERE id = (SELECT max(id) FROM note WHERE session = ?4 AND kind = ?5 AND key = ?6)",
+        todo.text,
+        todo.state,
+        at,
+        session,
+        TODO,
+        todo.key,
+    )
+    if not changed and todo.text:
+        _add_todo(archive, session, todo, at)
+
+
+def forget_todos(archive: Archive, session: int, texts: set[str]) -> None:
+    """Delete the entries with one of these texts from a session's list."""
+    for text in texts:
+        archive.run("DELETE FROM note WHERE session = ? AND kind = ? AND text = ?", session, TODO, text)
+
+
+def earlier_notes(archive: Archive, worktree: str, kind: str, running: Collection[int]) -> tuple[str, ...]:
+    """Return the open notes that were recorded in sessions of a worktree that are not running, in order."""
+    rows = archive.rows(
+        "SELECT session, text FROM note WHERE kind = ? AND done_at IS NULL AND compaction IS NULL "
+        "AND session IN (SELECT id FROM session WHERE worktree = ?) ORDER BY id",
+        kind,
+        worktree,
+    )
+    return tuple(text for session, text in rows if session not in running)
+
+
+def pending_actions(archive: Archive, session: int | None, limit: int) -> tuple[str, ...]:
+    """Return the pending actions of a session: the open entries of its list, each with its state, then other notes."""
+    rows = archive.rows(
+        "SELECT state, text FROM note WHERE session = ? AND kind = ? AND done_at IS NULL ORDER BY id LIMIT ?",
+        session,
+        TODO,
+        limit,
+    )
+    listed = tuple(f"[{state.replace('_', ' ')}] {text}" for state, text in rows)
+    return listed + open_notes(archive, session, "action", limit - len(listed))
+
+
+def _add_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
+    archive.run(
+        "INSERT INTO note (session, kind, text, at, done_at, key, state) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        session,
+        TODO,
+        todo.text,
+        at,
+        None if todo.state in _OPEN else at,
+        todo.key,
+        todo.state,
+    )
+
+
+def read_work(archive: Archive, session: int) -> dict[str, Any]:
+    """Return the work of a session, as `change_work` stored it."""
+    row = archive.row("SELECT work FROM session WHERE id = ?", session)
+    return parse_json(row[0]) if row and row[0] else {}
+
+
+def earlier_work_item(archive: Archive, worktree: str) -> dict[str, Any] | None:
+    """Return the newest work item of a worktree's sessions, or of no session, whether they ended or not."""
+    works = archive.column(
+        "SELECT work FROM session WHERE (worktree = ? OR session_id = ?) AND work LIKE '%\"workItem\"%' "
+        "ORDER BY seen_at DESC",
+        worktree,
+        LOCAL_SESSION,
+    )
+    return next((item for work in works if (item := parse_json(work).get("workItem"))), None)
+
+
+def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None:
+    """Change fields of a session's work. Other fields stay."""
+    work = archive.masked({**read_work(archive, session), **changes})
+    archive.run("UPDATE session SET work = ? WHERE id = ?", dump_json(work), session)
+
+
+def working_sessions(archive: Archive, worktree: str, since: int, now: int) -> list[WorkingSession]:
+    """Return the sessions of a worktree that were active since then and have not ended, the newest first."""
+    rows = archive.rows(
+        "SELECT id, session_id, seen_at, pid, tool_calls, work FROM session "
+        "WHERE worktree = ? AND seen_at BETWEEN ? AND ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",
+        worktree,
+        since,
+        now + CLOCK_AHEAD,
+    )
+    return [
+        WorkingSession(
+            number=number,
+            session_id=session_id,
+            seen_at=seen_at,
+            pid=pid,
+            tool_calls=tool_calls,
+            work=parse_json(work) if work else {},
+        )
+        for number, session_id, seen_at, pid, tool_calls, work in rows
+    ]

@@ -1,0 +1,243 @@
+"""Sessions in the archive: their ids, the read positions of their transcripts."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from unified_state.archive.archive import Archive
+from unified_state.lib.record import Record
+from unified_state.lib.times import CLOCK_AHEAD
+
+LOCAL_SESSION = "local"  # the session of commands outside any client session, in the user's own terminal
+_RECENT_SESSIONS = 50  # number of sessions among which the parent of a fork is searched
+_LARGEST = (1 << 63) - 1
+STAND_IN = "before the damage"  # name of placeholder rows that reserve the numbers already used
+
+
+class Cursor(Record):
+    """The read position in a transcript file: its session, the byte offset, the turn that is open there."""
+
+    path: str
+    session: int
+    agent: str | None
+    offset: int
+    inode: int | None
+    turn: int | None
+
+
+def session_number(archive: Archive, session_id: str) -> int | None:
+    """Return the number of a session, or None if it is unknown."""
+    return archive.value("SELECT id FROM session WHERE session_id = ?", session_id)
+
+
+def session_id_of(archive: Archive, session: int | None) -> str | None:
+    """Return the client's id of a session by its number, or None."""
+    row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
+    return None if row is None else row[0]
+
+
+_HAS_TURNS = "EXISTS (SELECT 1 FROM turn WHERE turn.session = session.id)"
+
+
+def newest_session(archive: Archive, now: int, besides: str = "") -> int | None:
+    """Return the session that was active last, except one; None if there is none. One without turns counts only if no
+    other has any, and commands in the user's own terminal are no session.
+    """
+    return _newest(archive, now, besides, _HAS_TURNS) or _newest(archive, now, besides)
+
+
+def newest_with_transcript(archive: Archive, now: int) -> int | None:
+    """Return the session with a transcript that was active last, or None."""
+    return _newest(archive, now, "", "id IN (SELECT session FROM transcript)")
+
+
+def _newest(archive: Archive, now: int, besides: str, condition: str = "1") -> int | None:
+    """A time that is missing or still to come is unknown. Of sessions without a known time the last recorded counts."""
+    for is_known, order in (("seen_at > 0 AND seen_at <= ?4", "seen_at"), ("?4", "id")):
+        number: int | None = archive.value(
+            f"SELECT id FROM session WHERE session_id NOT IN (?1, ?2, ?3) AND {is_known} AND {condition} "
+            f"ORDER BY {order} DESC LIMIT 1",
+            besides,
+            LOCAL_SESSION,
+            STAND_IN,
+            now + CLOCK_AHEAD,
+        )
+        if number is not None:
+            return number
+    return None
+
+
+def count_sessions(archive: Archive) -> int:
+    """Return the number of sessions, without the placeholder row and the user's own terminal."""
+    query = "SELECT count(*) FROM session WHERE session_id NOT IN (?, ?)"
+    return int(archive.row(query, STAND_IN, LOCAL_SESSION)[0])
+
+
+def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:
+    """Return the recently active session whose newest entry is nearest to a time; None if none is within `slack`
+    milliseconds.
+    """
+    row = archive.row(
+        "SELECT id FROM (SELECT recent.id, abs(?1 - (SELECT max(at) FROM step WHERE turn = (SELECT id FROM turn "
+        "WHERE session = recent.id AND agent IS NULL ORDER BY id DESC LIMIT 1))) AS distance FROM "
+        "(SELECT id FROM session ORDER BY seen_at DESC LIMIT ?3) AS recent) WHERE distance < ?2 "
+        "ORDER BY distance, id LIMIT 1",
+        at,
+        slack,
+        _RECENT_SESSIONS,
+    )
+    return None if row is None else row[0]
+
+
+def turns_since(archive: Archive, session: int, at: int) -> int:
+    """Return the number of a session's own turns that began after a time."""
+    query = "SELECT count(*) FROM turn WHERE session = ? AND agent IS NULL AND at > ?"
+    return int(archive.row(query, session, at)[0])
+
+
+def waiting_for_prompt(archive: Archive, session: int) -> tuple[int, int, int]:
+    """Return three numbers, 1 or 0, for the possible additions to a session's next prompt.
+
+    They are: changes by other sessions since its last check, failed attempts, and a line about its context.
+    """
+    row: tuple[int, int, int] = archive.row(
+        "SELECT EXISTS (SELECT 1 FROM session JOIN news ON news.id > session.news "
+        "AND news.session_id IS NOT session.session_id WHERE session.id = ?1), "
+        "EXISTS (SELECT 1 FROM item WHERE kind = 'attempt' AND status = 'active'), "
+        "EXISTS (SELECT 1 FROM context WHERE session = ?1 AND line NOT NULL)",
+        session,
+    )
+    return row
+
+
+def touch_session(
+    archive: Archive, session_id: str, at: int, *, now: int | None = None, **known: str | int | None
+) -> int:
+    """Return the number of a session, which is inserted if it is new, and set its last activity to `at`, unless it has
+    a later one. At `now`, if given, a later activity than that is not believed. Of a time that is unknown (0) nothing
+    is set.
+
+    The `known` columns (worktree, branch, pid, predecessor …) are updated.
+    """
+    number = session_number(archive, session_id)
+    if number is None:
+        archive.run(
+            "INSERT INTO session (session_id, started_at, news) VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM news))",
+            session_id,
+            at or now,
+        )
+        number = session_number(archive, session_id)
+        assert number is not None  # noqa: S101  # it was inserted above
+    columns = {name: value for name, value in known.items() if value is not None}
+    if "branch" in columns:
+        columns["branch"] = archive.masked(columns["branch"])
+    assignments = "".join(f", {name} = ?" for name in columns)
+    believed = "CASE WHEN seen_at <= ? THEN seen_at ELSE 0 END"
+    archive.run(
+        f"UPDATE session SET seen_at = max(?, {believed}){assignments} WHERE id = ?",
+        at,
+        _LARGEST if now is None else now + CLOCK_AHEAD,
+        *columns.values(),
+        number,
+    )
+    return number
+
+
+def note_root(archive: Archive, session: int, cwd: str) -> None:
+    """Set the folder to which the session's paths are relative: its worktree, else its first folder."""
+    root, worktree = archive.row("SELECT root, worktree FROM session WHERE id = ?", session)
+    if root is None:
+        inside = worktree is not None and f"{cwd}{os.sep}".startswith(f"{worktree}{os.sep}")
+        archive.run("UPDATE session SET root = ? WHERE id = ?", worktree if inside else cwd, session)
+
+
+def root_at_worktree(archive: Archive, session: int) -> None:
+    """Set the worktree as the root of a session without one, which came from another store."""
+    archive.run("UPDATE session SET root = worktree WHERE id = ? AND root IS NULL AND worktree NOT NULL", session)
+
+
+def count_tool_calls(archive: Archive, session: int, added: int) -> None:
+    """Add to the number of a session's tool calls."""
+    if added:
+        archive.run("UPDATE session SET tool_calls = tool_calls + ? WHERE id = ?", added, session)
+
+
+def end_session(archive: Archive, session: int, now: int, reason: str) -> None:
+    """Record that the client ended a session, and the reason."""
+    archive.run("UPDATE session SET ended_at = ?, end_reason = ? WHERE id = ?", now, archive.masked(reason), session)
+
+
+def cleared_by(archive: Archive, pid: int | None) -> str | None:
+    """Return the session that the same client process left last by /clear, which is a new session's predecessor; or
+    None.
+    """
+    if pid is None:
+        return None
+    return archive.value(
+        "SELECT session_id FROM session WHERE pid = ? AND end_reason = 'clear' ORDER BY ended_at DESC LIMIT 1", pid
+    )
+
+
+def session_of_same_client(archive: Archive, session_id: str) -> str:
+    """Return the current session of the client that began this one. It differs after /clear or /resume in one
+    process.
+    """
+    row = archive.row(
+        "SELECT other.session_id FROM session JOIN session AS other ON other.pid = session.pid "
+        "AND other.seen_at >= session.seen_at AND coalesce(other.ended_at, 0) < other.seen_at "
+        "WHERE session.session_id = ? ORDER BY other.seen_at DESC, other.id DESC LIMIT 1",
+        session_id,
+    )
+    return session_id if row is None else str(row[0])
+
+
+def transcripts_of(archive: Archive, session_id: str) -> list[str]:
+    """Return the paths of a session's own transcripts. It has another one after the project's folder was moved."""
+    return archive.column(
+        "SELECT path FROM transcript JOIN session ON session.id = session WHERE session_id = ? AND agent IS NULL",
+        session_id,
+    )
+
+
+def read_cursor(archive: Archive, path: str) -> Cursor | None:
+    """Return the read position of a transcript, or None if it was never read."""
+    row = archive.row("SELECT path, session, agent, offset, inode, turn FROM transcript WHERE path = ?", path)
+    return None if row is None else Cursor(*row)
+
+
+def move_cursor(archive: Archive, cursor: Cursor) -> None:
+    """Store the read position of a transcript."""
+    archive.run(
+        "INSERT OR REPLACE INTO transcript VALUES (?, ?, ?, ?, ?, ?)",
+        cursor.path,
+        cursor.session,
+        cursor.agent,
+        cursor.offset,
+        cursor.inode,
+        cursor.turn,
+    )
+
+
+def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]:
+    """Return the transcripts of the most recently active sessions, each with its session id, the newest first."""
+    rows = archive.rows(
+        "SELECT path, session, agent, offset, inode, turn, session_id FROM transcript "
+        "JOIN session ON session.id = transcript.session WHERE transcript.session IN "
+        "(SELECT id FROM session ORDER BY seen_at DESC LIMIT ?) ORDER BY seen_at DESC",
+        limit,
+    )
+    return [(Cursor(*row[:6]), row[6]) for row in rows]
+
+
+def is_running(pid: int | None) -> bool:
+    """Return whether a client's process may be running: False only if it is known to have ended."""
+    if pid is None or sys.platform == "win32":  # on Windows signal 0 is CTRL_C_EVENT
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # it belongs to another user, but exists
+    return True

@@ -1,0 +1,362 @@
+"""Steps and turns: their storage, the queries for them, and the queues of work on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.lib.json_text import parse_json
+from unified_state.lib.record import Record
+from unified_state.lib.text import (
+    UNREADABLE,
+    each_word_once,
+    escape_surrogates,
+    index_text,
+    strings_of,
+    unpack,
+    without_line_numbers,
+)
+from unified_state.model.step import KINDS, NOTICE, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
+
+KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+DATA_URL = "data:"
+_MOST_SEARCHED = 1 << 20  # characters of a step; far more than a client shows a model
+_RECENT_TURNS = 20  # newest turns in which a recent step is searched
+
+
+def readable(step: Step) -> str:
+    """Return the text of a step for search and display; for a tool call its name and the texts of its input."""
+    if step.kind != TOOL_CALL:
+        return step.text
+    try:
+        given = strings_of(parse_json(step.text))
+    except (ValueError, RecursionError):  # the disk changed its bytes, or it is nested too deep
+        given = step.text
+    return f"{escape_surrogates(step.tool or '')}\n{given}"
+
+
+def searchable(step: Step) -> str:
+    """Return the text of a step for the full-text index, which needs several times its size.
+
+    It has each word once, the parts of names of code, and not the numbers before the lines of a file.
+    """
+    text = readable(step)[:_MOST_SEARCHED]
+    if step.kind == TOOL_RESULT:
+        text = without_line_numbers(text)
+    return each_word_once(index_text(text), with_parts=True)
+
+
+def add_to_index(archive: Archive, number: int, step: Step) -> None:
+    """Index a step."""
+    if not step.text.startswith(DATA_URL):
+        archive.execute("INSERT INTO step_words (rowid, text) VALUES (?, ?)", (number, searchable(step)))
+
+
+def last_entry_at(archive: Archive, session: int) -> int | None:
+    """Return the time of a session's own newest entry, by the client's clock; None if it has none."""
+    return archive.value(
+        "SELECT max(at) FROM step WHERE turn = "
+        "(SELECT id FROM turn WHERE session = ? AND agent IS NULL ORDER BY id DESC LIMIT 1)",
+        session,
+    )
+
+
+def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: int) -> list[tuple[int, str]]:
+    """Return time and text of a session's steps of some kinds that were written since then, in its last turns."""
+    numbers = [KIND_NUMBERS[kind] for kind in kinds]
+    rows = archive.rows(
+        "SELECT step.at, step.body FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
+        f"JOIN step ON step.turn = recent.id WHERE step.at >= ? AND kind IN ({', '.join('?' * len(numbers))}) "
+        "ORDER BY step.id",
+        session,
+        _RECENT_TURNS,
+        since,
+        *numbers,
+    )
+    return [(at, unpack(body)) for at, body in rows]
+
+
+# The fields in a row of the table `step`, each in a column of its name; `agent` and `starts_turn` belong to the turn.
+STEP_FIELDS = tuple(name for name in Step.names if name not in {"agent", "starts_turn"})
+STEP_COLUMNS = ", ".join("body" if name == "text" else name for name in STEP_FIELDS)
+_READ = ", ".join(f"step.{name}" for name in STEP_COLUMNS.split(", "))
+_SELECT, _FROM = f"SELECT step.id, turn.agent, {_READ}", "FROM step JOIN turn ON turn.id = step.turn"
+_SELECT_STEPS = f"{_SELECT} {_FROM} WHERE kind NOT NULL AND "
+
+
+# The position of a step in its transcript. An output archived before its entry follows the step before that entry.
+_PLACE = "coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 0.5, step.id)"
+
+
+def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
+    """Return the steps of a turn in order, each with its number."""
+    rows = archive.rows(_SELECT_STEPS + f"turn = ? ORDER BY {_PLACE}, step.id", turn)
+    return [_numbered_step(row) for row in rows]
+
+
+# Conditions of a step of the session ?1: its user did not take it back.
+STANDS = "NOT EXISTS (SELECT 1 FROM rewind WHERE session = ?1 AND step.at > after_at AND step.at < until_at)"
+
+
+def recent_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, Step]]:
+    """Return the newest prompts, texts, tool calls and results of a session itself, in order, each with its turn,
+    including those shared with the session it was forked from. What the user took back is left out.
+    """
+    rows = archive.rows(
+        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind NOT NULL AND step.id IN "
+        "(SELECT id FROM (SELECT id FROM step WHERE turn IN (SELECT id FROM turn "
+        "WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2 / 4) "
+        f"AND kind IN (?3, ?4, ?5, ?6) AND {STANDS} "
+        "ORDER BY id DESC LIMIT ?2) "
+        "UNION SELECT id FROM (SELECT step AS id FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT ?2) "
+        f"ORDER BY 1 DESC LIMIT ?2) AND {STANDS} ORDER BY step.id",
+        session,
+        limit,
+        *(KIND_NUMBERS[kind] for kind in (PROMPT, TEXT, TOOL_CALL, TOOL_RESULT)),
+    )
+    return [(row[0], _numbered_step(row[1:])[1]) for row in rows]
+
+
+def typed_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, Step]]:
+    """Return the newest prompts and notices of a session itself, in order, each with its turn, also those shared with
+    the session it was forked from. What the user took back is left out.
+    """
+    rows = archive.rows(
+        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind IN (?2, ?3) "
+        f"AND {STANDS} AND step.id IN "
+        "(SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL) "
+        "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY step.id DESC LIMIT ?4",
+        session,
+        KIND_NUMBERS[PROMPT],
+        KIND_NUMBERS[NOTICE],
+        limit,
+    )
+    return [(row[0], _numbered_step(row[1:])[1]) for row in reversed(rows)]
+
+
+def uses_of_turns(archive: Archive, session: int) -> dict[int, int]:
+    """Return how many steps of each turn of a session were asked for by a search or `show`."""
+    return dict(
+        archive.rows(
+            "SELECT turn, count(*) FROM access JOIN step ON step.id = access.step WHERE turn IN "
+            "(SELECT id FROM turn WHERE session = ?) GROUP BY turn",
+            session,
+        )
+    )
+
+
+def find_step(archive: Archive, number: int) -> Step | None:
+    """Return one step by its number; None if it does not exist or was forgotten."""
+    row = archive.row(_SELECT_STEPS + "step.id = ?", number)
+    return None if row is None else _numbered_step(row)[1]
+
+
+def damaged_steps(archive: Archive) -> list[int]:
+    """Return the numbers of the steps whose texts cannot be read. It reads all of them."""
+    packed = archive.execute("SELECT id, body FROM step WHERE typeof(body) = 'blob'")
+    return [number for number, body in packed if unpack(body) == UNREADABLE]
+
+
+def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[int]:
+    """Return the numbers of a session's own newest steps of a kind, the newest first."""
+    return archive.column(
+        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ? AND turn.agent IS NULL "
+        "AND kind = ? ORDER BY step.id DESC LIMIT ?",
+        session,
+        KIND_NUMBERS[kind],
+        limit,
+    )
+
+
+class Placed(Record):
+    """A step and the session it belongs to."""
+
+    step: Step
+    session: int
+    session_id: str
+
+
+def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, Placed]:
+    """Return the existing steps with their sessions, by their numbers, in order."""
+    rows = archive.rows(
+        f"{_SELECT}, session.id, session_id {_FROM} JOIN session ON session.id = turn.session "
+        f"WHERE kind NOT NULL AND step.id IN ({', '.join(map(str, numbers))}) ORDER BY step.id"
+    )
+    return {row[0]: Placed(_numbered_step(row[:-2])[1], row[-2], row[-1]) for row in rows}
+
+
+def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | None:
+    """Return the tool call that a result belongs to, in one of the session's last turns, or None."""
+    for turn in archive.rows("SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?", session, _RECENT_TURNS):
+        row = archive.row(
+            _SELECT_STEPS + "turn = ? AND tool_use_id = ? AND kind = ?", turn[0], tool_use_id, KIND_NUMBERS[TOOL_CALL]
+        )
+        if row is not None:
+            return _numbered_step(row)[1]
+    return None
+
+
+def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator[Step]:
+    """Yield the tool calls and texts of the same session or subagent among the `limit` steps of the archive before this
+    one, the newest first.
+    """
+    row = archive.row(
+        "SELECT coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 1, step.id), session, agent "
+        "FROM step JOIN turn ON turn.id = turn WHERE uuid = ? AND block = ?",
+        uuid_key(step.uuid),
+        step.block,
+    )
+    if row is not None:
+        number, session, agent = row
+        for found in archive.execute(
+            _SELECT_STEPS + "step.id < ? AND step.id >= ? AND session = ? AND agent IS ? AND kind IN (?, ?) "
+            "ORDER BY step.id DESC",
+            (number, number - limit, session, agent, KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TEXT]),
+        ):
+            yield _numbered_step(found)[1]
+
+
+def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
+    """Return the newest turns of a session, newest first, including those shared with the session it was forked
+    from.
+    """
+    return archive.column(
+        "SELECT id FROM (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2) "
+        "UNION SELECT turn FROM step WHERE id IN "
+        "(SELECT step FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT 200) "
+        "ORDER BY 1 DESC LIMIT ?2",
+        session,
+        limit,
+    )
+
+
+def step_numbers(archive: Archive, session: int) -> list[int]:
+    """Return the numbers of all steps of a session, its own and the shared ones, in order."""
+    rows = archive.rows(
+        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ?1 AND kind NOT NULL "
+        "UNION SELECT step FROM step_copy JOIN step ON step.id = step WHERE step_copy.session = ?1 AND kind NOT NULL "
+        "ORDER BY 1",
+        session,
+    )
+    places = dict(
+        archive.rows(
+            "SELECT step, place FROM shortened WHERE place NOT NULL "
+            "AND (session = ?1 OR step IN (SELECT step FROM step_copy WHERE session = ?1))",
+            session,
+        )
+    )
+    numbers = [row[0] for row in rows]
+    return sorted(numbers, key=lambda number: (places.get(number, number), number in places)) if places else numbers
+
+
+def turn_of_step(archive: Archive, number: int) -> int:
+    """Return the turn of a step."""
+    return int(archive.row("SELECT turn FROM step WHERE id = ?", number)[0])
+
+
+def uuids_of_turns_with(archive: Archive, numbers: Sequence[int]) -> set[str]:
+    """Return the uuids of all entries in the turns of some steps."""
+    turns = {turn_of_step(archive, number) for number in numbers}
+    rows = (archive.rows("SELECT DISTINCT uuid FROM step WHERE turn = ?", turn) for turn in turns)
+    return {uuid_text(uuid) for found in rows for (uuid,) in found}
+
+
+def uuid_of_step(archive: Archive, number: int) -> str:
+    """Return the uuid of a step's transcript entry."""
+    return uuid_text(archive.row("SELECT uuid FROM step WHERE id = ?", number)[0])
+
+
+def sessions_of_step(archive: Archive, number: int) -> list[int]:
+    """Return the numbers of the sessions that have a step, or had it before it was forgotten."""
+    return archive.column(
+        "SELECT session FROM step JOIN turn ON turn.id = step.turn WHERE step.id = ?1 "
+        "UNION SELECT session FROM step_copy WHERE step = ?1",
+        number,
+    )
+
+
+def _numbered_step(row: Any) -> tuple[int, Step]:
+    number, agent, *values = row
+    fields = dict(zip(STEP_FIELDS, values, strict=True))
+    fields["uuid"], fields["kind"] = uuid_text(fields["uuid"]), KINDS[fields["kind"]]
+    fields["text"], fields["is_error"] = unpack(fields["text"]), bool(fields["is_error"])
+    return number, Step(**fields, agent=agent)
+
+
+def uuid_key(uuid: str) -> str | bytes:
+    """Return a uuid in its stored form: 16 bytes, or the text itself if it is not a UUID in the usual form."""
+    if len(uuid) == 36 and uuid[8] == uuid[13] == uuid[18] == uuid[23] == "-":  # noqa: PLR2004
+        try:
+            key = bytes.fromhex(uuid.replace("-", ""))
+        except ValueError:
+            return uuid
+        if uuid_text(key) == uuid:
+            return key
+    return uuid
+
+
+def uuid_text(key: str | bytes) -> str:
+    """Return a stored uuid in its usual form."""
+    if isinstance(key, str):
+        return key
+    digits = key.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def queue_step(archive: Archive, session: int, step: int) -> None:
+    """Queue a step of a session for `capture.derive`."""
+    archive.execute("INSERT OR IGNORE INTO unnoted VALUES (?, ?)", (session, step))
+
+
+def queued_steps(archive: Archive, session: int, limit: int = -1) -> list[int]:
+    """Return the numbers of a session's queued steps in the order of the transcript."""
+    return archive.column(
+        f"SELECT step.id FROM unnoted JOIN step ON step.id = unnoted.step WHERE session = ? ORDER BY {_PLACE} LIMIT ?",
+        session,
+        limit,
+    )
+
+
+def queue_again(archive: Archive, session: int) -> None:
+    """Queue all steps of a session for `capture.derive`, without those that its user took back."""
+    archive.run("DELETE FROM unnoted WHERE session = ?", session)
+    archive.run(
+        "INSERT INTO unnoted SELECT ?1, step.id FROM step JOIN turn ON turn.id = step.turn WHERE kind NOT NULL "
+        "AND (turn.session = ?1 OR step.id IN (SELECT step FROM step_copy WHERE session = ?1)) "
+        f"AND {STANDS}",
+        session,
+    )
+
+
+def unqueue_steps(archive: Archive, session: int, steps: Sequence[int]) -> None:
+    """Remove steps of a session from the queue."""
+    archive.execute(f"DELETE FROM unnoted WHERE session = ? AND step IN ({', '.join(map(str, steps))})", (session,))
+
+
+def index_left(archive: Archive, most: int = -1) -> None:
+    """Index the queued steps, at most the `most` newest ones. Call it in a transaction."""
+    newest = "SELECT step FROM (SELECT step FROM unindexed ORDER BY step DESC LIMIT ?) ORDER BY step"
+    numbers = archive.column(newest, most)
+    for number in numbers:
+        step = find_step(archive, number)
+        if step is not None:
+            add_to_index(archive, number, step)
+        archive.run("DELETE FROM unindexed WHERE step = ?", number)
+
+
+def calls_that_went_well(archive: Archive, tools: Sequence[str], most: int) -> list[tuple[int, int, str | None]]:
+    """Return number, time and the session's root of the newest calls of some tools whose results are no errors,
+    the newest first.
+    """
+    rows = archive.rows(
+        "SELECT step.id, step.at, session.root, tool_use_id FROM step JOIN turn ON turn.id = step.turn "
+        f"JOIN session ON session.id = turn.session WHERE kind = ? AND tool IN ({', '.join('?' * len(tools))}) "
+        "ORDER BY step.id DESC LIMIT ?",
+        KIND_NUMBERS[TOOL_CALL],
+        *tools,
+        most,
+    )
+    query = "SELECT tool_use_id FROM step WHERE kind = ? AND is_error AND tool_use_id NOT NULL"
+    failed = set(archive.column(query, KIND_NUMBERS[TOOL_RESULT]))
+    return [(number, at, root) for number, at, root, call in rows if call not in failed]

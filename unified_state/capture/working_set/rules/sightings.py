@@ -1,0 +1,145 @@
+"""The sightings in a step: files with the identifiers in them.
+
+Each step gives a few sightings of bounded size. Text that the agent wrote (tool inputs, its own words) has three times
+the weight of text that it only read. Only the start of a long result is read. On real sessions the first 6,000
+characters were as informative as the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from unified_state.hosts.transcripts.rules.call_effects import PATCH_TOOL, Call
+from unified_state.lib.identifiers import identifiers, is_file, paths_in, relative_path, with_slashes
+from unified_state.lib.record import Record
+from unified_state.lib.text import strings_of
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
+
+EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
+HEAT, HEAT_OF_READING = 1.0, 0.15
+_LOOKED_AT, _LOOKED_AT_WRITTEN = 5_000, 6_000  # characters
+_SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
+_LONGEST_PATH = 1_000  # characters; a longer text is no path
+_MOST_FILES = 40  # files of one search or patch
+
+
+class Sighting(Record):
+    """A file seen in a step, with identifiers in it. `gone` says what became of it, if that is known ("": it is there).
+    `heat` is its share of an edit, from 0 to 1.
+    """
+
+    path: str
+    weight: float
+    words: frozenset[str] | set[str] = frozenset()
+    gone: str | None = None
+    heat: float = 0.0
+
+
+def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
+    """Yield the sightings in a step.
+
+    `call` is the tool call of the step or of its result. `root` is the folder to which paths are relative.
+    """
+    match step.kind:
+        case kind if kind == TOOL_CALL and call is not None:
+            yield from _of_call(call, root)
+        case kind if kind == TOOL_RESULT and call is not None:
+            yield from _of_result(step, call, root)
+        case kind if kind == TEXT:
+            yield from _of_words(step.text, WRITTEN, root)
+        case kind if kind == PROMPT:
+            yield from _of_words(step.text, ASKED, root)
+
+
+def _beginning(text: str, limit: int) -> str:
+    """Return the text up to a limit, without a partial word at its end."""
+    return text if len(text) <= limit else text[:limit].rsplit(None, 1)[0]
+
+
+def _of_call(call: Call, root: str) -> Iterator[Sighting]:
+    for path, texts in _written_by(call, root).items():
+        words = identifiers(_beginning("\n".join(texts), _LOOKED_AT_WRITTEN))
+        yield Sighting(path, EDITED, words, heat=HEAT)
+    if call.path and not call.changes:
+        words = identifiers(_beginning(strings_of(_beside_paths(call)), _LOOKED_AT_WRITTEN))
+        yield Sighting(relative_path(call.path, root), WRITTEN, words, heat=HEAT_OF_READING)
+    if not call.files:
+        written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
+        yield from _of_words(written, WRITTEN, root)
+
+
+def _written_by(call: Call, root: str) -> dict[str, list[str]]:
+    """Return the texts that a call writes, by file."""
+    written: dict[str, list[str]] = {}
+    for change in call.changes[:_MOST_FILES]:
+        written.setdefault(relative_path(change.path, root), []).append(change.text)
+    return written
+
+
+def _beside_paths(call: Call) -> list[Any]:
+    return [value for name, value in call.fields.items() if not name.endswith("_path")]
+
+
+def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
+    if not step.is_error:
+        yield from _made_of_files(call, root)
+    if call.command:  # files in its output count for nothing
+        return
+    if call.path and call.tool == "Read" and not step.is_error:
+        yield Sighting(relative_path(call.path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
+    elif call.tool in _SEARCHES:
+        yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
+    elif call.tool in _AGENTS:
+        yield from _of_words(step.text[:_LOOKED_AT], SEEN, root)
+
+
+def _made_of_files(call: Call, root: str) -> Iterator[Sighting]:
+    """Yield what became of the files that a patch changed: whether they are still there."""
+    states = {relative_path(change.path, root): change.gone for change in call.changes[:_MOST_FILES]}
+    if any(states.values()) or call.tool == PATCH_TOOL:
+        for path, gone in states.items():
+            yield Sighting(path, SEEN, gone=gone)
+
+
+def _of_words(text: str, weight: float, root: str) -> Iterator[Sighting]:
+    """Yield the files that a text names."""
+    for path in paths_in(with_slashes(_beginning(text, _LOOKED_AT_WRITTEN), root)):
+        yield Sighting(relative_path(path, root), weight)
+
+
+def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
+    """Yield the files in a search result (`path:12:line`) with the identifiers in their lines.
+
+    If only one file was searched, all lines belong to it.
+    """
+    by_file: dict[str, list[str]] = {}
+    searched = call.fields.get("path")
+    if isinstance(searched, str) and is_file(searched):
+        by_file[searched] = [text]
+    else:
+        path = ""
+        for line in with_slashes(text, root).split("\n"):
+            path = _found_in(line, path)
+            if path in by_file or (path and len(by_file) < _MOST_FILES):
+                by_file.setdefault(path, []).append(line[len(path) :])
+    for path, lines in by_file.items():
+        yield Sighting(relative_path(path, root), MENTIONED, identifiers("\n".join(lines)))
+
+
+def _found_in(line: str, before: str) -> str:
+    """Return the file in a line of a search: `path:12:line`, as context `path-12-line`, or the path alone.
+
+    `before` is the file of the previous line. Return "" if the line has none.
+    """
+    if before and line.startswith(before) and line[len(before) : len(before) + 1] in {":", "-"}:
+        return before
+    path = line.partition(":")[0]
+    if is_file(path):
+        return path
+    end = line.find("-")
+    while 0 < end < _LONGEST_PATH:
+        if line[end + 1 : end + 2].isdigit() and is_file(line[:end]):
+            return line[:end]
+        end = line.find("-", end + 1)
+    return ""

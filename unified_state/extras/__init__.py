@@ -1,0 +1,1 @@
+"""Side products: each folder can be deleted without the core noticing."""

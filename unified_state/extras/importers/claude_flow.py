@@ -1,0 +1,69 @@
+"""claude-flow's archive of transcripts: `.claude-flow/data/transcript-archive.db`, or `.json` without SQLite.
+
+An entry is a turn as one text: the prompt and the last answer, without a certain border. So the text is imported
+unchanged, in a separate session, and does not count as the user's word. Both files give the same steps. The embeddings
+next to the entries are hashes of the text without meaning, so they are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from unified_state.lib.foreign_values import clean_text, json_of, original, time_of
+from unified_state.lib.record import camel_case
+from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
+from unified_state.model.step import TEXT
+from unified_state.secrets.rules.mask import hide_private
+from unified_state.upkeep.foreign.foreign_files import foreign_database, json_objects
+
+PROGRAM = "claude-flow"
+TABLE = "transcript_entries"
+_COLUMNS = ("id", "content", "metadata", "created_at", "session_id")
+_REPEATED = frozenset(
+    {"content_hash", "session_id", "chunk_index", "summary", "embedding"}
+)  # not repeated in the metadata
+_SHOWN = frozenset({"id", "content", "createdAt", "references", "_embedding"})
+
+
+def read_database(path: str) -> Iterator[HistoryRecord]:
+    """Return the records in `transcript-archive.db`. Raises ForeignFileError."""
+    with foreign_database(path) as database:
+        database.require(TABLE, _COLUMNS, PROGRAM)
+        rows = database.rows(f"SELECT * FROM {TABLE} ORDER BY rowid")
+        yield from _records(map(_entry, rows))
+
+
+def read_json(path: str) -> Iterator[HistoryRecord]:
+    """Return the records in `transcript-archive.json`. Raises ForeignFileError."""
+    return _records(json_objects(path))
+
+
+def _entry(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry that a row stores."""
+    entry = {camel_case(name): value for name, value in row.items() if name not in _REPEATED}
+    return {**entry, "tags": json_of(row.get("tags"), [])}
+
+
+def _records(entries: Iterable[dict[str, Any]]) -> Iterator[HistoryRecord]:
+    known: set[str] = set()
+    for entry in entries:
+        name, text = clean_text(entry.get("id")), hide_private(clean_text(entry.get("content")))
+        if not name or not text.strip():
+            continue
+        metadata = json_of(entry.get("metadata"), {})
+        session = f"{PROGRAM}:{clean_text(metadata.get('sessionId')) or 'unknown'}"
+        at = time_of(entry.get("createdAt"))
+        if session not in known:
+            known.add(session)
+            yield StoredSession(session, started_at=at, seen_at=at)
+        yield StoredStep(
+            session_id=session,
+            uuid=f"{PROGRAM}:{name}",
+            block=0,
+            kind=TEXT,
+            at=at,
+            text=text,
+            starts_turn=True,
+            unknown=original({**entry, "metadata": metadata}, _SHOWN),
+        )

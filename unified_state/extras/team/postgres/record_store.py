@@ -1,0 +1,297 @@
+"""A project's records on the server, as one member sees them: his own and those of his colleagues.
+
+What is sent again changes nothing. What its author forgot stays forgotten, whichever of his archives sends it later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
+from uuid import UUID
+
+from unified_state.errors import StorageError
+from unified_state.extras.team.postgres.connect import check_version, failures, open_connection, own_role
+from unified_state.extras.team.postgres.schema import CHANGED, LARGEST_BODY
+from unified_state.extras.team.postgres.server_dsn import Server
+from unified_state.extras.team.rows import ABOUT, COPY, FOR_GOOD, GONE, LINK, MARK, Row, Sent, from_body, id_of, to_rows
+from unified_state.lib.record import Record
+from unified_state.model.history_records import (
+    COMPACTION,
+    ITEM,
+    SESSION,
+    STEP,
+    HistoryRecord,
+    StoredStep,
+    Tombstone,
+)
+
+_PAGE = 500
+_SAMPLE = 1_000  # newest records of a project in which words are counted
+_COMPARED = 50_000  # newest records whose vectors are compared
+_ENTER = """
+SELECT identity::text, member, writes FROM unified_state.server
+LEFT JOIN unified_state.membership ON organisation = %s AND login = current_user
+"""
+_PROJECT = """
+SELECT id FROM unified_state.project
+WHERE organisation = %(organisation)s AND (name = %(name)s OR %(name)s = ANY (former))
+ORDER BY name = %(name)s DESC LIMIT 1
+"""
+_BEGIN = (
+    "INSERT INTO unified_state.project (organisation, name) VALUES (%(organisation)s, %(name)s) ON CONFLICT DO NOTHING"
+)
+_READERS = """
+SELECT member FROM unified_state.membership
+WHERE organisation = %(of)s AND login IS NOT NULL AND (projects IS NULL OR %(name)s = ANY (projects)) ORDER BY member
+"""
+_OWN = "project = %(project)s AND author = %(author)s"
+_APPEND = f"""
+INSERT INTO unified_state.record AS known (project, author, id, {", ".join(CHANGED)})
+SELECT %(project)s, %(author)s, sent.id, kind, at, version, %(archive)s, ref, part_of, body,
+    array_to_tsvector(string_to_array(words, ' '))
+FROM unnest(%(id)s::uuid[], %(kind)s::text[], %(at)s::bigint[], %(version)s::bigint[], %(ref)s::text[],
+    %(part_of)s::uuid[], %(body)s::text[], %(words)s::text[]) AS sent (id, kind, at, version, ref, part_of, body, words)
+WHERE NOT EXISTS (SELECT FROM unified_state.record AS gone WHERE gone.{_OWN.replace(" author", " gone.author")}
+    AND gone.id = sent.part_of AND gone.kind = '{GONE}' AND gone.version = {FOR_GOOD} AND sent.at <= gone.at)
+ORDER BY sent.id
+ON CONFLICT (project, author, id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in CHANGED)}
+WHERE excluded.version > known.version OR (excluded.version = known.version AND excluded.archive = known.archive
+    AND (excluded.body, excluded.ref) IS DISTINCT FROM (known.body, known.ref))
+"""
+_MARK = f"SELECT version FROM unified_state.record WHERE {_OWN} AND id = %(of)s AND kind = '{MARK}'"
+_ARCHIVES = f"""
+SELECT author, count(*) FROM unified_state.record
+WHERE project = %(project)s AND kind = '{MARK}' AND author = ANY (%(authors)s) GROUP BY author
+"""
+_EMPTIED = f"kind = '{GONE}', ref = NULL, body = '', words = NULL"
+_FORGET_PARTS = f"""
+UPDATE unified_state.record SET {_EMPTIED}, version = {FOR_GOOD}, at = {FOR_GOOD}
+WHERE {_OWN} AND part_of = %(of)s AND at <= %(until)s
+"""
+_DELETE_OWN = f"UPDATE unified_state.record SET {_EMPTIED}, part_of = NULL, version = -1 WHERE {_OWN} AND version >= 0"
+_COUNT_WORDS = f"""
+WITH newest AS MATERIALIZED (SELECT words FROM unified_state.record
+    WHERE project = %(project)s AND words IS NOT NULL ORDER BY at DESC LIMIT {_SAMPLE})
+SELECT (SELECT count(*) FROM newest), ARRAY(SELECT (SELECT count(*) FROM newest WHERE words @@ part)
+    FROM unnest(%(parts)s::tsquery[]) WITH ORDINALITY AS q (part, place) ORDER BY place)
+"""
+_CANDIDATES = """
+SELECT author, id, size FROM unified_state.candidates(
+    %(project)s, %(wanted)s::tsquery, %(parts)s::tsquery[], %(weights)s, %(since)s, %(many)s)
+"""
+_FOUND = "author, id, kind, archive, ref, body"
+_FETCH = f"""
+SELECT {_FOUND} FROM unified_state.record
+WHERE project = %(project)s AND (author, id) IN (SELECT * FROM unnest(%(authors)s::text[], %(ids)s::uuid[]))
+"""
+_CALLED = f"""
+SELECT {_FOUND} FROM unified_state.record
+WHERE project = %(project)s AND (author, ref) IN (SELECT * FROM unnest(%(authors)s::text[], %(refs)s::text[]))
+    AND octet_length(body) < %(most)s
+ORDER BY at DESC
+"""
+# Of a step that was archived before its call the number is lower, and the time is not.
+_OWN_RECORDS = f"""
+SELECT at, length(coalesce(ref, '')), coalesce(ref, ''), id, body FROM unified_state.record
+WHERE {_OWN} AND kind = %(kind)s AND body <> ''
+    AND (at, length(coalesce(ref, '')), coalesce(ref, ''), id) > (%(at)s, %(length)s, %(ref)s, %(id)s)
+ORDER BY 1, 2, 3, 4 LIMIT {_PAGE}
+"""
+_PLACE = ("at", "length", "ref", "id")
+_TEXT_OF = f"SELECT body FROM unified_state.record WHERE {_OWN} AND id = %(of)s AND kind = '{STEP}'"
+
+
+_HAS_VECTORS = """
+SELECT typnamespace::regnamespace::text FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding'
+"""
+_ADD_VECTORS = f"""
+UPDATE unified_state.record SET embedding = sent.embedding::{{schema}}.vector, model = %(model)s
+FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) AS sent (id, embedding)
+WHERE {_OWN} AND record.id = sent.id AND kind = '{STEP}'
+"""
+_NEAREST = f"""
+WITH newest AS MATERIALIZED (SELECT author, id, octet_length(body) AS size, embedding FROM unified_state.record
+    WHERE project = %(project)s AND model = %(model)s ORDER BY at DESC LIMIT {_COMPARED})
+SELECT author, id, size FROM newest
+ORDER BY embedding OPERATOR({{schema}}.<=>) %(vector)s::{{schema}}.vector LIMIT %(many)s
+"""
+_COSINES = """
+SELECT author, id, 1 - (embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector) FROM unified_state.record
+WHERE project = %(project)s AND model = %(model)s
+    AND (author, id) IN (SELECT * FROM unnest(%(authors)s::text[], %(ids)s::uuid[]))
+"""
+
+
+class Found(Record):
+    """A row of the server as it was found: whose it is, from which of his archives, and what it is called there."""
+
+    author: str
+    id: UUID
+    kind: str
+    archive: str
+    ref: str | None
+    body: str
+
+
+class TeamStore:
+    """An open project. `identity` is the server's own under every address, and `member` the user's name there."""
+
+    def __init__(self, server: Server, organisation: str, project: str, *, begins: bool = False) -> None:
+        self.server, self.organisation, self.project = server, organisation, project
+        with failures(server):
+            self._connection = open_connection(server)
+            try:
+                self._enter(begins=begins)
+            except BaseException:
+                self.close()
+                raise
+
+    def _enter(self, *, begins: bool) -> None:
+        passes, user = own_role(self._connection)
+        if passes:
+            message = f"{self.server}: the user {user!r} bypasses row security"
+            raise StorageError(message, "connect as a member's own role")
+        check_version(self._connection, self.server)
+        row = self._connection.execute(_ENTER, [self.organisation]).fetchone()
+        identity, member, writes = row or ("", None, False)
+        self.identity = str(identity)
+        if member is None:
+            message = f"{self.server}: {user!r} is no member of {self.organisation!r}"
+            raise StorageError(message, "an administrator runs `unified-state server admit`")
+        self.member: str = member
+        given = {"organisation": self.organisation, "name": self.project}
+        if begins and writes and self._connection.execute(_PROJECT, given).fetchone() is None:
+            self._connection.execute(_BEGIN, given)
+        (number,) = self._connection.execute(_PROJECT, given).fetchone() or (0,)
+        if begins and not (number and writes):
+            message = f"{self.server}: {member!r} may not write to {self.project!r}"
+            raise StorageError(message, "an administrator runs `unified-state server admit`")
+        self._place = {"project": number, "author": member}
+        (schema,) = self._connection.execute(_HAS_VECTORS).fetchone() or ("",)
+        self.vectors = Vectors(self, str(schema))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def run(self, sql: str, **values: Any) -> int:
+        """Run a statement in this project, as this member. Return the number of rows it changed."""
+        with failures(self.server):
+            return self._connection.execute(sql, {**self._place, **values}).rowcount
+
+    def rows(self, sql: str, **values: Any) -> list[Any]:
+        """Return the rows of a query in this project, as this member."""
+        with failures(self.server):
+            return self._connection.execute(sql, {**self._place, **values}).fetchall()
+
+    def mark(self, archive: str) -> int:
+        """Return how many batches of an archive are here."""
+        rows = self.rows(_MARK, of=id_of(MARK, archive))
+        return int(rows[0][0]) if rows else 0
+
+    def append(self, batch: list[Sent], archive: str, mark: int) -> int:
+        """Store records and the mark of their archive, all or none. Return how many are new or changed."""
+        rows = [*to_rows(batch), Row(id_of(MARK, archive), MARK, 0, mark)]
+        columns = {name: [getattr(row, name) for row in rows] for name in Row.names}
+        ends = [sent.record for sent in batch if isinstance(sent.record, Tombstone) and sent.record.what == SESSION]
+        with failures(self.server), self._connection.transaction():
+            changed = self._connection.execute(_APPEND, {**self._place, **columns, "archive": archive}).rowcount
+            for end in ends:
+                given = {**self._place, "of": id_of(SESSION, end.key), "until": end.at}
+                self._connection.execute(_FORGET_PARTS, given)
+        return changed - 1
+
+    def delete_own(self) -> int:
+        """Empty everything that this member has here. Return the number of rows. A later sync sends all again."""
+        return self.run(_DELETE_OWN)
+
+    def own_records(self) -> Iterator[HistoryRecord]:
+        """Yield everything that this member has here, in an order in which an archive can take it in."""
+        for kind in (ABOUT, STEP, COPY, COMPACTION, ITEM, LINK, GONE):
+            after: tuple[Any, ...] = (-1, 0, "", UUID(int=0))
+            while page := self.rows(_OWN_RECORDS, kind=kind, **dict(zip(_PLACE, after, strict=True))):
+                after = page[-1][:-1]
+                for *_, body in page:
+                    record = from_body(body, Record)
+                    yield from self._whole(record) if kind == COPY else (record,)
+
+    def _whole(self, copy: StoredStep) -> Iterator[StoredStep]:
+        """Yield a copy of a step with the text, which is stored once, unless the step was forgotten."""
+        for (body,) in self.rows(_TEXT_OF, of=id_of(STEP, f"{copy.uuid}/{copy.block}")):
+            yield copy.replace(text=from_body(body, StoredStep).text)
+
+    def count_words(self, parts: Sequence[str]) -> tuple[int, list[int]]:
+        """Return the number of the newest records, and how many of those match each expression."""
+        ((count, having),) = self.rows(_COUNT_WORDS, parts=list(parts))
+        return count, having
+
+    def candidates(
+        self, wanted: str, parts: dict[str, float], since: int | None, many: int
+    ) -> list[tuple[str, UUID, int]]:
+        """Return the author, the id and the size of the records that match an expression, the best by the weights of
+        `parts` first.
+        """
+        given = {"wanted": wanted, "parts": list(parts), "weights": list(parts.values()), "since": since, "many": many}
+        return self.rows(_CANDIDATES, **given)
+
+    def fetch(self, keys: Iterable[tuple[str, UUID]]) -> list[Found]:
+        """Return the records of some keys: of each the author and the id."""
+        authors, ids = zip(*keys, strict=True) if (keys := list(keys)) else ((), ())
+        return [Found(*row) for row in self.rows(_FETCH, authors=list(authors), ids=list(ids))]
+
+    def called(self, refs: Iterable[tuple[str, str]], most: int = LARGEST_BODY) -> list[Found]:
+        """Return the records with some refs, of each the author and his own ref, the newest first, none larger than
+        `most`.
+        """
+        authors, names = zip(*refs, strict=True) if (refs := list(refs)) else ((), ())
+        return [Found(*row) for row in self.rows(_CALLED, authors=list(authors), refs=list(names), most=most)]
+
+    def archives_of(self, authors: Iterable[str]) -> dict[str, int]:
+        """Return how many archives each of some members sends from."""
+        return dict(self.rows(_ARCHIVES, authors=list(authors)))
+
+
+class Vectors:
+    """The vectors of a project's steps, where the server can compare some: see `can_be_kept`."""
+
+    def __init__(self, store: TeamStore, schema: str) -> None:
+        self._store, self._schema = store, schema
+
+    @property
+    def can_be_kept(self) -> bool:
+        """True if the server has pgvector, and a place for them."""
+        return bool(self._schema)
+
+    def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> None:
+        """Store the vectors of own steps, by a model: of each step the uuid and the block."""
+        sent = {id_of(STEP, f"{uuid}/{block}"): _text_of(vector) for uuid, block, vector in vectors}
+        given = {"model": model, "ids": list(sent), "vectors": list(sent.values())}
+        self._store.run(_ADD_VECTORS.format(schema=self._schema), **given)
+
+    def nearest(self, model: str, vector: Sequence[float], many: int) -> list[tuple[str, UUID, int]]:
+        """Return the author, the id and the size of the steps nearest to a vector, the nearest first."""
+        given = {"model": model, "vector": _text_of(vector), "many": many}
+        return self._store.rows(_NEAREST.format(schema=self._schema), **given)
+
+    def cosines(self, keys: Iterable[tuple[str, UUID]], model: str, vector: Sequence[float]) -> dict[Any, float]:
+        """Return the cosines of those records that have a vector, by author and id."""
+        authors, ids = zip(*keys, strict=True) if (keys := list(keys)) else ((), ())
+        given = {"authors": list(authors), "ids": list(ids), "model": model, "vector": _text_of(vector)}
+        rows = self._store.rows(_COSINES.format(schema=self._schema), **given)
+        return {(author, found): cosine for author, found, cosine in rows}
+
+
+def readers(store: TeamStore) -> list[str]:
+    """Return the names of the members who read a project."""
+    return [name for (name,) in store.rows(_READERS, of=store.organisation, name=store.project)]
+
+
+def _text_of(vector: Sequence[float]) -> str:
+    return f"[{','.join(f'{number:.5g}' for number in vector)}]"

@@ -1,0 +1,362 @@
+r"""What an administrator does: make the schema, let members in and out, name and delete projects.
+
+Row security does not bind superusers, so everything is made as the owner's role, which needs no login. No statement
+holds a password: the verifier that PostgreSQL stores is computed here, as psql's `\password` does. A role that this
+module did not make is never changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from psycopg import Connection, OperationalError
+from psycopg.errors import DependentObjectsStillExist, FeatureNotSupported, InsufficientPrivilege, UndefinedFile
+from psycopg.sql import SQL, Identifier, Literal
+
+from unified_state.errors import NotFoundError, StorageError, UsageError
+from unified_state.extras.team.postgres.connect import failures, open_connection, schema_version
+from unified_state.extras.team.postgres.schema import (
+    GRANT_VECTORS,
+    GRANTS,
+    GROUP,
+    MIGRATIONS,
+    REVOKED,
+    REVOKED_BY_SUPERUSER,
+    SERVES_FROM,
+    VECTORS,
+    VERSION,
+)
+from unified_state.extras.team.postgres.server_dsn import Server
+from unified_state.lib.record import Record
+
+OWNER = "unified_state"
+_ELSEWHERE = "postgres"  # the database that every server has
+_NAME = re.compile(r"[\w][\w .-]{0,39}")
+_OWNED_BY = "SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = 'unified_state'"
+_VECTOR_SCHEMA = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
+_HAS_VECTORS = "SELECT FROM pg_attribute WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding'"
+_ROLE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
+_MAY_NOT = "connect as an administrator, who may create databases and roles: --dsn postgresql://ADMINISTRATOR@HOST/…"
+# What one member may take of the server. He could raise the times himself: see SECURITY.md.
+_LIMITS = """
+ALTER ROLE {role} CONNECTION LIMIT 20;
+ALTER ROLE {role} SET statement_timeout = '60s';
+ALTER ROLE {role} SET lock_timeout = '10s';
+ALTER ROLE {role} SET idle_in_transaction_session_timeout = '60s';
+ALTER ROLE {role} SET idle_session_timeout = '10min'
+"""
+_SPACE = "ALTER ROLE {role} SET temp_file_limit = '1GB'"  # only a superuser sets it, and only he may raise it
+_LET_IN = """
+INSERT INTO unified_state.membership AS known (organisation, member, login, made, writes, projects)
+VALUES (%(organisation)s, %(member)s, %(login)s, %(made)s, %(writes)s, %(projects)s)
+ON CONFLICT (organisation, member) DO UPDATE SET login = excluded.login, made = excluded.made, writes = excluded.writes,
+    projects = excluded.projects
+"""
+_MEMBERS = """
+SELECT member, login, writes, projects FROM unified_state.membership WHERE organisation = %s ORDER BY member
+"""
+_KNOWN = """
+SELECT member, login, made FROM unified_state.membership WHERE organisation = %s AND (member = %s OR login = %s)
+"""
+_MOVE = """
+UPDATE unified_state.project SET name = %(to)s, former = former || name WHERE organisation = %(of)s AND name = %(name)s
+"""
+_MOVE_LISTS = """
+UPDATE unified_state.membership SET projects = array_replace(projects, %(name)s, %(to)s) WHERE organisation = %(of)s
+"""
+
+
+class Admission(Record):
+    """A member to admit. `ask_password` is called if the role gets a password: if it is new, or `resets_password`.
+
+    `login` is the role, by default one that is made for this member. `is_again` says that a member who was removed
+    comes back. Without `projects` the member reads all of the organisation.
+    """
+
+    organisation: str
+    member: str
+    login: str | None = None
+    writes: bool = True
+    projects: tuple[str, ...] | None = None
+    is_again: bool = False
+    ask_password: Callable[[], str] | None = None
+    resets_password: bool = False
+
+
+class Member(Record):
+    """A member of an organisation. Without a login he was removed, and his records remain."""
+
+    member: str
+    login: str | None
+    writes: bool
+    projects: list[str] | None
+
+
+@contextmanager
+def _administrating(server: Server) -> Iterator[Connection[Any]]:
+    """Connect as the administrator, and become the owner of the schema. Raises StorageError."""
+    with failures(server):
+        try:
+            with open_connection(server) as connection:
+                row = connection.execute(_OWNED_BY).fetchone()
+                if row is None or schema_version(connection, server) < VERSION:
+                    message = f"{server} has no schema of this version"
+                    raise StorageError(message, "run `unified-state server init` first")
+                yield connection
+        except InsufficientPrivilege as error:
+            message = f"{server}: {server.scrubbed(error.diag.message_primary or str(error))}"
+            raise StorageError(message, _MAY_NOT) from None
+
+
+@contextmanager
+def _as_owner(connection: Connection[Any]) -> Iterator[None]:
+    """Run a block as the owner of the schema."""
+    (owner,) = connection.execute(_OWNED_BY).fetchone() or ("",)
+    connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(owner)))
+    yield
+    connection.execute("RESET ROLE")
+
+
+def init_server(server: Server, owner: str = OWNER) -> dict[str, str]:
+    """Create what is missing: the database, its owner, the schema. Return a line on each. Raises StorageError."""
+    with failures(server):
+        try:
+            is_new = _make_database(server)
+            with open_connection(server) as connection:
+                connection.execute("SET client_min_messages = warning")
+                name = _owner(connection, server, owner)
+                known = schema_version(connection, server)
+                with connection.transaction():
+                    _migrate(connection, name, known)
+                vectors = _add_vectors(connection, name)
+                hint = _revoke(connection, server) if is_new else ""
+        except InsufficientPrivilege as error:
+            message = f"{server}: {server.scrubbed(error.diag.message_primary or str(error))}"
+            raise StorageError(message, _MAY_NOT) from None
+    told = "is there" if known == VERSION else "was created" if known == 0 else f"was migrated from {known}"
+    place = f"{server.parameters['dbname']!r} {'was created' if is_new else 'is there'}{hint}"
+    return {"database": place, "schema": f"version {VERSION} {told}, owned by {name}", "vectors": vectors}
+
+
+def _make_database(server: Server) -> bool:
+    """Create the database if there is none. Return whether it was."""
+    name = server.parameters["dbname"]
+    try:
+        with open_connection(server) as connection:
+            encoding = connection.info.parameter_status("server_encoding")
+    except OperationalError as error:
+        if f'database "{name}" does not exist' not in str(error):
+            raise
+    else:
+        if encoding != "UTF8":
+            message = f"{server} is encoded in {encoding}, which cannot hold all text"
+            raise StorageError(message, "create another one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0")
+        return False
+    with open_connection(server, dbname=_ELSEWHERE) as connection:
+        connection.execute(SQL("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0").format(Identifier(name)))
+    return True
+
+
+def _owner(connection: Connection[Any], server: Server, owner: str) -> str:
+    """Return the role that owns the schema, or will own it: the administrator himself, unless he is a superuser."""
+    found = connection.execute(_OWNED_BY).fetchone()
+    if found is not None:
+        return str(found[0])
+    name, passes = connection.execute(
+        "SELECT rolname::text, rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
+    ).fetchone() or ("", False)
+    if not passes:
+        return str(name)
+    if _is_new(connection, server, owner):
+        connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(Identifier(owner)))
+    database = Identifier(server.parameters["dbname"])
+    connection.execute(SQL("GRANT ALL ON DATABASE {} TO {}").format(database, Identifier(owner)))
+    return owner
+
+
+def _migrate(connection: Connection[Any], owner: str, known: int) -> None:
+    connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(owner)))
+    for migration in MIGRATIONS[known:]:
+        connection.execute(migration)
+    connection.execute("UPDATE unified_state.server SET version = %s, serves_from = %s", [VERSION, SERVES_FROM])
+
+
+def _add_vectors(connection: Connection[Any], owner: str) -> str:
+    """Make place for vectors if the server has pgvector. Return what there is."""
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            (schema,) = connection.execute(_VECTOR_SCHEMA).fetchone() or ("",)
+            connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(owner)))
+            connection.execute(SQL(VECTORS).format(schema=Identifier(schema)))
+            for (group,) in connection.execute("SELECT DISTINCT organisation FROM unified_state.membership").fetchall():
+                connection.execute(SQL(GRANT_VECTORS).format(group=Identifier(GROUP + group)))
+    except (InsufficientPrivilege, FeatureNotSupported, UndefinedFile):
+        major = connection.info.server_version // 10_000
+        return (
+            f"search by meaning does not work, all else does: install pgvector (postgresql-{major}-pgvector), a "
+            "superuser runs in this database CREATE EXTENSION vector, then `unified-state server init` again"
+        )
+    return "search by meaning works"
+
+
+def _revoke(connection: Connection[Any], server: Server) -> str:
+    """Take from everybody what nobody needs in a database of our own. Return what could not be done."""
+    connection.execute(SQL(REVOKED).format(database=Identifier(server.parameters["dbname"])))
+    with suppress(InsufficientPrivilege):
+        connection.execute(REVOKED_BY_SUPERUSER)
+        return ""
+    return "; only a superuser takes large objects and advisory locks from its users"
+
+
+def _is_new(connection: Connection[Any], server: Server, role: str) -> bool:
+    """Return whether there is no such role. Raises StorageError for one that row security does not bind."""
+    found = connection.execute(_ROLE, [role]).fetchone()
+    if found is not None and found[0]:
+        message = f"{server}: the role {role!r} is a superuser, and bypasses row security"
+        raise StorageError(message, "name an ordinary role")
+    return found is None
+
+
+def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
+    """Let a member in by a role. Return what was done. Raises StorageError, and UsageError for a role of others."""
+    for name in (admission.organisation, admission.member):
+        if not _NAME.fullmatch(name):
+            message = f"{name[:60]!r} cannot be a name"
+            raise UsageError(message, "take letters, digits and . _ - and spaces, 40 at most")
+    login = admission.login or f"{admission.member}_{admission.organisation}"
+    with _administrating(server) as connection:
+        is_new = _is_new(connection, server, login)
+        made = _is_made_for(connection, admission, login) or is_new
+        if not made and admission.login is None:
+            message = f"the role {login!r} is there, and was not made by `server admit`"
+            raise UsageError(message, "name the role by which he logs in: --existing-role ROLE")
+        if not made and admission.resets_password:
+            message = f"the role {login!r} was not made by `server admit`, so its password is not changed"
+            raise UsageError(message, "leave out --reset-password")
+        password = None
+        if admission.ask_password is not None and made and (is_new or admission.resets_password):
+            password = admission.ask_password()
+        with connection.transaction():
+            if is_new:
+                connection.execute(SQL("CREATE ROLE {} LOGIN").format(Identifier(login)))
+                connection.execute(SQL(_LIMITS).format(role=Identifier(login)))
+                with suppress(InsufficientPrivilege), connection.transaction():
+                    connection.execute(SQL(_SPACE).format(role=Identifier(login)))
+            if password is not None:
+                _set_password(connection, login, password)
+            _let_in(connection, server, admission, login, made=made)
+    return {"role": login, "is_new": is_new, "has_new_password": password is not None}
+
+
+def _is_made_for(connection: Connection[Any], admission: Admission, login: str) -> bool:
+    """Return whether this module made a role for this member. Raises UsageError if somebody else has either name."""
+    rows = connection.execute(_KNOWN, [admission.organisation, admission.member, login]).fetchall()
+    for member, role, made in rows:
+        if member != admission.member:
+            message = f"the role {login!r} is that of the member {member!r}"
+            raise UsageError(message, "a role is one member")
+        if role is None and not admission.is_again:
+            message = f"{member!r} was a member of {admission.organisation!r}, and has records there"
+            raise UsageError(message, "if it is the same person, say --again; otherwise take another name")
+        if role == login:
+            return bool(made)
+    return False
+
+
+def _let_in(connection: Connection[Any], server: Server, admission: Admission, login: str, *, made: bool) -> None:
+    group = Identifier(GROUP + admission.organisation)
+    if _is_new(connection, server, GROUP + admission.organisation):
+        connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(group))
+    database = Identifier(server.parameters["dbname"])
+    with _as_owner(connection):
+        connection.execute(SQL(GRANTS).format(group=group))
+        if connection.execute(_HAS_VECTORS).fetchone() is not None:
+            connection.execute(SQL(GRANT_VECTORS).format(group=group))
+        projects = None if admission.projects is None else list(admission.projects)
+        given = {"organisation": admission.organisation, "member": admission.member, "login": login}
+        connection.execute(_LET_IN, {**given, "made": made, "writes": admission.writes, "projects": projects})
+    connection.execute(SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, group))
+    connection.execute(SQL("GRANT {} TO {}").format(group, Identifier(login)))
+
+
+def _set_password(connection: Connection[Any], role: str, password: str) -> None:
+    """Set a password by its SCRAM verifier, so that no statement and no log of the server holds the password."""
+    verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
+    connection.execute(SQL("ALTER ROLE {} PASSWORD {}").format(Identifier(role), Literal(verifier)))
+
+
+def remove_member(server: Server, organisation: str, member: str) -> str:
+    """Take a member's access, and drop his role if it was made for him. His records remain. Return the role's name."""
+    with _administrating(server) as connection, connection.transaction():
+        with _as_owner(connection):
+            row = connection.execute(
+                "SELECT login, made FROM unified_state.membership WHERE organisation = %s AND member = %s",
+                [organisation, member],
+            ).fetchone()
+            if row is None or row[0] is None:
+                raise _nobody(organisation, member)
+            connection.execute(
+                "UPDATE unified_state.membership SET login = NULL WHERE organisation = %s AND member = %s",
+                [organisation, member],
+            )
+        login, made = row
+        if connection.execute(_ROLE, [login]).fetchone() is not None:
+            connection.execute(SQL("REVOKE {} FROM {}").format(Identifier(GROUP + organisation), Identifier(login)))
+            with suppress(InsufficientPrivilege), connection.transaction():  # what he began ends with his access anyway
+                connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s", [login])
+            if made:
+                _drop(connection, login)
+        return str(login)
+
+
+def _drop(connection: Connection[Any], login: str) -> None:
+    try:
+        with connection.transaction():
+            connection.execute(SQL("DROP ROLE {}").format(Identifier(login)))
+    except DependentObjectsStillExist:  # an administrator gave it something
+        connection.execute(SQL("ALTER ROLE {} NOLOGIN").format(Identifier(login)))
+
+
+def list_members(server: Server, organisation: str) -> list[Member]:
+    """Return the members of an organisation, and who was one."""
+    with _administrating(server) as connection, connection.transaction(), _as_owner(connection):
+        rows = connection.execute(_MEMBERS, [organisation]).fetchall()
+    return [Member(*row) for row in rows]
+
+
+def move_project(server: Server, organisation: str, name: str, to: str) -> None:
+    """Give a project another name. It is found by the earlier one, too. Raises NotFoundError and UsageError."""
+    given = {"of": organisation, "name": name, "to": to}
+    with _administrating(server) as connection, connection.transaction(), _as_owner(connection):
+        taken = "SELECT FROM unified_state.project WHERE organisation = %(of)s AND name = %(to)s"
+        if connection.execute(taken, given).fetchone() is not None:
+            message = f"{organisation!r} has a project {to!r} already"
+            raise UsageError(message, "delete one of the two, then sync again")
+        if not connection.execute(_MOVE, given).rowcount:
+            raise _no_project(organisation, name)
+        connection.execute(_MOVE_LISTS, given)
+
+
+def delete_project(server: Server, organisation: str, name: str) -> int:
+    """Delete a project with all its records. Return their number. Raises NotFoundError."""
+    with _administrating(server) as connection, connection.transaction(), _as_owner(connection):
+        row = connection.execute(
+            "DELETE FROM unified_state.project WHERE organisation = %s AND name = %s RETURNING id", [organisation, name]
+        ).fetchone()
+        if row is None:
+            raise _no_project(organisation, name)
+        return connection.execute("DELETE FROM unified_state.record WHERE project = %s", [row[0]]).rowcount
+
+
+def _nobody(organisation: str, member: str) -> NotFoundError:
+    message = f"{member!r} is no member of {organisation!r}"
+    return NotFoundError(message, "`unified-state server members` lists them")
+
+
+def _no_project(organisation: str, name: str) -> NotFoundError:
+    message = f"{organisation!r} has no project {name!r}"
+    return NotFoundError(message, "its name is that of the repository's `origin`: github.com/acme/app")

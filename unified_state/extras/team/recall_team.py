@@ -1,0 +1,113 @@
+"""What a ref of the team names, and where an item of a colleague comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from unified_state.archive.export_steps import export_line
+from unified_state.archive.steps import readable
+from unified_state.errors import NotFoundError, StorageError
+from unified_state.extras.team.rows import id_of
+from unified_state.extras.team.search_team import SECONDS, ref_of, sound, within
+from unified_state.extras.team.team_ref import TRUST, as_foreign, team_ref
+from unified_state.extras.team.team_server import TeamServer
+from unified_state.lib.text import text_hash
+from unified_state.model.history_records import STEP, StoredItem, StoredStep
+
+if TYPE_CHECKING:
+    from unified_state.extras.team.postgres.record_store import Found, TeamStore
+
+T = TypeVar("T")
+
+_HINT = "`unified-state search --team` finds refs; it may have been forgotten, or is not shared with you"
+_FIELDS = ("kind", "alias", "body", "status", "origin", "created_at", "session_id", "commit", "branch", "quote")
+
+
+def recall_of_team(server: TeamServer, ref: str) -> dict[str, Any]:
+    """Return the content of a ref, in the form of `recall`, with the member who said it. Raises NotFoundError and
+    StorageError.
+    """
+
+    def read(store: TeamStore) -> dict[str, Any]:
+        one, record, several = _called(store, ref)
+        told = _item(record) if isinstance(record, StoredItem) else _step(record, one)
+        return {**told, "ref": ref_of(one, several), "said_by": one.author, "trust": TRUST}
+
+    return within(SECONDS, lambda: _open(server, read))
+
+
+def explain_of_team(server: TeamServer, ref: str) -> dict[str, Any]:
+    """Return the provenance of an item, in the form of `explain`. Raises NotFoundError and StorageError."""
+
+    def read(store: TeamStore) -> dict[str, Any]:
+        one, item, several = _called(store, ref)
+        if not isinstance(item, StoredItem):
+            raise _nothing(ref)
+        key = (one.author, id_of(STEP, f"{item.source_uuid}/0"))
+        source = [(row, sound(row)) for row in store.fetch([key]) if item.source_uuid and row.kind == STEP]
+        told = {**_item(item), "ref": ref_of(one, several), "said_by": one.author, "trust": TRUST}
+        steps = [
+            {**_step(step, row), "ref": ref_of(row, several), "said_by": row.author, "trust": TRUST}
+            for row, step in source
+            if isinstance(step, StoredStep)
+        ]
+        texts = [readable(step) for _, step in source if isinstance(step, StoredStep)]
+        return {**told, **_provenance(item, steps, texts)}
+
+    return within(SECONDS, lambda: _open(server, read))
+
+
+def _open(server: TeamServer, read: Callable[[TeamStore], T]) -> T:
+    with server.open() as store:
+        return read(store)
+
+
+def _called(store: TeamStore, ref: str) -> tuple[Found, StoredStep | StoredItem, dict[str, int]]:
+    named = team_ref(ref)
+    if named is None:
+        raise _nothing(ref)
+    found = [one for one in store.called([(named.author, named.ref)]) if one.archive.startswith(named.archive)]
+    several = store.archives_of([named.author])
+    if not found:
+        raise _nothing(ref)
+    if len({one.archive for one in found}) > 1:
+        message = f"{named.author} has several archives with a {named.ref}"
+        raise NotFoundError(message, f"say {' or '.join(sorted({ref_of(one, {one.author: 2}) for one in found}))}")
+    try:
+        return found[0], sound(found[0]), several
+    except ValueError:
+        message = f"{ref} is damaged on the team's server"
+        raise StorageError(message, "ask who recorded it; all others can be read") from None
+
+
+def _nothing(ref: str) -> NotFoundError:
+    message = f"there is no {ref} on the team's server that you may read"
+    return NotFoundError(message, _HINT)
+
+
+def _step(step: StoredStep, one: Found) -> dict[str, Any]:
+    return export_line(int(str(one.ref)[1:]), step, step.session_id, step.tool)
+
+
+def _item(record: StoredItem) -> dict[str, Any]:
+    item = as_foreign(record)
+    return {**{name: getattr(item, name) for name in _FIELDS}, "files": list(item.files), "links": []}
+
+
+def _provenance(item: StoredItem, steps: list[dict[str, Any]], texts: list[str]) -> dict[str, Any]:
+    faults = []
+    if item.quote is not None and text_hash(item.quote) != item.quote_hash:
+        faults.append(f"its quote was changed: the SHA-256 is not {item.quote_hash}")
+    elif item.quote is not None and texts and not any(item.quote in text for text in texts):
+        faults.append("its quote is not in its source entry")
+    return {
+        "uuid": item.uuid,
+        "rule": item.rule,
+        "compaction": None,
+        "source_uuid": item.source_uuid,
+        "quote_hash": item.quote_hash,
+        "turn": {"ref": steps[0]["ref"], "prompt": None, "step": steps[0]} if steps else None,
+        "validity": {"valid": False, "text": "not checked here: its files and commits are another member's"},
+        "faults": faults,
+    }

@@ -1,0 +1,44 @@
+"""The model that turns a text into a vector of its meaning.
+
+MiniLM's files lie in a folder that the user names. They are only read: no code of theirs runs, and nothing is
+downloaded. Only `unified-state embed` loads the model, and a search if `search_vectors` is set. No hook does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import Protocol
+
+from unified_state.errors import MissingExtraError
+from unified_state.lib.package import extra_line
+
+
+class Model(Protocol):
+    """A model that returns unit vectors as little-endian float16. Vectors of different names or versions are not
+    comparable.
+    """
+
+    name: str
+    version: str
+    dimensions: int
+
+    def encode(self, texts: Sequence[str]) -> list[bytes | None]:
+        """Return the vector of each text, cut to the model's length, or None for a text without content."""
+
+
+@cache
+def open_model(folder: str) -> Model:
+    """Return MiniLM from its folder. A process loads it once.
+
+    Raises MissingExtraError if its packages are not installed, SettingError if it has no folder, StorageError if a
+    file cannot be read, and DamagedFileError if a file is not the known one.
+    """
+    try:
+        from unified_state.extras.vectors.models.minilm import MiniLm
+
+        return MiniLm(os.path.expanduser(folder))
+    except ImportError as error:
+        message = f"search by meaning needs packages that are not installed: {error}"
+        raise MissingExtraError(message, extra_line("vectors")) from error

@@ -1,0 +1,69 @@
+"""The search page: the search of the command line, with its filters and its hits marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from unified_state.archive.archive import Archive
+from unified_state.errors import UnifiedStateError
+from unified_state.extras.viewer.home_page import page_values
+from unified_state.extras.viewer.open_projects import Project
+from unified_state.extras.viewer.page_writer import write_page
+from unified_state.model.step import Hit
+from unified_state.search.find import Wanted, filters_of, query_reader
+from unified_state.search.search_archive import search
+
+if TYPE_CHECKING:
+    from unified_state.search.query_meaning import Reader
+
+FIELDS = ("kind", "tool", "file", "since", "session")
+_LIMIT = 30
+
+
+def search_page(archive: Archive, project: Project, asked: Mapping[str, str], now: int) -> str:
+    """Return the page with the hits of a query. Unlike the command it notes nothing in the archive."""
+    query = asked.get("q", "").strip()
+    problem, hits, reader = "", [], None
+    if query:
+        try:
+            reader = query_reader(project.workspace, is_told=True) if project.workspace else None
+            hits = _hits(archive, asked, query, now, reader)
+        except UnifiedStateError as error:
+            problem = str(error)
+    chosen = {name: asked.get(name, "").strip() for name in FIELDS}
+    return write_page(
+        "search.html",
+        project=project,
+        query=query,
+        chosen=chosen,
+        chips=_chips(chosen, query),
+        by_meaning=reader is not None,
+        hits=hits,
+        problem=problem,
+        **page_values("search", now),
+    )
+
+
+def _chips(chosen: Mapping[str, str], query: str) -> list[tuple[str, str, str]]:
+    """Return each filter with its value, and the query string of the same search without it."""
+    used = {name: value for name, value in chosen.items() if value}
+    return [
+        (name, value, urlencode({"q": query, **{other: kept for other, kept in used.items() if other != name}}))
+        for name, value in used.items()
+    ]
+
+
+def _hits(archive: Archive, asked: Mapping[str, str], query: str, now: int, reader: Reader | None) -> list[Hit]:
+    wanted = Wanted(
+        query,
+        _LIMIT,
+        asked.get("session") or None,
+        asked.get("since") or None,
+        asked.get("tool") or None,
+        asked.get("file") or None,
+        asked.get("kind") or None,
+    )
+    filters = filters_of(wanted, now)
+    return search(archive, wanted.query, _LIMIT, wanted.session_id, now=now, filters=filters, reader=reader)

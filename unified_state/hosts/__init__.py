@@ -1,0 +1,1 @@
+"""Agents that run us: their transcripts, their settings, and the gate of their hooks."""

@@ -1,0 +1,91 @@
+"""Our status line in a client's settings (`statusLine`), and the user's status line that runs next to it.
+
+The user's value is stored as the last argument of our command. So it runs next to ours, and removal restores
+it even if our own files are lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from shlex import join, split
+from typing import Any
+
+from unified_state.hosts.install.claude_settings import config_folder, parsed_settings, settings_in
+from unified_state.hosts.install.hook_table import command_words
+from unified_state.hosts.install.settings_edit import Settings
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.settings import default_data_dir
+
+MODULE = "unified_state.interfaces.statusline"
+_KEY = "statusLine"
+_WORDS = 6  # arguments of our command: interpreter, -I, -S, -c, code, data folder
+
+
+def with_status_line(settings: Settings, data_dir: str) -> Settings:
+    """Return the settings with our status line in place of an existing one."""
+    replaced = dump_json(settings[_KEY]) if _KEY in settings else None
+    before = settings.get(_KEY)
+    kept = before if isinstance(before, dict) else {}  # layout and refresh options stay
+    return {**settings, _KEY: {**kept, "type": "command", "command": _our_command(data_dir, replaced)}}
+
+
+def without_status_line(settings: Settings) -> tuple[bool, Settings]:
+    """Return whether the settings have our status line, and the settings with the value that it replaced."""
+    value = settings.get(_KEY)
+    if not is_our_status_line(value):
+        return False, settings
+    replaced = replaced_status_line(value or {})
+    if replaced is None:
+        return True, {name: other for name, other in settings.items() if name != _KEY}
+    return True, {**settings, _KEY: parse_json(replaced)}
+
+
+def is_our_status_line(value: Any) -> bool:
+    """Return whether a `statusLine` is ours, in any version."""
+    command = value.get("command") if isinstance(value, dict) else None
+    return isinstance(command, str) and f"from {MODULE} import" in command
+
+
+def replaced_status_line(value: dict[str, Any]) -> str | None:
+    """Return the JSON of the status line that ours replaced, or None if there was none."""
+    try:
+        words = split(value["command"])
+    except ValueError:
+        return None  # edited by hand
+    return words[_WORDS] if len(words) > _WORDS else None
+
+
+def _our_command(data_dir: str, replaced: str | None) -> str:
+    words = [*command_words(MODULE), "" if data_dir == default_data_dir() else data_dir]
+    assert len(words) == _WORDS  # noqa: S101  # what was replaced is found behind them
+    return join(words if replaced is None else [*words, replaced])
+
+
+def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> str:
+    """Return the command of the status line that the client would show without ours, or "".
+
+    `replaced` is the JSON of the status line that ours replaced.
+    """
+    if replaced:
+        return _command(parsed_settings(replaced))
+    for path in status_line_files(worktree, environ):
+        settings = settings_in(path)  # the client itself reports settings that it cannot read
+        value = settings.get("statusLine") if isinstance(settings, dict) else None
+        if isinstance(value, dict) and is_our_status_line(value):
+            value = parsed_settings(replaced_status_line(value) or "null")
+        if command := _command(value):
+            return command
+    return ""
+
+
+def status_line_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str]:
+    """Return the client's settings files that may have a status line, the most specific first."""
+    folder = os.path.join(worktree, ".claude")
+    shared = [os.path.join(holder, "settings.json") for holder in (folder, config_folder(environ))]
+    return [os.path.join(folder, "settings.local.json"), *shared]
+
+
+def _command(value: Any) -> str:
+    command = value.get("command") if isinstance(value, dict) else None
+    return command if isinstance(command, str) and "\0" not in command else ""

@@ -1,0 +1,146 @@
+"""What a tool call does, whichever host made it: the command that it runs, the file that it names, the files that it
+changes.
+
+Everything that learns from calls asks here, so a tool of a new host is described once. The readers of transcripts give
+tools that Claude Code also has its names and fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from unified_state.hosts.transcripts.rules.patches import BEGIN, Change, changes_in
+from unified_state.lib.json_text import parse_object
+from unified_state.lib.record import Record
+from unified_state.lib.shell.shell_commands import commands_run, only_prints
+from unified_state.lib.shell.shell_line import SimpleCommand, UnreadableError, program_name
+from unified_state.lib.text import strings_of
+from unified_state.model.step import Step
+
+PATCH_TOOL = "apply_patch"
+_PATCHERS = (PATCH_TOOL, "applypatch")
+_WRITING = ("old_string", "new_string", "content", "edits", "new_source")  # fields of calls that change a file
+_LONGEST_PATH = 1_000  # characters; a longer text is no path
+
+
+class Call(Record):
+    """A tool call.
+
+    `command` is the shell command that it runs. `path` is the file that it names. `changes` are the files that it
+    changes. Each is empty if it has none. A command that does nothing but apply a patch is a change, and no command.
+    """
+
+    tool: str
+    fields: dict[str, Any]
+    command: str = ""
+    path: str = ""
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it changes or names."""
+        return tuple(change.path for change in self.changes) or ((self.path,) if self.path else ())
+
+
+NO_CALL = Call("", {})
+# Tools that wait for a running command, or type into it, with the field that names it: Codex's, and Claude Code's.
+_WAITING = {"write_stdin": "session_id", "TaskOutput": "task_id", "BashOutput": "bash_id"}
+_RUNS = ("Process running with session ID ", "Command running in background with ID: ")
+_WAITED = ("<retrieval_status>", "<status>")  # how the result of TaskOutput begins, and that of BashOutput
+_STILL_RUNNING, _COMPLETED = "<status>running</status>", "<status>completed</status>"
+_TASK, _EXIT_CODE = "<task_id>", "<exit_code>"
+_NOT_FOUND = "Exit code 1"  # the whole result of a search without a match
+_HEAD = 200  # characters of a result in which its client says that the command still runs
+
+
+def read_call(step: Step) -> Call:
+    """Return the call of a step that is a tool call."""
+    return call_of(step.tool or "", parse_object(step.text) or {})
+
+
+def call_of(tool: str, fields: dict[str, Any]) -> Call:
+    """Return a call with what it does."""
+    command = fields.get("command")
+    if isinstance(command, str):
+        patches, others = _patches_of(command) if BEGIN in command else ([], True)
+        changes = tuple(_in_folder(fields, folder, change) for folder, patch in patches for change in changes_in(patch))
+        return Call(tool, fields, command=command if others or not changes else "", changes=changes)
+    if tool in _PATCHERS:
+        patch = fields.get("input")
+        found = changes_in(patch) if isinstance(patch, str) else ()
+        return Call(tool, fields, changes=tuple(_in_folder(fields, "", change) for change in found))
+    path = fields.get("file_path") or fields.get("notebook_path")
+    if not isinstance(path, str) or len(path) > _LONGEST_PATH:
+        return Call(tool, fields)
+    writes = any(name in fields for name in _WRITING)
+    written = strings_of([value for name, value in fields.items() if not name.endswith("_path")]) if writes else ""
+    return Call(tool, fields, path=path, changes=(Change(path, written),) if writes else ())
+
+
+def continued_by(call: Call) -> str:
+    """Return the id of the running command for which a call waits, or "" if it waits for none."""
+    name = _WAITING.get(call.tool)
+    return str(call.fields.get(name) or "") if name else ""
+
+
+def still_runs_as(result: str) -> str:
+    """Return the id of the command that still runs after a result, or "" if it has ended. Where the result does not
+    name it, return that it runs.
+    """
+    head = result[:_HEAD]
+    if head.startswith(_WAITED):
+        return (head.partition(_TASK)[2].partition("<")[0].strip() or "running") if _STILL_RUNNING in head else ""
+    for mark in _RUNS:
+        if mark in head:
+            return head.partition(mark)[2].partition("\n")[0].partition(". ")[0].strip()
+    return ""
+
+
+def ended_output(result: str) -> tuple[str, bool]:
+    """Return the output of a command and whether it failed, from the result of a call that waited for its end."""
+    if not result.startswith(_WAITED):
+        return result, False
+    failed = _COMPLETED not in result[:_HEAD] or result.partition(_EXIT_CODE)[2][:2] not in {"", "0<"}
+    outputs = (result.partition(f"<{tag}>")[2].rpartition(f"</{tag}>")[0].strip() for tag in ("output", "stdout"))
+    return next(filter(None, outputs), ""), failed
+
+
+def found_nothing(call: Call, result: str) -> bool:
+    """Return whether a command that only looks for something has found nothing, which is no failure."""
+    return result.strip() == _NOT_FOUND and bool(call.command) and only_prints(call.command)
+
+
+def _patches_of(command: str) -> tuple[list[tuple[str, str]], bool]:
+    """Return the patches that a shell command applies, each with its folder, and whether it runs anything else."""
+    patches, others = [], False
+    try:
+        for found in commands_run(command):
+            patch = next(_given_to_patcher(found), None)
+            if patch is not None:
+                patches.append((found.folder, patch))
+            elif found.words and found.words[0] != "cd":
+                others = True
+    except UnreadableError:
+        return [], True
+    return patches, others
+
+
+def _given_to_patcher(command: SimpleCommand) -> Iterator[str]:
+    if command.words and program_name(command.words[0]) in _PATCHERS:
+        given = [*command.words[1:2], command.stdin, command.feeder.stdin if command.feeder else None]
+        yield from (text for text in given if text and BEGIN in text)
+
+
+def _in_folder(fields: dict[str, Any], folder: str, change: Change) -> Change:
+    """Return a change with its path from the folder in which the call ran."""
+    workdir = fields.get("workdir")
+    path = change.path
+    for base in (folder, workdir):
+        if isinstance(base, str) and base not in {"", "."} and not _is_absolute(path):
+            path = f"{base.rstrip('/')}/{path}"
+    return change if path == change.path else change.replace(path=path)
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith(("/", "~")) or path[1:2] == ":"

@@ -1,0 +1,141 @@
+"""Validity: whether items still fit the files, the branch and the conversation.
+
+The work is bounded, and asks git once at most. A file is read only if its size is unchanged and its time is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.compactions import Rewind, place_of_entry, read_rewinds
+from unified_state.ledger.item_table import ACTIVE, stated_items
+from unified_state.ledger.rules.item_lines import went_behind
+from unified_state.lib.record import Record
+from unified_state.lib.times import to_milliseconds
+from unified_state.model.item import CONSTRAINT, VALID, LedgerItem, Validity
+from unified_state.project.file_versions import changed_since
+from unified_state.project.find_repository import Repository, read_head, visited_commits
+
+if TYPE_CHECKING:
+    from unified_state.model.known import Known
+
+
+_MOST_FILES, _MOST_COMMITS = 64, 200
+
+
+def read_validities(
+    archive: Archive,
+    repository: Repository,
+    items: Sequence[LedgerItem],
+) -> dict[str, Validity]:
+    """Return the validity of the items that have a problem, by UUID."""
+    present = _Present(archive, repository, items)
+    # the newest first, since the number of files is limited
+    validities = {item.uuid: present.validity(item) for item in reversed(items)}
+    return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
+
+
+class Standing(Record):
+    """The validity of a repository's active items: the number of valid ones, and the others by ref."""
+
+    valid: int
+    others: tuple[tuple[str, Validity], ...]
+
+
+def standing(archive: Archive, repository: Repository) -> Standing:
+    """Return the validity of the active items."""
+    active = stated_items(archive, [ACTIVE])
+    validities = read_validities(archive, repository, active)
+    others = tuple((item.alias, validities[item.uuid]) for item in active if item.uuid in validities)
+    return Standing(len(active) - len(others), others)
+
+
+def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
+    """Return `known` with the validity of its items, and the active items that are ahead of the work.
+
+    A resumed session sees HEAD itself, but cannot know that some of its turns were rewound. A constraint holds at every
+    commit.
+    """
+    validities = read_validities(archive, repository, active)
+    goes_on = known.reason in {"resume", "fork"}
+    standing = [(item, validities.get(item.uuid, VALID)) for item in active]
+    ahead = tuple(
+        item.alias for item, now in standing if now.rewound or (now.behind and not goes_on and item.kind != CONSTRAINT)
+    )
+    return known.replace(validities=validities, ahead=ahead)
+
+
+def later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
+    """Return the refs of the active items that were recorded at later commits than this checkout, without constraints,
+    which hold at every commit.
+    """
+    active = [item for item in stated_items(archive, [ACTIVE]) if item.kind != CONSTRAINT]
+    later = later_commits(repository, read_head(repository)[0], active)
+    return tuple(item.alias for item in active if item.commit in later)
+
+
+def later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:
+    """Return the commits of items that come after `head`: it is an ancestor of them, or was checked out before them
+    and does not have them in its history.
+
+    The second is told by the reflog, and holds for commits that an amendment or a rebase replaced too. Only the newest
+    commits are looked at, because the number is limited. Nothing is later where git cannot tell.
+    """
+    commits = dict.fromkeys(item.commit for item in reversed(items) if item.commit and item.commit != head)
+    newest = list(commits)[:_MOST_COMMITS]
+    if head is None or not newest:
+        return set()
+    from unified_state.project.outside_history import outside_history  # not for items of this commit
+
+    outside, later = outside_history(repository.worktree, head, newest)
+    visited = visited_commits(repository)
+    return later | {commit for commit in outside if went_behind(visited, head, commit)}
+
+
+class _Present:
+    """The present state of the repository and the conversations. Each file is read at most once."""
+
+    def __init__(self, archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> None:
+        self._archive = archive
+        self._worktree = repository.worktree
+        self._commit, self._branch = read_head(repository)
+        self._later = later_commits(repository, self._commit, items)
+        self._rewinds: dict[str | None, list[Rewind]] = {}
+        for rewind in read_rewinds(archive):
+            self._rewinds.setdefault(rewind.session_id, []).append(rewind)
+        self._files: dict[tuple[str, str], bool | None] = {}
+
+    def validity(self, item: LedgerItem) -> Validity:
+        """Return the validity of an item."""
+        looked = [(path, self._changed(path, version)) for path, version in item.file_hashes.items()]
+        superseded = self._alias(item.superseded_by)
+        return Validity(
+            changed=tuple(path for path, changed in looked if changed),
+            gone=tuple(path for path, changed in looked if changed is None),
+            branch=item.branch if item.branch and self._branch and item.branch != self._branch else None,
+            superseded_by=superseded,
+            behind=item.commit in self._later,
+            rewound=self._was_rewound(item),
+        )
+
+    def _changed(self, path: str, version: str) -> bool | None:
+        key = (path, version)
+        if key not in self._files:
+            if len(self._files) >= _MOST_FILES:
+                return False
+            self._files[key] = changed_since(self._worktree, path, version)
+        return self._files[key]
+
+    def _was_rewound(self, item: LedgerItem) -> bool:
+        rewinds = self._rewinds.get(item.session_id)
+        if not rewinds:
+            return False
+        entry = place_of_entry(self._archive, item.source_uuid) if item.source_uuid else None
+        at = entry.at if entry else to_milliseconds(item.created_at)
+        return at is not None and any(rewind.after_at < at <= rewind.until_at for rewind in rewinds)
+
+    def _alias(self, uuid: str | None) -> str | None:
+        row = self._archive.row("SELECT alias FROM item WHERE uuid = ?", uuid) if uuid else None
+        return None if row is None else row[0]

@@ -1,0 +1,210 @@
+"""Corrections: an item gets other words, is dropped, closed or reopened, or becomes the user's word.
+
+Nothing is overwritten or deleted: a new item takes the place of an edited one, and a dropped one stays in the ledger as
+`dismissed`. Invariant: a program only proposes to change what the user said, a constraint, or a proposal. The user at a
+terminal changes everything; a constraint passes the gate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.errors import NotAtGateError, UsageError
+from unified_state.ledger.change_log import CLOSES, DROPS, REOPENS, note_change
+from unified_state.ledger.decide_proposal import accept, changed_by
+from unified_state.ledger.gate import pass_gate, pass_gate_for
+from unified_state.ledger.item_table import (
+    ACTIVE,
+    DISMISSED,
+    PROPOSED,
+    RESOLVED,
+    SUPERSEDED,
+    find_item,
+    selected_items,
+    update_item,
+)
+from unified_state.ledger.record_item import Author, Mask, checked, propose_end, record_item
+from unified_state.ledger.rules.short_item import may_decide
+from unified_state.lib.times import to_text
+from unified_state.model.constraint import INFERRED, USER_SAID
+from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
+from unified_state.model.scope import enforcement_of
+
+_ENFORCEMENT = ("scope", "mode")
+# How a body tells that its item is over, and how it tells that it was. A dropped item is no rejected proposal.
+_ENDS = {"resolution": "formerResolution", "resolvedAt": "formerResolvedAt", "dropped": "formerlyDropped"}
+
+
+def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Return the item that has the changed fields. It supersedes the older one, or is proposed to do so.
+
+    Raises NotAtGateError where the user is asked about a rule and does not confirm. The proposal stays.
+    """
+    older = _holding(archive, ref)
+    body = _changed(older, changes)
+    if body == older.body:
+        return older
+    if not _may_change(older, author):
+        return propose(archive, older, body, author, mask=mask, now=now)
+    try:
+        if older.status == ACTIVE:
+            return record_item(archive, older.kind, body, author, mask=mask, now=now, supersedes=older.uuid)
+        proposal = propose(archive, older, body, author, mask=mask, now=now)  # it changes what the older one would
+        return accept(archive, [proposal.uuid], author.origin, now, author.session_id)[0]
+    except NotAtGateError as error:
+        proposal = propose(archive, older, body, author, mask=mask, now=now)
+        error.hint += f" (`unified-state inbox accept {proposal.alias}` changes it too)"
+        raise
+
+
+def drop(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int, why: str = "") -> LedgerItem:
+    """Drop an item and return it: it is neither restored nor shown in the state file, and stays in the ledger.
+
+    Where only the user may, record a proposal to drop it and raise NotAtGateError.
+    """
+    item = _holding(archive, ref)
+    try:
+        if not _may_change(item, author):
+            pass_gate(author.origin, f"drops {item.alias}")
+        pass_gate_for([item], author.origin, "drops")
+    except NotAtGateError as error:
+        if item.status == ACTIVE:
+            proposal = propose_end(archive, item, author, mask=mask, now=now)
+            error.hint += f" (`unified-state inbox accept {proposal.alias}` drops it too)"
+        raise
+    at = to_text(now)
+    with archive.transaction():
+        item = _holding(archive, item.uuid)
+        told: dict[str, Any] = {"resolution": checked("why", why, mask) if why else "dropped", "resolvedAt": at}
+        if item.status == ACTIVE:
+            told["dropped"] = True
+        change = {"status": DISMISSED, "changed_at": at, "paged_out_at": at, "estimate": None}
+        dropped = item.replace(body={**item.body, **told}, **change)
+        update_item(archive, dropped)
+        note_change(archive, DROPS, author.origin, author.session_id, [(item, dropped)], at)
+    return dropped
+
+
+def close(archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Close evidence or an attempt that is settled, and return it. It leaves the state file and stays in the ledger."""
+    at, resolution = to_text(now), checked("resolution", resolution, mask) if resolution else "closed"
+    with archive.transaction():
+        item = _holding(archive, ref)
+        if item.kind not in (EVIDENCE, ATTEMPT):
+            message = f"{item.alias} is a {item.kind}, which is not closed"
+            raise UsageError(message, f"`unified-state drop {item.alias}` takes it out of the state")
+        if item.status == PROPOSED and not may_decide(author.origin):
+            message = f"only the user decides on {item.alias}, which is proposed"
+            raise UsageError(message, "`unified-state inbox` lists what waits for them")
+        body = {**item.body, "resolution": resolution, "resolvedAt": at}
+        closed = item.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
+        update_item(archive, closed)
+        note_change(archive, CLOSES, author.origin, author.session_id, [(item, closed)], at)
+    return closed
+
+
+def reopen(archive: Archive, ref: str, author: Author, *, now: int) -> LedgerItem:
+    """Reopen an item that was closed, lifted, dropped or rejected, and return it. A rejected one waits again."""
+    item = _ended(archive, ref)
+    if not _may_reopen(item, author) or item.kind == CONSTRAINT:
+        pass_gate(author.origin, f"reopens {item.alias}")
+    at = to_text(now)
+    with archive.transaction():
+        item = _ended(archive, item.uuid)
+        status = ACTIVE if item.status == RESOLVED or item.body.get("dropped") else PROPOSED
+        change = {"status": status, "changed_at": at, "paged_out_at": None, "estimate": None}
+        opened = item.replace(body=opened_body(item.body), **change)
+        update_item(archive, opened)
+        note_change(archive, REOPENS, author.origin, author.session_id, [(item, opened)], at)
+    return opened
+
+
+def opened_body(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of an item that holds again. How it ended is kept under other names."""
+    return {_ENDS.get(name, name): value for name, value in body.items() if name not in _ENDS.values()}
+
+
+def ended_body(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of an item that is over again, as it ended before."""
+    was = {former: name for name, former in _ENDS.items()}
+    return {was.get(name, name): value for name, value in body.items() if name not in _ENDS}
+
+
+def propose_accept(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Return the proposal that makes an item the user's word: itself, or a copy that takes its place."""
+    item = _holding(archive, ref)
+    if item.status == PROPOSED or item.origin == USER_SAID:
+        return item
+    return propose(archive, item, item.body, author, mask=mask, now=now)
+
+
+def propose(
+    archive: Archive, older: LedgerItem, body: dict[str, Any], author: Author, *, mask: Mask, now: int
+) -> LedgerItem:
+    """Return the proposal of an item that supersedes another one, and what that would change, once the user accepts it.
+    There is at most one.
+    """
+    body = {name: checked(name, value, mask) for name, value in body.items()}
+    for (uuid,) in archive.rows(
+        "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", older.uuid
+    ):
+        known = find_item(archive, uuid)
+        if (known.status, known.kind, known.body) == (PROPOSED, older.kind, body):
+            return known
+    changed = [older.uuid, *(item.uuid for item in changed_by(archive, older))]
+    return record_item(archive, older.kind, body, author, mask=mask, now=now, proposed_for=changed)
+
+
+def _may_change(item: LedgerItem, author: Author) -> bool:
+    """Return whether an author may change an item: the user any, a program what a model recorded, if that is no rule
+    and no proposal.
+    """
+    is_models = item.status == ACTIVE and item.origin == INFERRED and item.kind != CONSTRAINT
+    return author.origin == USER_SAID or is_models
+
+
+def _may_reopen(item: LedgerItem, author: Author) -> bool:
+    """Return whether an author may reopen an item. What the user dropped or rejected stays so for a program."""
+    return author.origin == USER_SAID or item.status == RESOLVED
+
+
+def _holding(archive: Archive, ref: str) -> LedgerItem:
+    item = find_item(archive, ref)
+    if item.status not in (ACTIVE, PROPOSED):
+        message = f"{item.alias} is {item.status}"
+        raise UsageError(message, _instead(archive, item))
+    return item
+
+
+def _instead(archive: Archive, item: LedgerItem) -> str:
+    """Return what to do about an item that holds no more."""
+    if item.status == SUPERSEDED:
+        newer = selected_items(archive, "WHERE uuid = ?", item.superseded_by)
+        return f"change {newer[0].alias}, which superseded it" if newer else "only an item that holds can be changed"
+    return f"`unified-state reopen {item.alias}` makes it hold again"
+
+
+def _ended(archive: Archive, ref: str) -> LedgerItem:
+    """Return an item that is over. Raises UsageError for one that holds, waits or was superseded."""
+    item = find_item(archive, ref)
+    if item.status in (RESOLVED, DISMISSED):
+        return item
+    message = f"{item.alias} is {item.status}"
+    raise UsageError(message, _instead(archive, item) if item.status == SUPERSEDED else "there is nothing to reopen")
+
+
+def _changed(item: LedgerItem, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the body with the changes. Raises UsageError for a field that the item does not have."""
+    fields = [MAIN_FIELDS[item.kind], *OTHER_FIELDS[item.kind], *(_ENFORCEMENT if item.kind == CONSTRAINT else ())]
+    wrong = [name for name in changes if name not in fields]
+    if wrong or not changes:
+        message = f"a {item.kind} has no {wrong[0]!r}" if wrong else f"there is nothing to change in {item.alias}"
+        raise UsageError(message, f"it has {', '.join(fields)}")
+    if not changes.keys() & set(_ENFORCEMENT):
+        return {**item.body, **changes}
+    wanted = {name: item.body.get(name) for name in _ENFORCEMENT} | changes
+    if wanted["scope"] is None and "mode" not in changes:
+        wanted["mode"] = None
+    kept = {name: value for name, value in {**item.body, **changes}.items() if name not in _ENFORCEMENT}
+    return kept | enforcement_of(wanted["scope"], wanted["mode"])

@@ -1,0 +1,140 @@
+"""Sources: an item that a session recorded is linked to the archived text it came from.
+
+An agent records with a tool call, which is archived later, so an item is linked when the next steps of its session are
+archived. The user's own words have priority: an item that a sentence of the user states is `user_said`. Evidence whose
+text is in a tool's output is `observed`. A decision or constraint may have been in a tool's output, a file or a web
+page before the user or the agent stated it. Then that text is its source, so it is only proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.steps import find_step, readable
+from unified_state.hosts.transcripts.rules.own_words import own_passages, said_in
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, update_item
+from unified_state.ledger.rules.short_item import main_text
+from unified_state.ledger.source_table import (
+    entry_steps,
+    items_of_entry,
+    items_of_summary,
+    items_without_source,
+    set_source,
+    steps_before,
+)
+from unified_state.lib.record import Record
+from unified_state.lib.text import find_quote, text_hash
+from unified_state.lib.times import CLOCK_SLACK, to_milliseconds
+from unified_state.model.constraint import ASK, DENY, INFERRED, OBSERVED, USER_SAID
+from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, LedgerItem
+from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT, Step
+from unified_state.secrets.masker import Masker
+
+_SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # steps written by neither the user nor the model
+_SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)
+_LOOKS_BACK = 12 * 3_600_000  # milliseconds before an item that are searched for its source
+_MOST_ITEMS, _MOST_STEPS, _MOST_CHARACTERS = 20, 300, 200_000
+_LEAST_WORDS = 4  # of a text long enough to be recognized in a tool's output
+
+
+class Source(Record):
+    """The text that an item came from: its origin, the transcript entry, the quote."""
+
+    origin: str
+    uuid: str
+    quote: str
+
+
+def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
+    """Link the items that a session recorded since then to their sources, as far as these are archived."""
+    for item in items_without_source(archive, session_id, since, _MOST_ITEMS):
+        source = find_source(archive, session, item)
+        if source is not None:
+            sourced = _sourced(item, source)
+            if sourced.body != item.body:
+                update_item(archive, sourced)
+            set_source(archive, sourced)
+
+
+def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | None:
+    """Return the text in a session that an item came from, if it is archived. In a tool call it may be quoted for the
+    shell.
+    """
+    at = (to_milliseconds(item.created_at) or 0) + CLOCK_SLACK
+    numbers = steps_before(archive, session, _SOURCES, at - _LOOKS_BACK, at, _MOST_STEPS)
+    steps = [step for number in numbers if (step := find_step(archive, number)) is not None]
+    said = main_text(item).strip()
+    by_user = _by_user(steps, said)
+    if by_user is not None:
+        return by_user
+    if item.kind == EVIDENCE:
+        return _first(steps, said, _SEEN) or _first(steps, said, (TOOL_CALL,))
+    if item.kind in {DECISION, CONSTRAINT} and len(said.split()) >= _LEAST_WORDS:
+        earliest = _first(list(reversed(steps)), said, _SOURCES)
+        if earliest is not None and earliest.origin == OBSERVED:
+            return earliest
+    return _first(steps, said, (TOOL_CALL,))
+
+
+def _by_user(steps: list[Step], said: str) -> Source | None:
+    for step in steps:
+        if step.kind == PROMPT and step.agent is None and len(step.text) <= _MOST_CHARACTERS:
+            words = said_in(own_passages(step.text), said)
+            if words is not None:
+                return Source(USER_SAID, step.uuid, words)
+    return None
+
+
+def _first(steps: list[Step], said: str, kinds: tuple[str, ...]) -> Source | None:
+    for step in steps:
+        if step.kind in kinds and len(step.text) <= _MOST_CHARACTERS:
+            text = readable(step)
+            quote = find_quote(text, said) if step.kind == TOOL_CALL else said if said in text else None
+            if quote is not None:
+                return Source(OBSERVED if step.kind in _SEEN else INFERRED, step.uuid, quote)
+    return None
+
+
+def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
+    """Return the item with its source. A decision or constraint from a tool's output becomes a proposal.
+
+    The user's words cover the rule, but not the scope that an agent gave it, so a mode of `deny` becomes `ask`.
+    """
+    untrusted = source.origin == OBSERVED and item.kind in {DECISION, CONSTRAINT} and item.status == ACTIVE
+    return item.replace(
+        origin=source.origin,
+        body={**item.body, "mode": ASK} if item.body.get("mode") == DENY else item.body,
+        status=PROPOSED if untrusted else item.status,
+        source_uuid=source.uuid,
+        quote=source.quote,
+        quote_hash=text_hash(source.quote),
+    )
+
+
+_CHARACTERS = 500  # of an entry; they replace a quote whose ends were masked
+
+
+def requote(archive: Archive, uuid: str, masker: Masker) -> None:
+    """Update the quotes of an entry that was masked."""
+    steps = [find_step(archive, number) for number in entry_steps(archive, uuid)]
+    _requote(archive, items_of_entry(archive, uuid), [readable(step) for step in steps if step is not None], masker)
+
+
+def requote_summary(archive: Archive, compaction: int, summary: str, masker: Masker) -> None:
+    """Update the quotes of a summary that was masked."""
+    _requote(archive, items_of_summary(archive, compaction), [summary], masker)
+
+
+def _requote(archive: Archive, items: Iterable[LedgerItem], texts: Sequence[str], masker: Masker) -> None:
+    for item in items:
+        if item.quote is None or any(item.quote in text for text in texts):
+            continue
+        masked = masker.text(item.quote)
+        stands = any(masked in text for text in texts)
+        set_source(archive, quoted(item, masked if stands else texts[0][:_CHARACTERS]))
+
+
+def quoted(item: LedgerItem, quote: str) -> LedgerItem:
+    """Return the item with another quote."""
+    return item.replace(quote=quote, quote_hash=text_hash(quote))

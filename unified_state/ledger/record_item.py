@@ -1,0 +1,271 @@
+"""Changes of the ledger: an item is recorded, superseded, resolved or lifted.
+
+Each is durable when its function returns, and `undo` takes it back. A new item is linked to those that say the same;
+nothing is merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.errors import NotAtGateError, UsageError
+from unified_state.ledger.change_log import ADDS, CLOSES, LIFTS, REPLACES, note_change
+from unified_state.ledger.item_table import (
+    ACTIVE,
+    PROPOSED,
+    RESOLVED,
+    SUPERSEDED,
+    find_item,
+    insert_item,
+    link_items,
+    links_of,
+    next_alias,
+    selected_items,
+    update_item,
+)
+from unified_state.ledger.rules.same_words import repeats
+from unified_state.ledger.rules.short_item import main_text
+from unified_state.lib.identifiers import mentioned_files
+from unified_state.lib.record import Record
+from unified_state.lib.text import text_hash
+from unified_state.lib.times import new_uuid, to_text
+from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION, LedgerItem
+
+Mask = Callable[[str], str]  # returns the text without its secrets
+
+LONGEST_TEXT = 1_000_000  # characters of one field
+_MOST = 300  # newest items that are compared
+DUPLICATES = "duplicates"  # a relation
+
+
+class Author(Record):
+    """The author of an item, and the commit and branch at that moment.
+
+    `quote` is the passage of the entry `source_uuid` that states the item; by default the item's own text. `uuid` is
+    that of an item which waited for the archive. `capture_key` names the event that states the item.
+    """
+
+    origin: str
+    session_id: str | None = None
+    source_uuid: str | None = None
+    quote: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    worktree: str | None = None
+    uuid: str | None = None
+    capture_key: str | None = None
+
+
+def record_item(
+    archive: Archive,
+    kind: str,
+    body: dict[str, Any],
+    author: Author,
+    *,
+    mask: Mask,
+    now: int,
+    supersedes: str | None = None,
+    proposed_for: Sequence[str] = (),
+) -> LedgerItem:
+    """Insert a new item and return it, with its texts masked and linked to the items that it supersedes or
+    repeats. Raises NotAtGateError where it would replace a rule.
+
+    With `proposed_for` it is a proposal, which supersedes the items of those UUIDs once the user accepts it.
+    """
+    if supersedes is not None:
+        from unified_state.ledger.gate import pass_gate_for
+
+        pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
+    body = {name: checked(name, value, mask) for name, value in body.items()}
+    item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
+    item = item.replace(file_hashes=_versions(archive, item, author, now))
+    with archive.transaction():
+        older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
+        item = item.replace(alias=next_alias(archive, kind))
+        insert_item(archive, item)
+        pairs = [] if older is None else [(older, _replace(archive, older, item, now))]
+        verb = REPLACES if pairs else ADDS
+        note_change(archive, verb, author.origin, author.session_id, [*pairs, (None, item)], to_text(now))
+        for uuid in proposed_for:
+            link_items(archive, item, "changes", find_item(archive, uuid), to_text(now))
+        relate(archive, item)
+    return item
+
+
+def relate(archive: Archive, item: LedgerItem) -> None:
+    """Link an item to those that it repeats. Call it in the item's transaction."""
+    said = main_text(item)
+    newest = "WHERE kind = ? AND status IN (?, ?) AND uuid != ? ORDER BY id DESC LIMIT ?"
+    for other in reversed(selected_items(archive, newest, item.kind, ACTIVE, PROPOSED, item.uuid, _MOST)):
+        # errors are similar to each other, and each is worth its line
+        if repeats(main_text(other), said) and (item.kind != EVIDENCE or main_text(other) == said):
+            link_items(archive, item, DUPLICATES, other, item.created_at)
+
+
+def hints(archive: Archive, item: LedgerItem) -> list[str]:
+    """Return a line for each earlier item that the item repeats."""
+    links = (link for link in links_of(archive, item) if link.is_from and link.relation == DUPLICATES)
+    return [f"{item.alias} repeats {link.ref}; both are kept" for link in links]
+
+
+def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:
+    """Return the item of a masked body, without an alias. Its quote is the author's, else its own text."""
+    quote = author.quote or body[MAIN_FIELDS[kind]]
+    files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+    return LedgerItem(
+        uuid=author.uuid or new_uuid(now),
+        alias="",
+        kind=kind,
+        body=body,
+        status=ACTIVE,
+        origin=author.origin,
+        created_at=to_text(now),
+        session_id=author.session_id,
+        source_uuid=author.source_uuid,
+        commit=author.commit,
+        branch=author.branch,
+        files=files,
+        quote=quote,
+        quote_hash=text_hash(quote),
+        capture_key=author.capture_key,
+    )
+
+
+def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> dict[str, str]:
+    """Return the versions of the files that an item names. A bare file name counts if sessions worked with only one
+    file of that name.
+    """
+    if author.worktree is None or not item.files:
+        return {}
+    from unified_state.capture.working_set.working_set_table import files_named
+    from unified_state.project.file_versions import file_versions  # few items name files
+
+    versions = file_versions(author.worktree, item.files, now)
+    named = [path for path in item.files if path not in versions and "/" not in path]
+    found = [paths[0] for path in named if len(paths := files_named(archive, path)) == 1]
+    return {**versions, **file_versions(author.worktree, found, now)}
+
+
+def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) -> LedgerItem:
+    """Mark a decision as superseded by another recorded one, and return the other one."""
+    with archive.transaction():
+        older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
+        if older.uuid == newer.uuid:
+            message = f"{older.alias} cannot supersede itself"
+            raise UsageError(message, "name the decision that holds now with --by")
+        pairs = [(older, _replace(archive, older, newer, now))]
+        note_change(archive, REPLACES, author.origin, author.session_id, pairs, to_text(now))
+    return newer
+
+
+def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> LedgerItem:
+    change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now), "estimate": None}
+    if older.kind != DECISION:  # the state file tells only decisions that were changed
+        change["paged_out_at"] = to_text(now)
+    replaced = older.replace(**change)
+    update_item(archive, replaced)
+    link_items(archive, newer, "supersedes", older, to_text(now))
+    return replaced
+
+
+def resolve(archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Close an open question with its answer, and return it."""
+    resolution = checked("resolution", resolution, mask)
+    with archive.transaction():
+        question = of_kind(find_item(archive, ref), QUESTION)
+        body = {**question.body, "resolution": resolution, "resolvedAt": to_text(now)}
+        changed = question.replace(status=RESOLVED, body=body, changed_at=to_text(now), estimate=None)
+        update_item(archive, changed)
+        note_change(archive, CLOSES, author.origin, author.session_id, [(question, changed)], to_text(now))
+    return changed
+
+
+def _current(item: LedgerItem, kind: str) -> LedgerItem:
+    if of_kind(item, kind).status == SUPERSEDED:
+        message = f"{item.alias} is already superseded"
+        raise UsageError(message, f"supersede the current {kind}")
+    return item
+
+
+def of_kind(item: LedgerItem, kind: str) -> LedgerItem:
+    if item.kind != kind:
+        message = f"{item.alias} is a {item.kind}, not a {kind}"
+        raise UsageError(message, f"{kind}s have refs such as {ALIAS_LETTERS[kind]}1")
+    return item
+
+
+def lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Lift a constraint and return it. It leaves the state file and stays in the ledger.
+
+    If the author is not the user, record a proposal to lift it and raise NotAtGateError.
+    """
+    from unified_state.ledger.gate import pass_gate_for
+
+    constraint = in_force(archive, ref)
+    try:
+        pass_gate_for([constraint], author.origin, "lifts")
+    except NotAtGateError as error:
+        proposal = propose_end(archive, constraint, author, mask=mask, now=now)
+        error.hint += f" (`unified-state inbox accept {proposal.alias}` lifts it too)"
+        raise
+    with archive.transaction():
+        constraint = in_force(archive, ref)
+        at = to_text(now)
+        body = {**constraint.body, "resolution": "lifted by the user", "resolvedAt": at}
+        changed = constraint.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
+        update_item(archive, changed)
+        note_change(archive, LIFTS, author.origin, author.session_id, [(constraint, changed)], at)
+    return changed
+
+
+def in_force(archive: Archive, ref: str) -> LedgerItem:
+    """Return a constraint that holds or is proposed. Raises UsageError for another item."""
+    constraint = of_kind(find_item(archive, ref), CONSTRAINT)
+    if constraint.status not in (ACTIVE, PROPOSED):
+        message = f"{constraint.alias} is already {constraint.status}"
+        raise UsageError(message, "`unified-state constraint list` shows those that hold")
+    return constraint
+
+
+def propose_end(archive: Archive, item: LedgerItem, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Return the proposal to lift a constraint or to drop another item: a decision that supersedes it once accepted.
+    There is at most one.
+    """
+    done = "lifted" if item.kind == CONSTRAINT else "dropped"
+    text = mask(f"{_end_of(item)}{main_text(item)}"[:LONGEST_TEXT])
+    for (uuid,) in archive.rows(
+        "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", item.uuid
+    ):
+        known = find_item(archive, uuid)
+        if known.status == PROPOSED and main_text(known) == text:
+            return known
+    body = {"decision": text, "rationale": f"the {item.kind} was to be {done}, and not by the user", "reversible": True}
+    return record_item(archive, DECISION, body, author, mask=mask, now=now, proposed_for=[item.uuid])
+
+
+def is_end_of(proposal: LedgerItem, item: LedgerItem) -> bool:
+    """Return whether a proposal only lifts or drops an item, and puts nothing in its place."""
+    return proposal.kind == DECISION and main_text(proposal).startswith(_end_of(item))
+
+
+def _end_of(item: LedgerItem) -> str:
+    return f"{'Lift' if item.kind == CONSTRAINT else 'Drop'} {item.alias}: "
+
+
+def checked(name: str, value: Any, mask: Mask) -> Any:
+    """Return a field with its texts masked. Raises UsageError for a text that is empty or too long."""
+    if isinstance(value, dict):
+        return {key: checked(name, entry, mask) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [checked(name, entry, mask) for entry in value]
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        message = f"{name} is empty"
+        raise UsageError(message, "say it in a few words")
+    if len(value) > LONGEST_TEXT:
+        message = f"{name} has {len(value):,} characters"
+        raise UsageError(message, f"at most {LONGEST_TEXT:,}; long output is in the archive already")
+    return mask(value)

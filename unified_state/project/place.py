@@ -1,0 +1,279 @@
+"""The places of a folder's files: its repository, the archive, the state file."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from unified_state.errors import StorageError
+from unified_state.lib.read_files import not_ours
+from unified_state.lib.record import Record
+from unified_state.project.find_repository import (
+    ABOUT,
+    DAMAGED,
+    FOREIGN,
+    ID_FILE,
+    MISSING,
+    UNREADABLE,
+    Identity,
+    Repository,
+    examine,
+    find_repository,
+    read_identity,
+)
+from unified_state.settings import Settings, environment, load_settings
+
+if TYPE_CHECKING:
+    from unified_state.project.rejoin import Registry
+
+NAME = "unified-session-state.json"
+_ARCHIVE = "archive.db"
+_JOURNAL = "history.jsonl"  # in place of the archive, with the tier json
+EVENTS = "events.jsonl"  # what waits for the archive
+_GIT_SECONDS = 10.0
+KEY_FILE = "mask.key"
+RULES_FILES = "rules-files"  # the paths of the written rules files, one on each line, if the user wants them
+REMINDERS_ON = "reminders-on"  # the worktrees in which the user turned reminders on, one on each line
+EXCLUDED = (
+    NAME,
+    "unified-session-state.lock",
+    "unified-session-state.damaged-*.json",
+    "unified-session-state.*.tmp",  # temporary files that a killed process leaves
+    "unified-state/",
+)
+
+
+class Place(Record):
+    """The paths of a worktree's files.
+
+    `folder` holds the files of the repository: archive, constraints, health. `id` is None if nothing was
+    ever recorded. `copied_from` is set when the folder was just found to be a copy. `key_folder` holds the masking key:
+    the data folder if it is writable, so that all repositories share one key. `notice` describes a repair of the
+    identity for the user. `is_found` says that identity and archive were found without a repair.
+    """
+
+    repository: Repository
+    id: str | None
+    folder: str
+    archive_path: str
+    state_path: str
+    digest_path: str
+    key_folder: str
+    copied_from: str | None = None
+    notice: str | None = None
+    is_found: bool = False
+
+    @property
+    def is_settled(self) -> bool:
+        """True if `locate` with `create` would write nothing."""
+        return self.is_found and os.path.exists(os.path.join(self.folder, ABOUT))
+
+
+def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Place:
+    """Return the place of a folder. Of the worktrees of its repository the one counts in which `shell` is, the folder
+    of a session's shell; any other folder of the shell changes nothing.
+
+    Without `create` nothing is written, and a repository without records has no archive yet. With `create`, raises
+    StorageError if the identity exists but cannot be read, and if the archive has no place that is this user's.
+    """
+    repository, refused = _accepted(_worktree_of(find_repository(folder), folder, shell), folder)
+    identity, repaired = _identify(repository, data_dir, create=create)
+    notice = refused or repaired
+    home = home_of(data_dir, identity.id if identity else "unknown")
+    key_folder = data_dir
+    # Without a writable home the archive is beside the state file. An archive that exists in the home stays in use.
+    is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.exists(os.path.join(home, _JOURNAL))
+    if not is_there and (not _make_private(home) if create else not os.path.isdir(home)):
+        beside = _usable_beside(repository, create=create)
+        if beside is not None:
+            home = key_folder = beside
+    state_path = os.path.join(repository.worktree, ".claude", NAME)
+    place = Place(
+        repository=repository,
+        id=identity.id if identity else None,
+        folder=home,
+        archive_path=os.path.join(home, _ARCHIVE),
+        state_path=state_path,
+        digest_path=digest_path_of(home, state_path),
+        key_folder=key_folder,
+        copied_from=identity.copied_from if identity else None,
+        notice=notice,
+        is_found=is_there and notice is None and identity is not None and identity.place == repository.identity_folder,
+    )
+    if create and not place.is_settled:
+        from unified_state.project.rejoin import (
+            remember,  # the common path finds the identity settled already
+        )
+
+        remember(place)
+    if create and notice is not None:
+        _keep_notice(place, notice)
+    return place
+
+
+def _worktree_of(repository: Repository, folder: str, shell: str) -> Repository:
+    """Return the worktree in which a shell is, if it is one of this repository."""
+    if not shell or shell == folder or repository.common_dir is None:
+        return repository
+    other = find_repository(shell)
+    return other if other.common_dir == repository.common_dir else repository
+
+
+def _accepted(repository: Repository, folder: str) -> tuple[Repository, str | None]:
+    """Return a repository of this user, or of another one if git uses it too. Any other counts as none: then return the
+    folder itself, and a notice if that repository had a memory.
+    """
+    owner = repository.other_owner
+    if owner is None:
+        return repository, None
+    if _git_accepts(repository):
+        return repository.replace(owner=owner), None
+    notice = (
+        f"git does not use {repository.worktree}, which belongs to another user ({owner}), so its memory is not used "
+        f"either; `git config --global --add safe.directory {repository.worktree}` changes that"
+    )
+    is_known = read_identity(repository.identity_folder) is not None
+    return Repository(worktree=os.path.realpath(folder)), notice if is_known else None
+
+
+_used_by_git: set[Repository] = set()  # those of other users, as far as git was asked in this process
+
+
+def _git_accepts(repository: Repository) -> bool:
+    """Return whether git uses a repository of another user: `safe.directory` of this user or of the system names it."""
+    from unified_state.project.git_state import run_git  # hardly any repository belongs to another user
+
+    if repository not in _used_by_git:
+        end = time.monotonic() + _GIT_SECONDS
+        if run_git(repository.worktree, ("rev-parse", "--git-dir"), environment(), end) is None:
+            return False
+        _used_by_git.add(repository)
+    return True
+
+
+def _usable_beside(repository: Repository, *, create: bool) -> str | None:
+    """Return our folder beside the state file, which `create` makes; None if there is none that may be used. With
+    `create`, raises StorageError for one that others may write to.
+    """
+    beside = os.path.join(repository.worktree, ".claude", "unified-state")
+    if not create and not os.path.isdir(beside):
+        return None
+    try:
+        reason = not_ours(os.lstat(beside), *filter(None, [repository.owner]))
+    except OSError:
+        reason = ""  # there is none yet
+    if not reason:
+        if create:
+            _make_private(beside)
+        return beside
+    if create:
+        message = f"{beside} is not used: {reason}"
+        raise StorageError(message, "remove it, or make it yours alone")
+    return None
+
+
+def hook_settings(place: Place, data_dir: str, environ: Mapping[str, str]) -> Settings:
+    """Return the settings in force for a hook in a place."""
+    settings = load_settings(place.repository.worktree, environ, place.repository.owner)
+    settings.data_dir = data_dir
+    return settings
+
+
+def home_of(data_dir: str, identity: str) -> str:
+    """Return the folder of an archive and its files."""
+    return os.path.join(data_dir, "repositories", identity)
+
+
+def has_other_archives(place: Place, data_dir: str) -> bool:
+    """Return whether the data folder may hold the archive of another repository."""
+    folder = home_of(data_dir, "")
+    return os.path.isdir(folder) and os.listdir(folder) != [place.id]
+
+
+def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[Identity | None, str | None]:
+    """Return the identity of a repository, and a notice for the user if it had to be repaired."""
+    folder = repository.identity_folder
+    recorded = read_identity(folder)
+    if recorded is not None and recorded.place == folder and os.path.isdir(home_of(data_dir, recorded.id)):
+        return recorded, None
+    from unified_state.project.identity import ensure_identity, known_identity, write_identity
+    from unified_state.project.rejoin import Registry  # only for what is new, or not as it should be
+
+    registry = Registry(data_dir, repository)
+    identity = (ensure_identity if create else known_identity)(folder, registry)
+    if identity is None:
+        return None, _lost(folder, registry)
+    if identity.copied_from or os.path.isdir(home_of(data_dir, identity.id)):
+        return identity, identity.notice if examine(folder)[1] != FOREIGN else None  # that was told when it was new
+    own = registry.own_id()
+    if own is None or own == identity.id:
+        return identity, _joined_told(identity.notice, registry.lost() if create else None)
+    mended = Identity(id=own, place=folder)
+    if create:
+        write_identity(folder, mended)
+    told = f"{os.path.join(folder, ID_FILE)} named archive {identity.id}, which does not exist; archive {own} is used"
+    return mended, told
+
+
+def _lost(folder: str, registry: Registry) -> str | None:
+    """Return the notice for a repository without an identity; None if it never had one."""
+    trouble = examine(folder)[1]
+    told = f"{os.path.join(folder, ID_FILE)} is {trouble}" if trouble in (DAMAGED, UNREADABLE) else None
+    return _joined_told(told, registry.lost() if trouble == MISSING or told else None)
+
+
+def _joined_told(*lines: str | None) -> str | None:
+    return "; ".join(filter(None, lines)) or None
+
+
+def _keep_notice(place: Place, notice: str) -> None:
+    """Store a notice that the next session starts show."""
+    from unified_state.lib.times import current_time
+    from unified_state.project.health import IDENTITY, HookRun, note_run
+
+    try:
+        note_run(place.folder, HookRun(IDENTITY, current_time(), 0, notice))
+    except OSError:
+        return  # the folder is read-only; the caller of `locate` shows the notice
+
+
+def journal_path(place: Place) -> str:
+    """Return the path of a place's journal, which holds the history with the tier json."""
+    return os.path.join(place.folder, _JOURNAL)
+
+
+def has_reminders(place: Place) -> bool:
+    """Return whether the user turned reminders on in a worktree. Every hook asks."""
+    return os.path.exists(os.path.join(place.folder, REMINDERS_ON))
+
+
+def wants_rules_file(place: Place) -> bool:
+    """Return whether the user asked for rules files in this repository."""
+    return os.path.exists(os.path.join(place.folder, RULES_FILES))
+
+
+def beside_state_file(place: Place) -> str:
+    """Return the path of our folder beside the state file."""
+    return os.path.join(place.repository.worktree, ".claude", "unified-state")
+
+
+def digest_path_of(folder: str, state_path: str) -> str:
+    """Return the path of the digest of the last content that we wrote into a state file."""
+    return os.path.join(folder, f"state-{crc32(os.fsencode(state_path)):08x}.sha256")
+
+
+def _make_private(folder: str) -> bool:
+    """Create a folder that only the user can read, with its parents, and return whether it is writable."""
+    try:
+        parent = os.path.dirname(folder)
+        if not os.path.isdir(parent):
+            _make_private(parent)
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return os.access(folder, os.W_OK)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,99 @@
+"""Linking: a clone joins the archive of another clone of the same repository on the user's command.
+
+It is never automatic, because two folders with the same remote may be meant to stay apart.
+"""
+
+from __future__ import annotations
+
+import os
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.schema.archive_owner import set_owner
+from unified_state.errors import NotFoundError, UsageError
+from unified_state.lib.record import Record
+from unified_state.project.find_repository import ID_FILE, Identity, read_identity
+from unified_state.project.identity import write_identity
+from unified_state.project.place import Place
+from unified_state.project.rejoin import Checkout, all_checkouts, checkouts_of, present, remember
+
+
+class Candidate(Record):
+    """An archive that a repository can be linked to."""
+
+    id: str
+    worktree: str
+    archive_bytes: int
+
+
+def note_about(place: Place) -> None:
+    """Write beside the archive by what other clones of the repository find it."""
+    remember(place, anew=True)
+
+
+def candidates(place: Place, data_dir: str) -> list[Candidate]:
+    """Return the other archives that may belong to this repository: those of this folder first, under another name or
+    id too, then those of the same remote, or of a checkout with the same first commit.
+    """
+    own = present(place.repository, place.id or "")
+    own = next((one for one in checkouts_of(place.folder) if one.place == own.place), own)
+    others = sorted(all_checkouts(data_dir), key=lambda other: os.path.isdir(other.worktree))  # an existing folder wins
+    related = {other.id: other for other in others if other.id != place.id and _is_related(own, other)}
+    found = sorted(related.values(), key=lambda other: (other.place != own.place, other.id))
+    archives = ((other, os.path.join(data_dir, "repositories", other.id, "archive.db")) for other in found)
+    return [Candidate(one.id, one.worktree, os.path.getsize(path)) for one, path in archives if os.path.exists(path)]
+
+
+def _is_related(own: Checkout, other: Checkout) -> bool:
+    marks = ((own.place, other.place), (own.first_commit, other.first_commit), (own.remote, other.remote))
+    return own.is_same_folder(other) or any(one and one == another for one, another in marks)
+
+
+def unjoined_line(place: Place, data_dir: str) -> str | None:
+    """Return the line that offers another archive to the first sessions of a new one; None without a candidate."""
+    found = candidates(place, data_dir)
+    if not found:
+        return None
+    other = found[0]
+    size = f"{other.archive_bytes / 1e6:.1f} MB"
+    more = f"; `unified-state link` lists {len(found) - 1} more" if len(found) > 1 else ""
+    return f"`unified-state link {other.id}` joins the archive of {other.worktree} ({size}) if it belongs here{more}"
+
+
+def link(place: Place, data_dir: str, wanted: str) -> Candidate:
+    """Make this repository use the archive with that id. Its own archive is kept, unused.
+
+    Raises UsageError for a malformed id and NotFoundError if the archive does not exist.
+    """
+    chosen = place.folder if wanted == place.id else os.path.join(data_dir, "repositories", wanted)
+    if not wanted.isalnum():
+        message = f"{wanted[:60]!r} is not the id of an archive"
+        raise UsageError(message, "`unified-state link` lists the ids")
+    if not os.path.exists(os.path.join(chosen, "archive.db")):
+        message = f"there is no archive {wanted}"
+        raise NotFoundError(message, "`unified-state link` lists the candidates")
+    with Archive(os.path.join(chosen, "archive.db")) as archive:
+        set_owner(archive, wanted)
+    folder = place.repository.identity_folder
+    write_identity(folder, Identity(id=wanted, place=folder))
+    remember(place.replace(id=wanted, folder=chosen, key_folder=data_dir), anew=True)
+    return Candidate(wanted, place.repository.worktree, os.path.getsize(os.path.join(chosen, "archive.db")))
+
+
+def parent_memory(place: Place, data_dir: str) -> Candidate | None:
+    """Return the memory of the nearest parent folder outside git that has one, or None. It counts here only if the user
+    links it.
+    """
+    if place.repository.git_dir is not None:
+        return None
+    folder = os.path.dirname(place.repository.worktree)
+    while (identity := read_identity(os.path.join(folder, ".claude"))) is None:
+        if folder == os.path.dirname(folder):
+            return None
+        folder = os.path.dirname(folder)
+    archive = os.path.join(data_dir, "repositories", identity.id, "archive.db")
+    return Candidate(identity.id, folder, os.path.getsize(archive)) if os.path.exists(archive) else None
+
+
+def has_id(place: Place) -> bool:
+    """Return whether the repository already has an identity."""
+    return os.path.exists(os.path.join(place.repository.identity_folder, ID_FILE))

@@ -1,0 +1,257 @@
+"""Masking: tokens, keys and passwords are replaced by `[MASKED github-token 3fa9c1d2]` before a text is written.
+
+The mask names the kind and has a tag that distinguishes two secrets. It has no character that JSON would escape or that
+ends a quoted string. Invariant: a mask is never masked again and only secrets change, so masking is idempotent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from unified_state.secrets.rules.secret_names import has_names
+from unified_state.secrets.rules.secret_tokens import SHORTEST_RUN, Found, find_formats, has_key_label
+from unified_state.secrets.rules.secret_values import MASK_OPENING, trailing
+
+_SHORTEST_TEXT = 8  # `pwd:abcd`
+_LONGEST_MASK = 80
+_LONGEST_LOOK = 10_000  # characters
+_PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
+_ESCAPE = b"\x1b"
+_CONTROL_INTRODUCER = b"\x9b"
+_WRITTEN = (b"u001b[", b"u001B[", b"x1b[", b"x1B[", b"033[", b"e[")  # behind a backslash
+_PROGRAMS = (b"set -", b"setenv ", *b"curl login mysql mariadb mongo redis-cli sshpass ldapsearch".split())
+_MASKED = ""  # the kind of a span that is already a mask
+
+
+# Private parts, control sequences, options, key blocks, webhooks, passwords in URLs and netrc files, Dockerfiles.
+_SIGNS = ("<", "\x1b", "\x9b", "\\", " -", "--", "PRIVATE KEY", "hook", "@", "1//0", "machine ", "ENV")
+# Parts of all names of secrets, in lower case.
+_NAMES = ("pass", "pwd", "secret", "token", "credential", "key", "auth", "pat", "creds", "cookie", "sig")
+
+
+def may_need_masking(text: str) -> bool:
+    """Return False only if a text has no secret and no private part, for most short texts.
+
+    Each condition is wider than the rules that it stands for, which need more files.
+    """
+    if len(text) > _LONGEST_LOOK or any(sign in text for sign in _SIGNS):
+        return True
+    if "=" in text or ":" in text:
+        lower = text.lower().replace("_", "").replace("-", "")  # as the rules read a name
+        if any(name in lower for name in _NAMES):
+            return True
+    return any(len(word) >= SHORTEST_RUN for word in text.split())
+
+
+def needs_masking(text: str) -> bool:
+    """Return False only if neither the text nor, if it is JSON, any string in it holds a secret.
+
+    One call for many texts joined by newlines is faster than a call for each.
+    """
+    if len(text) > _PIECE:
+        return any(needs_masking(text[begin:end]) for begin, end in _pieces(text))
+    data = _as_bytes(text)
+    if not _may_hold_sequences(data):
+        return _may_hold_secrets(data)
+    from unified_state.secrets.rules.control_sequences import Shown
+
+    shown = Shown(data)
+    return any(map(_may_hold_secrets, (shown.blanked, shown.text))) or next(find_formats(data), None) is not None
+
+
+def _may_hold_secrets(data: bytes) -> bool:
+    return (
+        has_key_label(data) or next(find_formats(data), None) is not None or has_names(data) or bool(_find_placed(data))
+    )
+
+
+def _find_placed(data: bytes) -> list[Found]:
+    """Return the secrets recognized by their position. Few texts have the keywords that precede one."""
+    has_option = b" -" in data and any(program in data for program in _PROGRAMS)
+    if not (has_option or b"machine" in data or b"ENV" in data):
+        return []
+    from unified_state.secrets.rules.secret_commands import find_by_place
+
+    return list(find_by_place(data))
+
+
+def _may_hold_sequences(data: bytes) -> bool:
+    """Return whether a terminal control sequence may begin in a text. Few texts need the full search.
+
+    The text is split at its backslashes once, since a search for each notation takes longer.
+    """
+    if _ESCAPE in data or _CONTROL_INTRODUCER in data:
+        return True
+    if b"\\" not in data or b"[" not in data:
+        return False
+    return any(part.startswith(_WRITTEN) for part in data.split(b"\\")[1:])
+
+
+def _as_bytes(text: str) -> bytes:
+    """Return a text as ASCII bytes, one per character. Only U+009B, which starts a control sequence, keeps its
+    value.
+    """
+    if "\x9b" in text:
+        return _CONTROL_INTRODUCER.join(part.encode("ascii", "replace") for part in text.split("\x9b"))
+    return text.encode("ascii", "replace")
+
+
+def find_secrets(text: str) -> list[Found]:
+    """Return start, end and kind of the secrets in a text, in order. They overlap neither each other nor a mask."""
+    if len(text) < _SHORTEST_TEXT:
+        return []
+    if len(text) <= _PIECE:
+        return _disjoint(_find_beside_masks(text))
+    return _disjoint(
+        [
+            (begin + start, begin + end, kind)
+            for begin, until in _pieces(text)
+            for start, end, kind in _find_beside_masks(text[begin:until])
+            if begin == 0 or start >= _AROUND // 2  # the piece before has what is in front of it too
+        ]
+    )
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of overlapping pieces of a long text, which would take several times its size at once."""
+    step = _PIECE - _AROUND
+    return ((begin, begin + _PIECE) for begin in range(0, len(text), step))
+
+
+def _find_beside_masks(text: str) -> list[Found]:
+    """Return the secrets in a text with the masks in it; nothing if it has no secret."""
+    data = _as_bytes(text)
+    found = _find_everywhere(data)
+    return [*found, *_find_masks(data)] if found else []
+
+
+def _find_everywhere(data: bytes) -> list[Found]:
+    """Return the secrets in a text.
+
+    If it has control sequences, it is searched with blanks in their place, and with the sequences removed. A token's
+    first letter may end a sequence, so tokens are searched in the text itself too.
+    """
+    if not _may_hold_sequences(data):
+        return _find_all(data)
+    from unified_state.secrets.rules.control_sequences import Shown
+
+    shown = Shown(data)
+    placed = [(*shown.place(start, end), kind) for start, end, kind in _find_all(shown.text)]
+    return [*_find_all(shown.blanked), *placed, *find_formats(data)]
+
+
+def _find_all(data: bytes) -> list[Found]:
+    from unified_state.secrets.rules.secret_assignments import find_assigned
+
+    return [*find_formats(data), *find_assigned(data), *_find_placed(data)]
+
+
+def mask_text(text: str, tag: Callable[[str], str]) -> str:
+    """Return the text with its secrets masked; the same object if it has none. `tag` returns the keyed hash of a
+    secret.
+    """
+    return _mask_found(text, find_secrets(text), tag)
+
+
+def hide_secrets(text: str) -> str:
+    """Return a message to the user with its secrets masked, without tags."""
+    return mask_text(text, lambda _secret: "here")
+
+
+def mask_value(value: Any, tag: Callable[[str], str]) -> Any:
+    """Return the JSON value with the secrets in its texts and field names masked.
+
+    Secrets recognized only by the name of their field are masked too.
+    """
+    top = [value]
+    waiting: list[Any] = [top]  # no recursion: JSON may be nested deeper than Python's recursion limit
+    while waiting:
+        container = waiting.pop()
+        for key, entry in list(container.items()) if isinstance(container, dict) else enumerate(container):
+            if isinstance(entry, str):
+                found = _find_in_field(key, entry) if isinstance(key, str) else find_secrets(entry)
+                container[key] = _mask_found(entry, found, tag)
+            elif isinstance(entry, (dict, list)):
+                container[key] = entry.copy()
+                waiting.append(container[key])
+        if isinstance(container, dict):
+            _mask_keys(container, tag)
+    return top[0]
+
+
+def _mask_keys(fields: dict[str, Any], tag: Callable[[str], str]) -> None:
+    """Mask the secrets in the names of the fields, without changing their order."""
+    masked = {name: mask_text(name, tag) for name in fields}
+    if any(name != shown for name, shown in masked.items()):
+        entries = [(masked.get(name, name), entry) for name, entry in fields.items()]
+        fields.clear()
+        fields.update(entries)
+
+
+def _find_in_field(name: str, value: str) -> list[Found]:
+    from unified_state.secrets.rules.secret_assignments import find_in_field
+
+    data = _as_bytes(value)
+    named = find_in_field(name.encode("ascii", "replace"), data)
+    return _disjoint([*find_secrets(value), *named, *_find_masks(data)]) if named else find_secrets(value)
+
+
+def _mask_found(text: str, found: list[Found], tag: Callable[[str], str]) -> str:
+    parts: list[str] = []
+    done = 0
+    for start, end, kind in found:
+        parts += text[done:start], f"[MASKED {kind} {tag(text[start:end])}]"
+        done = end
+    return "".join([*parts, text[done:]]) if found else text
+
+
+def _find_masks(data: bytes) -> Iterator[Found]:
+    at = data.find(MASK_OPENING)
+    while at >= 0:
+        inside = at + len(MASK_OPENING)
+        kind, _, rest = data[inside : inside + _LONGEST_MASK].partition(b" ")
+        tag, closing, _ = rest.partition(b"]")
+        if closing and kind.replace(b"-", b"").isalnum() and tag.isalnum():
+            # dots before the mask, over which a token in front would have extended
+            dots = len(trailing(data[max(0, at - 8) : at], b"."))
+            yield at - dots, inside + len(kind) + len(tag) + 2, _MASKED
+        at = data.find(MASK_OPENING, inside)
+
+
+def _disjoint(found: list[Found]) -> list[Found]:
+    """Return the spans with overlapping ones merged, without masks.
+
+    A merged span has the kind of the one that begins first or is longer. A mask absorbs the spans that touch it,
+    because these became secrets only through the boundary that the mask created.
+    """
+    groups: list[Found] = []
+    for start, end, kind in sorted(found, key=lambda secret: (secret[0], -secret[1])):
+        first, last, first_kind = groups[-1] if groups else (0, -1, "")
+        masked = _MASKED in (first_kind, kind)
+        if start < last or (masked and start == last):
+            groups[-1] = (first, max(last, end), _MASKED if masked else first_kind)
+        else:
+            groups.append((start, end, kind))
+    return [group for group in groups if group[2]]
+
+
+_OPEN, _CLOSE = "<private>", "</private>"
+_TO_LOWER = {
+    upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)
+}  # unlike lower(), it never changes the length
+HIDDEN = "[private: not kept]"
+
+
+def hide_private(text: str) -> str:
+    """Return the prompt without the text between private tags. An unclosed tag hides the rest of the prompt."""
+    if not any(_OPEN in text[at : at + _PIECE + len(_OPEN)].lower() for at in range(0, len(text), _PIECE)):
+        return text
+    folded = text.translate(_TO_LOWER)
+    kept = []
+    position = 0
+    while (begin := folded.find(_OPEN, position)) >= 0:
+        kept += [text[position:begin], HIDDEN]
+        end = folded.find(_CLOSE, begin)
+        position = len(text) if end < 0 else end + len(_CLOSE)
+    return "".join([*kept, text[position:]]) if kept else text

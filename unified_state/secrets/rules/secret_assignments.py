@@ -1,0 +1,230 @@
+"""Secrets recognized by the name of their variable or field: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `?sig=…`.
+
+Invariant: only literals are secrets. Code (a call, a variable, a type), placeholders and prose are not masked, because
+recorded code with holes is worth little. So a quoted value counts as a literal, and so does one assigned to an
+upper-case name as in a shell or an `.env` file. Any other value counts only if it looks like a secret.
+
+Texts are ASCII bytes, as `secret_tokens` explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unified_state.secrets.rules.secret_names import (
+    COOKIE,
+    PERHAPS,
+    QUOTES,
+    SPACE,
+    WORD,
+    find_names,
+    secret_name,
+)
+from unified_state.secrets.rules.secret_tokens import Found
+from unified_state.secrets.rules.secret_values import (
+    DIGITS,
+    LOWER,
+    MASK_OPENING,
+    UPPER,
+    count_digits,
+    is_dense,
+    is_identifier,
+    is_path,
+    is_placeholder,
+    is_random,
+    is_wordlike,
+    leading,
+    names_a_secret,
+)
+
+_LONGEST_VALUE = 4096
+
+_OPERATOR = SPACE + b"=>"
+_TYPE = DIGITS + UPPER + LOWER + b"_.|&<>[]? "
+_CODE = frozenset(b"([{*")
+_CODE_FOLLOWS = (b")", b",", b"(")  # the value is an argument or a call
+_SCHEMES = frozenset(b"bearer basic token apikey bot".split())
+_CREDENTIAL = DIGITS + UPPER + LOWER + b"-._~+/="  # token68 of RFC 9110
+
+_COOKIE_ENDS = bytes.maketrans(b"\"'`\\\r", b"\n" * 5)
+_COOKIE_ATTRIBUTES = frozenset(b"expires max-age domain path samesite priority".split())
+
+_SHELL_END = b"\t\r\n\\;&|)<>" + QUOTES
+_BARE_END = _SHELL_END + b",]}#"
+_SHELL_WORDS = bytes.maketrans(_SHELL_END, b" " * len(_SHELL_END))
+_BARE_WORDS = bytes.maketrans(_BARE_END, b" " * len(_BARE_END))
+
+
+def find_assigned(data: bytes) -> Iterator[Found]:
+    """Yield the values in a text (ASCII bytes) that are secret by the names they are assigned to, in any order."""
+    begin = end = 0  # span of the pairs of earlier cookie headers
+    for at, name, kind in find_names(data):
+        if kind == COOKIE:
+            if at < begin:  # an option: they come after all other names
+                end = 0
+            line = _cookie_line(data, at)
+            yield from _cookies_in(line, at, end)
+            begin, end = at, max(end, at + line.rfind(b";"))
+            continue
+        found = _authorization_at(data, at) if kind == "authorization" else _value_at(data, at, name, kind)
+        if found:
+            yield found
+
+
+def find_in_field(name: bytes, value: bytes) -> list[Found]:
+    """Return the secrets in the value of an object's or table's field with this name."""
+    name, kind = secret_name(name)
+    if kind == COOKIE:
+        return list(_cookies_in(_cookie_line(value, 0), 0))
+    if kind == "authorization":
+        found = _authorization_at(value, 0)
+        return [found] if found else []
+    if kind == PERHAPS:
+        return [(0, len(value), kind)] if _may_be_secret(kind, value) and is_dense(value) else []
+    return [(0, len(value), kind)] if kind and _is_quoted_secret(kind, name, value) else []
+
+
+def _value_at(data: bytes, at: int, name: bytes, kind: str) -> Found | None:
+    start, end, quoted = _literal_at(data, _behind_type(data, at), name.isupper())
+    value = data[start:end]
+    if kind == PERHAPS:
+        secret = _may_be_secret(kind, value) and is_dense(value)
+    elif quoted:
+        secret = _is_quoted_secret(kind, name, value) and kind != "signature"
+    elif name.startswith((b"--", b"?", b"X-", b"x-")):
+        secret = _is_bare_literal(kind, value)
+    else:
+        secret = _is_bare_secret(kind, name, value, (data[at - 2 : start], data[end : end + 80]))
+    return (start, end, kind) if secret else None
+
+
+def _is_quoted_secret(kind: str, name: bytes, value: bytes) -> bool:
+    if not _may_be_secret(kind, value):
+        return False
+    if len(value.split()) > 1:
+        return kind == "password" and name.isupper()  # otherwise it is a label or a message
+    if kind in ("password", "secret") or name.isupper():
+        return True
+    return not is_wordlike(value) and not value.strip(_CREDENTIAL + b":!@$%&")  # else it is a pattern or a color
+
+
+def _is_bare_secret(kind: str, name: bytes, value: bytes, around: tuple[bytes, bytes]) -> bool:
+    """Return whether a value without quotes is a secret.
+
+    `around` is its operator with the preceding characters, and the text after it.
+    """
+    if not _may_be_secret(kind, value) or not _CODE.isdisjoint(value):
+        return False
+    operator, rest = around
+    colon = b":" in operator
+    tight = len(operator) == 2 and operator[0] in WORD  # noqa: PLR2004  # TOKEN=…
+    if name.isupper() and tight and not colon:
+        return True
+    if name.isupper() and colon and not rest.partition(b"\n")[0].strip():
+        return kind in ("password", "secret") or not is_wordlike(value)
+    if kind == "password" and (tight or colon or not is_identifier(value)) and rest[:1] not in _CODE_FOLLOWS:
+        return _is_bare_literal(kind, value)
+    return is_random(value) and not _is_numbered_name(value)
+
+
+def _is_bare_literal(kind: str, value: bytes) -> bool:
+    """Return whether a value without quotes is a literal: no variable, word, type or number."""
+    return (
+        _may_be_secret(kind, value)
+        and len(value) >= 6  # noqa: PLR2004
+        and 0 < count_digits(value) < len(value)
+        and _CODE.isdisjoint(value)
+        and not _is_numbered_name(value)
+    )
+
+
+def _may_be_secret(kind: str, value: bytes) -> bool:
+    shortest = 4 if kind in ("password", "secret") else 6
+    number = value.isdigit() and kind != "password" and len(value) < 16  # noqa: PLR2004  # a count, a port, a time
+    return len(value) >= shortest and not number and not is_placeholder(value) and not is_path(value)
+
+
+def _is_numbered_name(value: bytes) -> bool:
+    return names_a_secret(value.translate(None, DIGITS))  # password2, Ed25519PrivateKey
+
+
+def _behind_type(data: bytes, at: int) -> int:
+    """Return the start of a quoted value after a type annotation or `:=`: `token: str = "…"`, `token := "…"`."""
+    name, _, rest = data[at : at + 64].partition(b"=")
+    typed = data[at - 1 : at] == b":" and not name.strip(_TYPE) and MASK_OPENING not in name
+    return at + len(name) + 1 if typed and rest.lstrip(SPACE).startswith((b'"', b"'", b"`")) else at
+
+
+def _literal_at(data: bytes, at: int, shell: bool) -> tuple[int, int, bool]:
+    """Return start and end of the literal at or after `at`, without its quotes, and whether it has quotes.
+
+    The quotes may be escaped, once or several times, as in JSON within JSON.
+    """
+    at += len(leading(data[at : at + 64], _OPERATOR))
+    prefix = leading(data[at : at + 2], b"bBfFrRuU@$")
+    opening = data[at + len(prefix) : at + 16]
+    escapes = leading(opening, b"\\")
+    quote = opening[len(escapes) : len(escapes) + 1]
+    quoted = quote != b"" and quote in QUOTES
+    if quoted:
+        at += len(prefix) + len(escapes) + 1
+        end = _closing(data, at, escapes + quote)
+        if end >= 0:
+            return at, end, True
+    value = data[at : at + _LONGEST_VALUE + 1].translate(_SHELL_WORDS if shell else _BARE_WORDS).partition(b" ")[0]
+    if len(value) > _LONGEST_VALUE:
+        return at, at, False  # too long for a secret
+    value = value.rstrip(b"]}.,:")
+    return at, at + len(value), quoted
+
+
+def _closing(data: bytes, start: int, quote: bytes) -> int:
+    """Return the position of the quote that closes a string on its line; -1 if there is none."""
+    line = data[start : start + _LONGEST_VALUE].partition(b"\n")[0]
+    end = line.find(quote)
+    while end > 0 and line[end - 1 : end] == b"\\":
+        end = line.find(quote, end + 1)
+    return start + end if end >= 0 else -1
+
+
+def _cookie_line(data: bytes, at: int) -> bytes:
+    """Return the rest of a header from `at` to its end, up to the maximum length of a value."""
+    return data[at : at + _LONGEST_VALUE].translate(_COOKIE_ENDS).partition(b"\n")[0]
+
+
+def _cookies_in(line: bytes, at: int, end: int = 0) -> Iterator[Found]:
+    """Yield the values in a header `Cookie: name=value; …` or `Set-Cookie: name=value; attribute=…` that begins at
+    `at`.
+
+    Pairs before `end` were parsed with an earlier header of the line; parsing all again would take quadratic time.
+    Only the first is parsed again: for the earlier header this one's name was a part of its value.
+    """
+    first, _, others = line.partition(b";")
+    behind = at + len(first) + 1
+    known = max(0, end + 1 - behind)
+    yield from _cookie(first, at)
+    at = behind + known
+    for pair in others[known:].split(b";"):
+        yield from _cookie(pair, at)
+        at += len(pair) + 1
+
+
+def _cookie(pair: bytes, at: int) -> Iterator[Found]:
+    name, _, value = pair.partition(b"=")
+    value = value.strip()
+    if is_dense(value) and name.strip().lower() not in _COOKIE_ATTRIBUTES and not is_placeholder(value):
+        start = at + len(name) + pair[len(name) :].find(value)
+        yield start, start + len(value), COOKIE
+
+
+def _authorization_at(data: bytes, at: int) -> Found | None:
+    """Return the credentials of an HTTP header `Authorization: scheme credentials` (RFC 9110), or None."""
+    at += len(leading(data[at : at + 64], _OPERATOR + QUOTES + b"\\"))
+    scheme = leading(data[at : at + 16], _CREDENTIAL)
+    known = scheme.lower() in _SCHEMES
+    if known:
+        at += len(scheme) + len(leading(data[at + len(scheme) : at + 64], SPACE))
+    value = leading(data[at : at + _LONGEST_VALUE], _CREDENTIAL)
+    words = is_wordlike(value) and (value.islower() or value.isupper() or value.istitle())
+    literal = len(value) >= 8 and not words and not is_placeholder(value)  # noqa: PLR2004
+    return (at, at + len(value), "authorization") if literal and (known or is_random(value)) else None

@@ -1,0 +1,192 @@
+"""Secrets of a known form: tokens with a public prefix, as `formats.txt` lists them, and what `secret_patterns` finds.
+
+Invariant: the time grows with the length of the text, whatever the text is. Every token holds at least `SHORTEST_RUN`
+letters, digits, `_` and `-` in a row, so only prefixes that occur in such runs are searched for in the text.
+
+Texts are ASCII bytes in which every other character is one `?` (`text.encode("ascii", "replace")`), so that an offset
+in the bytes is an offset in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unified_state.lib.package import package_path
+from unified_state.lib.read_files import SMALL_FILE, read_regular
+from unified_state.secrets.rules.secret_values import (
+    ALNUM,
+    DIGITS,
+    LOWER,
+    NAME,
+    SETS,
+    UPPER,
+    blank_but,
+    is_issued,
+    is_issued_in_capitals,
+    leading,
+)
+
+Format = tuple[str, list[bytes], bytes, int, int]
+Found = tuple[int, int, str]  # start and end of the secret, and its kind
+
+
+SHORTEST_RUN = 20
+
+_RUN_CHARACTERS = blank_but(NAME, b"x" * len(NAME))
+_RUN = b"x" * SHORTEST_RUN
+_MARKS = frozenset(b".:~")  # these characters before a run require a closer look
+
+# English words that end like these prefixes: task-, disk-, weighs_, laughs_, calico-, TASK. After one of these letters
+# the prefix starts no token.
+_WORD_ENDS = {b"sk-": b"aeiou", b"ghs": b"iu", b"ico": b"lxndrt", **{b"SK%c" % one: b"AEIOU" for one in DIGITS + UPPER}}
+
+# after these words a prefix counts, though it looks like the end of a word
+_TELLING = (b"token", b"key", b"secret", b"password")
+_LONGEST_NAME = 8
+_BLOB = 16  # letters and digits before a prefix: no word is that long
+
+_rows: dict[bytes, list[Format]] = {}  # by prefix; read at the first text with a long run, because most hooks see none
+_ends: dict[bytes, list[bytes]] = {}  # the prefixes by the last letters of their first word; b"" has the others
+_dotted: list[bytes] = []  # prefixes after which the run begins
+
+
+def read_formats() -> list[Format]:
+    """Return the forms of tokens: kind, prefixes, allowed characters after them, their minimum and maximum number."""
+    text = read_regular(package_path("secrets", "formats.txt"), SMALL_FILE)
+    rows = [line.split() for line in text.splitlines() if line and not line.startswith(b"#")]
+    return [
+        (kind.decode(), prefixes, b"".join(SETS.get(one, one) for one in characters.split(b",")), int(least), int(most))
+        for kind, characters, least, most, *prefixes in rows
+    ]
+
+
+def _fill_tables() -> None:
+    for row in read_formats():
+        for prefix in row[1]:
+            _rows.setdefault(prefix, []).append(row)
+    for prefix in _rows:
+        word, separator, _ = prefix.replace(b"-", b"_").partition(b"_")
+        is_word = separator and len(word) >= 3  # noqa: PLR2004
+        _ends.setdefault(word[-3:] if is_word else b"", []).append(prefix)
+    _dotted.extend(prefix for prefix in _rows if prefix[-1:] in (b".", b"~"))
+
+
+def find_tokens(data: bytes) -> Iterator[Found]:
+    """Yield the tokens in a text (ASCII bytes), in any order."""
+    shown = data.translate(_RUN_CHARACTERS)
+    if _RUN not in shown:
+        return
+    if not _rows:
+        _fill_tables()
+    runs, marked = _long_runs(data, shown)
+    joined = b" ".join(runs)
+    words = {b"", *(word[-3:] for word in joined.replace(b"-", b"_").split(b"_"))}
+    for prefix in (prefix for word in words & _ends.keys() for prefix in _ends[word] if prefix in joined):
+        yield from _tokens_with(data, prefix)
+    for start in marked:
+        yield from _marked_tokens(data, start)
+
+
+def _long_runs(data: bytes, shown: bytes) -> tuple[set[bytes], list[int]]:
+    """Return the long runs of token characters, and the positions of those that follow a mark."""
+    runs, marked = set[bytes](), list[int]()
+    start = shown.find(_RUN)
+    while start >= 0:
+        end = shown.find(b" ", start + SHORTEST_RUN)
+        end = len(data) if end < 0 else end
+        runs.add(data[start:end])
+        if start and data[start - 1] in _MARKS:
+            marked.append(start)
+        start = shown.find(_RUN, end)
+    return runs, marked
+
+
+def _tokens_with(data: bytes, prefix: bytes) -> Iterator[Found]:
+    at = data.find(prefix)
+    while at >= 0:
+        found = _token_at(data, at, prefix)
+        end = found[1] if found else at + len(prefix)
+        if prefix == b"eyJ" and not found:  # if a JWT does not begin here, none begins in the rest of the run
+            end += len(leading(data[end : end + SHORTEST_RUN * 50], NAME))
+        if found:
+            yield found
+        at = data.find(prefix, end)
+
+
+def _token_at(data: bytes, at: int, prefix: bytes) -> Found | None:
+    """Return the token that begins at `at` with this prefix, or None."""
+    if _ends_word(data, at, prefix) or _is_in_blob(data, at, prefix):
+        return None
+    start = at + len(prefix)
+    for kind, _, characters, least, most in _rows[prefix]:
+        body = leading(data[start : start + most + 1], characters)
+        if len(body) > most and body[most:] in (b"-", b"_", b".", b"="):
+            body = body[:most]  # the separator after it is not part of the token
+        body = body.rstrip(b".")
+        end = start + len(body)
+        if least <= len(body) <= most and not data[end : end + 1].isalnum() and _is_token(kind, data[at:end], body):
+            return at, end, kind
+    return None
+
+
+def _is_in_blob(data: bytes, at: int, prefix: bytes) -> bool:
+    """Return whether `at` is in the middle of base64, in which any short prefix occurs by chance."""
+    return prefix.isalnum() and not data[max(0, at - _BLOB) : at].strip(ALNUM) and at >= _BLOB
+
+
+def _ends_word(data: bytes, at: int, prefix: bytes) -> bool:
+    """Return whether the start of the prefix is the end of a word: an English one, or a name before a dot."""
+    before, farther = data[at - 1 : at], data[at - 2 : at - 1]
+    if prefix[-1:] in (b".", b"~"):
+        escaped = farther.isdigit() or (farther == b"\\" and before in b"bfnrt")  # %3D, \n
+        is_word = before in (LOWER if prefix[:1].islower() else UPPER) and not escaped
+    else:
+        is_word = before in _WORD_ENDS.get(prefix[:3], b"") and farther.isalpha()  # after \n it ends no word
+    return is_word and before != b"" and not data[max(0, at - _LONGEST_NAME) : at].lower().endswith(_TELLING)
+
+
+def _is_token(kind: str, token: bytes, body: bytes) -> bool:
+    if kind == "jwt":
+        return is_issued(body) and _is_jwt(token)
+    return is_issued(body) or (kind == "aws-key-id" and is_issued_in_capitals(token))
+
+
+def _is_jwt(token: bytes) -> bool:
+    """Return whether a token has header, payload and signature (RFC 7519), or the five parts of an encrypted one (RFC
+    7516).
+    """
+    parts = token.split(b".")
+    signed = len(parts) >= 3 and parts[1].startswith(b"ey") and len(parts[2]) >= 16  # noqa: PLR2004
+    return signed or len(parts) == 5  # noqa: PLR2004
+
+
+def _marked_tokens(data: bytes, start: int) -> Iterator[Found]:
+    """Yield the tokens with a long run at `start`, after a mark."""
+    head = data[max(0, start - 12) : start]
+    prefix = max((prefix for prefix in _dotted if head.endswith(prefix)), key=len, default=b"")
+    if prefix:
+        found = _token_at(data, start - len(prefix), prefix)
+        if found:
+            yield found
+    elif data.startswith(b"AA", start) or head[-1:] != b":":
+        from unified_state.secrets.rules.secret_patterns import find_parts
+
+        yield from find_parts(data, start)
+
+
+KEY_LABEL = b"PRIVATE KEY"
+
+
+def find_formats(data: bytes) -> Iterator[Found]:
+    """Yield the secrets of a known form in a text (ASCII bytes), in any order."""
+    yield from find_tokens(data)
+    is_sign = b"/" in data and (b"hook" in data or b"1//0" in data or (b"@" in data and b"://" in data))
+    if is_sign or has_key_label(data):
+        from unified_state.secrets.rules.secret_patterns import find_patterns
+
+        yield from find_patterns(data)
+
+
+def has_key_label(data: bytes) -> bool:
+    """Return whether a text has the label of a private key. Few texts have its rarest letter."""
+    return b"V" in data and KEY_LABEL in data

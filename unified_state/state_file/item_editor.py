@@ -1,0 +1,106 @@
+"""How a program corrects what is recorded. What only the user may decide becomes a proposal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack
+
+from unified_state.errors import UsageError
+from unified_state.ledger.rules.short_item import short_form
+from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES, Decision, Entry
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.state_file.writer.correct_state import (
+    close_item,
+    drop_item,
+    edit_item,
+    propose_accepting,
+    propose_lifting,
+    reopen_item,
+    undo_newest,
+)
+
+_CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
+_FLAGS = ("reversible", "blocking")
+
+
+class Changes(TypedDict, total=False):
+    """The fields of an item that an edit may change, those of all kinds."""
+
+    decision: str
+    rationale: str
+    reversible: bool
+    constraint: str
+    source: str
+    blocking: bool
+    scope: Mapping[str, Sequence[str]] | None
+    mode: Literal["warn", "ask", "deny"] | None
+    question: str
+    context: str
+    priority: Literal["high", "medium", "low"]
+    type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
+    content: str
+    attempt: str
+    outcome: str
+
+
+class ItemEditor:
+    """The methods of `UnifiedStateManager` that correct."""
+
+    _workspace: Workspace
+
+    def edit(self, item_id: str, /, **changes: Unpack[Changes]) -> Entry:
+        """Change fields of an item, as in `edit("D1", rationale="…")`, and return the new item in its place.
+
+        A change of a constraint, of a proposal, or of what the user said is only proposed: its status is "proposed",
+        and the older item holds until the user accepts.
+        """
+        for name, value in changes.items():
+            _check(name, value)
+        return edit_item(self._workspace, item_id, dict(changes))
+
+    def drop(self, item_id: str, why: str = "") -> Entry:
+        """Drop an item: it stays in the archive, and is restored no more. Only the user drops constraints, proposals,
+        and what the user said: then this raises, and a proposal waits for the user.
+        """
+        return drop_item(self._workspace, item_id, why)
+
+    def close(self, item_id: str, resolution: str = "") -> Entry:
+        """Close a question with its answer, or evidence or an attempt that is settled."""
+        return close_item(self._workspace, item_id, resolution)
+
+    def reopen(self, item_id: str) -> Entry:
+        """Reopen an item that was closed. Only the user reopens what the user dropped or lifted."""
+        return reopen_item(self._workspace, item_id)
+
+    def undo(self) -> list[Entry]:
+        """Take back the newest change that a program of this session made: what it added, edited, dropped or closed.
+        Return the changed items.
+        """
+        return [short_form(item) for item in undo_newest(self._workspace).items]
+
+    def propose_lift(self, constraint_id: str) -> Decision:
+        """Propose to lift a constraint. It holds until the user accepts."""
+        proposal = propose_lifting(self._workspace, constraint_id)
+        assert isinstance(proposal, Decision)  # noqa: S101  # a proposal to lift is a decision
+        return proposal
+
+    def propose_accept(self, item_id: str) -> Entry:
+        """Propose to make an item the user's word, so that it binds."""
+        return propose_accepting(self._workspace, item_id)
+
+
+def _check(name: str, value: Any) -> None:
+    """Raise UsageError for a value that a field cannot have."""
+    if name == "scope":
+        return  # checked with its mode
+    if name == "mode":
+        wanted = "" if value is None or isinstance(value, str) else "a text"
+    elif name in _CHOICES:
+        wanted = f"one of {', '.join(_CHOICES[name])}" if value not in _CHOICES[name] else ""
+    elif name in _FLAGS:
+        wanted = "" if isinstance(value, bool) else "True or False"
+    else:
+        wanted = "" if isinstance(value, str) else "a text"
+    if wanted:
+        message = f"{name} is {value!r}"
+        raise UsageError(message, f"it is {wanted}")

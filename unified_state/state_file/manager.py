@@ -1,0 +1,291 @@
+"""UnifiedStateManager, the Python API: the state of one worktree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Self, TypeVar
+
+from unified_state.errors import UsageError
+from unified_state.ledger.item_table import DISMISSED, PROPOSED, list_items
+from unified_state.ledger.rules.short_item import short_form
+from unified_state.lib.times import current_time, is_past, to_milliseconds
+from unified_state.model.item import (
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    EVIDENCE_TYPES,
+    PRIORITIES,
+    QUESTION,
+    STATUSES,
+    Attempt,
+    Constraint,
+    Decision,
+    Entry,
+    Evidence,
+    OpenQuestion,
+)
+from unified_state.model.scope import enforcement_of
+from unified_state.model.session_state import TRIGGERS, State, WorkItem
+from unified_state.model.step import Hit
+from unified_state.project.workspace.workspace import Workspace, open_workspace
+from unified_state.state_file.item_editor import ItemEditor
+from unified_state.state_file.past_reader import PastReader
+from unified_state.state_file.writer.correct_state import resolve_question
+from unified_state.state_file.writer.record_state import add_item
+from unified_state.state_file.writer.save_state import change_work_item, load, save
+from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
+
+Listed = Literal["active", "proposed", "superseded", "resolved", "all"]
+Kind = TypeVar("Kind", Decision, Constraint, OpenQuestion, Evidence, Attempt)
+
+
+_LISTED = (*(status for status in STATUSES if status != DISMISSED), "all")
+
+
+def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: str | None) -> Workspace:
+    """Return the workspace of a program, for the given folder or the current one. Problems are reported as warnings."""
+    import warnings
+
+    def warn(line: str) -> None:
+        warnings.warn(line, stacklevel=2)
+
+    return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=CATCH_UP_AND_SETTLE)
+
+
+class StateReader:
+    """The methods of `UnifiedStateManager` that read."""
+
+    _workspace: Workspace
+
+    def load_state(self) -> State | None:
+        """Return the current state, also what has no room in the state file, which is updated. None if nothing was
+        ever recorded.
+        """
+        if self._workspace.is_empty and not os.path.exists(self._workspace.place.state_path):
+            return None
+        return load(self._workspace)
+
+    def state_age(self) -> float | None:
+        """Return the minutes since the state was last saved; None if it never was, or at a time still to come."""
+        state, now = self.load_state(), current_time()
+        saved = to_milliseconds(state.timestamp) if state else None
+        return max(0, now - saved) / 60_000 if saved is not None and is_past(saved, now) else None
+
+    def is_state_recent(self, max_age_minutes: float | None = None) -> bool:
+        """Return whether the state was saved recently (default: within the setting `recent_minutes`)."""
+        age = self.state_age()
+        most = self._workspace.settings.recent_minutes if max_age_minutes is None else max_age_minutes
+        return age is not None and age <= most
+
+    def list_decisions(self, status: Listed = "active") -> list[Decision]:
+        """Return the decisions in a status ("active", "proposed", "superseded", "resolved", "all"), oldest first."""
+        return self._list(DECISION, Decision, status)
+
+    def list_constraints(self, status: Listed = "active") -> list[Constraint]:
+        """Return the constraints in a status; a lifted one is "resolved"."""
+        return self._list(CONSTRAINT, Constraint, status)
+
+    def list_questions(self, status: Listed = "active") -> list[OpenQuestion]:
+        """Return the questions in a status; an open one is "active"."""
+        return self._list(QUESTION, OpenQuestion, status)
+
+    def list_evidence(self, status: Listed = "active") -> list[Evidence]:
+        """Return the evidence in a status; an error is "resolved" once the same call succeeds."""
+        return self._list(EVIDENCE, Evidence, status)
+
+    def list_attempts(self, status: Listed = "active") -> list[Attempt]:
+        """Return the failed attempts in a status."""
+        return self._list(ATTEMPT, Attempt, status)
+
+    def list_proposals(self) -> list[Entry]:
+        """Return all that waits for the user, who decides with `unified-state inbox`."""
+        return self._entries(None, (PROPOSED,))
+
+    def search(
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        session_id: str | None = None,
+        since: str | None = None,
+        tool: str | None = None,
+        file: str | None = None,
+        kind: Literal[
+            "prompt",
+            "text",
+            "thinking",
+            "tool_call",
+            "tool_result",
+            "tool_file",
+            "attachment",
+            "notice",
+            "decision",
+            "constraint",
+            "question",
+            "evidence",
+            "attempt",
+        ]
+        | None = None,
+    ) -> list[Hit]:
+        """Search all that was said, done and recorded here, the best hit first. The filters are those of the command
+        `search`.
+        """
+        if limit < 1:
+            message = f"limit is {limit}"
+            raise UsageError(message, "it is at least 1")
+        from unified_state.search.find import Wanted, find  # not needed to record
+
+        if self._workspace.is_empty:
+            return []
+        return find(self._workspace, Wanted(query, limit, session_id, since, tool, file, kind), current_time())
+
+    def recall(self, ref: str) -> dict[str, Any]:
+        """Return what a ref names, whole: an item (`D7`), a turn (`T41`), a step (`S1234`), a compaction (`K2`)."""
+        from unified_state.search.find import recall_and_note
+
+        return recall_and_note(self._workspace, ref, current_time())
+
+    def _list(self, kind: str, entry: type[Kind], status: str) -> list[Kind]:
+        if status not in _LISTED:
+            message = f"status is {status!r}"
+            raise UsageError(message, f"it is one of {', '.join(_LISTED)}")
+        found = self._entries(kind, _LISTED[:-1] if status == "all" else (status,))
+        return [one for one in found if isinstance(one, entry)]
+
+    def _entries(self, kind: str | None, statuses: Iterable[str]) -> list[Entry]:
+        if self._workspace.is_empty:
+            return []
+        items = self._workspace.use(lambda archive: list_items(archive, kind, statuses))
+        return [short_form(item) for item in items]
+
+
+class UnifiedStateManager(StateReader, PastReader, ItemEditor):
+    """Decisions, constraints, questions, evidence, attempts and work item of a project, kept across sessions and
+    compactions.
+
+    Every method is durable when it returns, safe beside other processes, and returns the entry with its id (`D7`).
+    Entries recorded by a program are `inferred`; only the user's own statements are binding. Raises `UnifiedStateError`
+    with the problem, its place and the remedy. Nothing has to be closed, also without `with`.
+
+    >>> UnifiedStateManager().add_decision("Use SQLite", "one file, no server").id
+    'D1'
+    """
+
+    def __init__(
+        self,
+        project_dir: str | os.PathLike[str] | None = None,
+        session_id: str | None = None,
+        *,
+        workspace: Workspace | None = None,
+    ) -> None:
+        """Manage the state of the repository that contains `project_dir` (default: the current folder).
+
+        `session_id` defaults to the client session that started this process. `workspace` is internal.
+        """
+        self._workspace = workspace or program_workspace(project_dir, session_id)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Close nothing: no file is open between two calls."""
+
+    def add_decision(self, decision: str, rationale: str, reversible: bool = True) -> Decision:
+        """Record a decision and its rationale. An irreversible decision stays in the state file longest."""
+        return _as(Decision, add_item(self._workspace, DECISION, _decision(decision, rationale, reversible)))
+
+    def supersede_decision(self, decision_id: str, decision: str, rationale: str, reversible: bool = True) -> Decision:
+        """Record a decision that supersedes an earlier one."""
+        body = _decision(decision, rationale, reversible)
+        return _as(Decision, add_item(self._workspace, DECISION, body, supersedes=decision_id))
+
+    def add_constraint(
+        self,
+        constraint: str,
+        source: str,
+        blocking: bool = False,
+        *,
+        scope: Mapping[str, Sequence[str]] | None = None,
+        mode: Literal["warn", "ask", "deny"] | None = None,
+    ) -> Constraint:
+        """Record a constraint on the work. A blocking constraint never leaves the state file.
+
+        With a `scope` (patterns by kind: `commands`, `paths`, `tools`) a hook enforces it before each tool call, by
+        default with "ask". "deny" needs the user's own statement: an inferred constraint asks at most.
+        """
+        body: dict[str, object] = {"constraint": constraint, "source": source, "blocking": blocking}
+        return _as(Constraint, add_item(self._workspace, CONSTRAINT, body | enforcement_of(scope, mode)))
+
+    def add_open_question(
+        self, question: str, context: str, priority: Literal["high", "medium", "low"] = "medium"
+    ) -> OpenQuestion:
+        """Record an open question."""
+        body = {"question": question, "context": context, "priority": _one_of("priority", priority, PRIORITIES)}
+        return _as(OpenQuestion, add_item(self._workspace, QUESTION, body))
+
+    def resolve_question(self, question_id: str, resolution: str) -> OpenQuestion:
+        """Close an open question with its resolution."""
+        return _as(OpenQuestion, resolve_question(self._workspace, question_id, resolution))
+
+    def add_evidence(
+        self,
+        type: Literal["error", "command", "output", "observation", "commit", "pull_request"],  # noqa: A002  # on disk
+        content: str,
+        source: str,
+    ) -> Evidence:
+        """Record verbatim text: an error, a command, an output or an observation. The archive stores the full text."""
+        body = {"type": _one_of("type", type, EVIDENCE_TYPES), "content": content, "source": source}
+        return _as(Evidence, add_item(self._workspace, EVIDENCE, body))
+
+    def add_attempt(self, attempt: str, outcome: str) -> Attempt:
+        """Record what was tried and how it failed, so that it is not tried again."""
+        return _as(Attempt, add_item(self._workspace, ATTEMPT, {"attempt": attempt, "outcome": outcome}))
+
+    def set_work_item(
+        self,
+        id: str | None = None,  # noqa: A002  # the name on disk
+        title: str | None = None,
+        phase: str | None = None,
+        progress: float | None = None,
+    ) -> WorkItem:
+        """Set the work item of this session. Arguments that are None stay unchanged. `progress` ranges from 0 to 1."""
+        if progress is not None and not 0 <= progress <= 1:
+            message = f"progress is {progress}"
+            raise UsageError(message, "it goes from 0 to 1")
+        given = {"id": id, "title": title, "phase": phase, "progress": progress}
+        changes = {name: value for name, value in given.items() if value is not None}
+        return WorkItem.from_disk(change_work_item(self._workspace, changes))
+
+    def set_phase(self, phase: str) -> WorkItem:
+        """Set the phase of this session's work item."""
+        return self.set_work_item(phase=phase)
+
+    def save_state(
+        self,
+        trigger: Literal["precompact", "manual", "checkpoint", "threshold"] = "manual",
+        *,
+        highlights: Sequence[str] = (),
+        actions: Sequence[str] | None = None,
+    ) -> State:
+        """Save the state with the current git state. `highlights` are added; `actions`, if given, replace the open
+        actions.
+        """
+        return save(self._workspace, _one_of("trigger", trigger, TRIGGERS), highlights, actions)
+
+
+def _decision(decision: str, rationale: str, reversible: bool) -> dict[str, object]:
+    return {"decision": decision, "rationale": rationale, "reversible": reversible}
+
+
+def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
+    if value not in allowed:
+        message = f"{name} is {value!r}"
+        raise UsageError(message, f"it is one of {', '.join(allowed)}")
+    return value
+
+
+def _as(kind: type[Kind], entry: object) -> Kind:
+    assert isinstance(entry, kind)  # noqa: S101  # the kind of the item gives its class
+    return entry

@@ -1,0 +1,96 @@
+"""Validation of a state file. Each finding has its JSON path. Nothing is changed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.errors import NotFoundError, UnifiedStateError
+from unified_state.ledger.explain_item import Finding
+from unified_state.lib.package import asset_path
+from unified_state.lib.read_files import LARGE_FILE, read_regular
+from unified_state.lib.record import camel_case
+from unified_state.lib.text import well_formed
+from unified_state.model.item import ITEM_KINDS
+from unified_state.model.session_state import State
+from unified_state.secrets.rules.mask import hide_secrets
+from unified_state.state_file.state_file import migrate_state
+
+SCHEMA = ("schemas", "unified-session-state-3.schema.json")
+
+
+def inspect_state_file(path: str, archive: Archive | None) -> list[Finding]:
+    """Return the findings about a state file, without secrets that they quote. With an archive, ids are looked up there
+    too. Raises NotFoundError.
+    """
+    return [Finding(hide_secrets(one.path), hide_secrets(one.message)) for one in _findings(path, archive)]
+
+
+def _findings(path: str, archive: Archive | None) -> list[Finding]:
+    try:
+        content = json.loads(read_regular(path, LARGE_FILE).decode("utf-8-sig"))
+    except FileNotFoundError as error:
+        message = f"there is no file {path}"
+        raise NotFoundError(message, "name the file, or run `unified-state save` first") from error
+    except (ValueError, RecursionError) as error:
+        return [Finding("$", f"not JSON: {error}")]
+    if not isinstance(content, dict):
+        return [Finding("$", f"an object is expected, not {type(content).__name__}")]
+    try:
+        content = migrate_state(content, path)
+    except UnifiedStateError as error:
+        return [Finding("$.version", str(error))]
+    findings = list(_against_schema(content))
+    if not findings:
+        from pydantic import ValidationError
+
+        try:
+            state = _as_state(content)
+        except ValidationError as error:  # nested too deep
+            return [Finding("$", f"it cannot be checked: {error.errors()[0]['msg']}")]
+        findings = [*_ids(state), *(_against_ledger(state, archive) if archive is not None else ())]
+    return findings
+
+
+def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:
+    from jsonschema import Draft202012Validator
+
+    validator = Draft202012Validator(json.loads(read_regular(asset_path(*SCHEMA), LARGE_FILE)))
+    for error in sorted(validator.iter_errors(content), key=lambda error: error.json_path):
+        yield Finding(error.json_path, error.message)
+
+
+def _as_state(content: dict[str, Any]) -> State:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(State).validate_json(well_formed(json.dumps(content, ensure_ascii=False)))
+
+
+def _sections(state: State) -> Iterator[tuple[str, int, str, str]]:
+    """Yield section, position, expected letter and id of every entry."""
+    for kind in ITEM_KINDS.values():
+        for position, entry in enumerate(getattr(state, kind.section)):
+            yield camel_case(kind.section), position, kind.letter, entry.id
+
+
+def _ids(state: State) -> Iterator[Finding]:
+    """Yield the ids that are used twice or have the wrong form."""
+    counts = Counter(alias for _, _, _, alias in _sections(state))
+    for section, position, letter, alias in _sections(state):
+        path = f"$.{section}[{position}].id"
+        if counts[alias] > 1:
+            yield Finding(path, f"the id {alias!r} is used {counts[alias]} times")
+        if not (alias.startswith(letter) and alias[1:].isdecimal()):
+            yield Finding(path, f"{alias!r} is not an id of this section, such as {letter}1")
+
+
+def _against_ledger(state: State, archive: Archive) -> Iterator[Finding]:
+    known = {alias for (alias,) in archive.rows("SELECT alias FROM item UNION SELECT alias FROM item_alias")}
+    for section, position, _, alias in _sections(state):
+        if alias not in known:
+            yield Finding(
+                f"$.{section}[{position}].id", f"the archive has no item {alias!r}; `unified-state save` adopts it"
+            )

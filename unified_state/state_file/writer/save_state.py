@@ -1,0 +1,143 @@
+"""The state of a session is saved with the current git state, and the state files of worktrees are refreshed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.session_work import add_notes, change_work, close_notes, read_work
+from unified_state.errors import UnifiedStateError
+from unified_state.lib.json_text import dump_json
+from unified_state.lib.record import disk_value
+from unified_state.lib.times import current_time, to_text
+from unified_state.lib.tokens import count_tokens
+from unified_state.model.session_state import GitState, State
+from unified_state.project.workspace.workspace import Workspace, open_workspace
+from unified_state.settings import environment
+from unified_state.state_file.state_file import written_state_files
+from unified_state.state_file.writer.record_state import Counter, check_version, record, refresh_state, whole_state
+
+
+def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
+    """Change the given fields of the session's work item, and return the whole item."""
+    masked = {name: workspace.mask(value) if isinstance(value, str) else value for name, value in changes.items()}
+
+    def action(archive: Archive, now: int) -> dict[str, Any]:
+        commit, branch = workspace.head()
+        with archive.transaction():
+            session = workspace.session_number(archive, now)
+            item = {**read_work(archive, session).get("workItem", {}), **masked}
+            change_work(archive, session, {"workItem": item, "branch": branch, "commit": commit})
+        return item
+
+    return record(workspace, action)
+
+
+def save(
+    workspace: Workspace, trigger: str, highlights: Sequence[str] = (), actions: Sequence[str] | None = None
+) -> State:
+    """Save the state with the current git state, and return it.
+
+    `highlights` are added. `actions`, if given, replace the open ones.
+    """
+    from unified_state.project.git_library import GitPythonProcesses
+    from unified_state.project.git_state import read_git
+    from unified_state.project.workspace.link import note_about
+    from unified_state.state_file.calibrate import calibrate
+
+    git = read_git(workspace.place.repository.worktree, environment(), start=GitPythonProcesses)
+    now = current_time()
+    noted: list[int] = []  # a second attempt, in a new archive, must not repeat the notes
+
+    def use(archive: Archive) -> State:
+        check_version(workspace.place)
+        with archive.transaction():
+            session = workspace.session_number(archive, now)
+            if not noted:
+                _note(workspace, archive, session, to_text(now), highlights, actions)
+            change_work(archive, session, {"branch": git.branch, "commit": git.commit})
+        noted.append(session)
+        calibrate(archive, now)
+        return save_state(archive, workspace, now, trigger, git, count_tokens)
+
+    saved = workspace.use(use)
+    note_about(workspace.place)
+    return saved
+
+
+def _note(
+    workspace: Workspace,
+    archive: Archive,
+    session: int,
+    at: str,
+    highlights: Sequence[str],
+    actions: Sequence[str] | None,
+) -> None:
+    owner = session if workspace.session_id else None
+    add_notes(archive, owner, "highlight", map(workspace.mask, highlights), at)
+    if actions is not None:
+        close_notes(archive, session, "action", at)
+        add_notes(archive, owner, "action", map(workspace.mask, actions), at)
+
+
+def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> State:
+    """Update the state file from the ledger, and return the state. Texts of others that `leaves` selects are
+    removed.
+    """
+    return workspace.use(lambda archive: refresh_state(archive, workspace, current_time(), leaves, count_tokens))
+
+
+def load(workspace: Workspace) -> State:
+    """Update the state file from the ledger, and return the whole state, of which the file holds what fits."""
+
+    def use(archive: Archive) -> State:
+        now = current_time()
+        return whole_state(archive, workspace, now, refresh_state(archive, workspace, now, None, count_tokens))
+
+    return workspace.use(use)
+
+
+def existing_state_files(workspace: Workspace) -> list[str]:
+    """Return the state files of a repository's worktrees, including those of linked clones."""
+    paths = {workspace.place.state_path, *written_state_files(workspace.place.folder)}
+    return sorted(filter(os.path.lexists, paths))
+
+
+def refresh_worktrees(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> None:
+    """Refresh the state files of all worktrees. A failure to write one is reported."""
+    for path in existing_state_files(workspace):
+        try:
+            owner = workspace if path == workspace.place.state_path else _owner(path, workspace)
+            if owner.place.archive_path == workspace.place.archive_path:
+                refresh(owner, leaves)
+        except UnifiedStateError as error:
+            workspace.report(f"the state file {path} was not refreshed: {error}")
+
+
+def _owner(path: str, workspace: Workspace) -> Workspace:
+    folder = os.path.dirname(os.path.dirname(path))
+    owner = open_workspace(folder, None, report=workspace.report, create=False, around_use=workspace.around_use)
+    return owner.replace(seconds=workspace.seconds)
+
+
+def save_state(
+    archive: Archive,
+    workspace: Workspace,
+    now: int,
+    trigger: str,
+    git: GitState,
+    count_tokens: Counter | None = None,
+) -> State:
+    """Write the state file with a fresh git state, and return the state."""
+    masked = workspace.masker.json(dump_json(disk_value(git)))
+    with archive.transaction():
+        archive.run(
+            "INSERT OR REPLACE INTO saved VALUES (?, ?, ?, ?)",
+            workspace.place.state_path,
+            to_text(now),
+            trigger,
+            masked,
+        )
+    return refresh_state(archive, workspace, now, None, count_tokens)

@@ -1,0 +1,1 @@
+"""Files of other programs: reading, text, records."""

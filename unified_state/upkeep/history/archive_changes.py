@@ -1,0 +1,239 @@
+"""Inserts records of another store into the archive: steps turn by turn, and the newer version of sessions, items and
+compactions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.small_steps import note_rewrite
+from unified_state.archive.steps import find_step, step_numbers, uuid_key, uuid_of_step
+from unified_state.archive.text_columns import forget_session_texts, forget_step, forget_texts, replace_text
+from unified_state.archive.write_steps import StepWriter
+from unified_state.ledger.item_table import (
+    forget_item,
+    insert_item,
+    items_called,
+    next_alias,
+    raise_counter,
+    replace_item,
+)
+from unified_state.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
+from unified_state.lib.text import escape_surrogates, pack
+from unified_state.model.history_records import (
+    COMPACTION,
+    ITEM,
+    SESSION,
+    STEP,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+    Tombstone,
+    is_masked_later,
+)
+from unified_state.model.item import ALIAS_LETTERS, LedgerItem
+from unified_state.upkeep.history.archive_rows import carried, carry
+from unified_state.upkeep.history.record_fields import ARCHIVE_COLUMNS, fields_beside
+
+_PLAIN = ("uuid", "tool", "tool_use_id", "agent")  # columns of text, which cannot store a lone surrogate
+_HIGHEST_ALIAS = 1_000_000  # a larger number was not given by a counter
+# The earliest and the latest times of a session are used, and the last value of every other field.
+_CHOICE = {"started_at": "min({0}, {1})", "seen_at": "max({0}, {1})", "ended_at": "max({0}, {1})"}
+_LEARN = "UPDATE session SET {} WHERE session_id = ?1".format(
+    ", ".join(
+        f"{name} = " + _CHOICE.get(name, "{0}").format(f"coalesce(?{place}, {name})", f"coalesce({name}, ?{place})")
+        for place, name in enumerate(ARCHIVE_COLUMNS[StoredSession], 1)
+        if name != "session_id"
+    )
+)
+
+
+def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
+    """Insert steps, within the caller's transaction, and return the number of steps that are new to their sessions."""
+    added = 0
+    for (session_id, agent), run in groupby(steps, lambda step: (step.session_id, step.agent)):
+        session = ensure_session(archive, session_id)
+        row = archive.row(
+            "SELECT id FROM turn WHERE session = ? AND agent IS ? ORDER BY id DESC LIMIT 1", session, agent
+        )
+        writer = StepWriter(archive, session, row[0] if row else None)
+        for step in run:
+            before = writer.added
+            added += writer.add(step, pack(step.text))
+            if writer.added > before:
+                _carry_step(archive, writer.last, step)
+            elif step.masked_at is not None:
+                _put_in_place(archive, step)
+    return added
+
+
+def _put_in_place(archive: Archive, masked: StoredStep) -> None:
+    """Replace a stored step by a version that was masked later."""
+    known = "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL"
+    for (number,) in archive.rows(known, uuid_key(masked.uuid), masked.block):
+        step = find_step(archive, number)
+        if step is not None and is_masked_later(masked, carried(archive, STEP, number).get("masked_at")):
+            replace_text(archive, number, step, masked.text)
+            note_rewrite(archive)
+            _carry_step(archive, number, masked)
+
+
+def _carry_step(archive: Archive, number: int, step: StoredStep) -> None:
+    plain = {name: value for name in _PLAIN if (value := getattr(step, name)) and escape_surrogates(value) != value}
+    if fields := {**plain, **fields_beside(step, ARCHIVE_COLUMNS)}:
+        carry(archive, STEP, number, fields)
+
+
+def ensure_session(archive: Archive, session_id: str) -> int:
+    """Return the number of a session, which is inserted if it has no row."""
+    archive.run("INSERT OR IGNORE INTO session (session_id) VALUES (?)", session_id)
+    return int(archive.row("SELECT id FROM session WHERE session_id = ?", session_id)[0])
+
+
+def keep_session(archive: Archive, session: StoredSession) -> bool:
+    """Merge the fields of a record into a session. Return False, because a session never counts as new."""
+    number = ensure_session(archive, session.session_id)
+    archive.run(_LEARN, *(getattr(session, name) for name in ARCHIVE_COLUMNS[StoredSession]))
+    if told := fields_beside(session, ARCHIVE_COLUMNS):
+        known = carried(archive, SESSION, number)
+        unknown = {**known.get("unknown", {}), **session.unknown}
+        carry(archive, SESSION, number, {**known, **told, **({"unknown": unknown} if unknown else {})})
+    return False
+
+
+def keep_item(archive: Archive, item: StoredItem) -> bool:
+    """Insert an item under an unused alias, or update it, and return whether it is new."""
+    if _is_buried(archive, ITEM, item.uuid):
+        return False
+    known = next((known for known in items_called(archive, item.uuid) if known.uuid == item.uuid), None)
+    if known is not None and (item.changed_at or "") <= (known.changed_at or ""):
+        return False
+    kept = item.replace(alias=_free_alias(archive, item) if known is None else known.alias)
+    taken = archive.row("SELECT 1 FROM item WHERE capture_key = ? AND uuid != ?", item.capture_key, item.uuid)
+    compaction = archive.row("SELECT id FROM compaction WHERE boundary_uuid = ?", item.boundary_uuid)
+    fields: dict[str, Any] = {name: getattr(kept, name) for name in LedgerItem.names}
+    fields |= {"capture_key": None if taken else item.capture_key, "compaction": compaction[0] if compaction else None}
+    (insert_item if known is None else replace_item)(archive, LedgerItem(**fields))
+    beside = {"capture_key": item.capture_key} if taken else {}
+    carry(archive, ITEM, item.uuid, {**fields_beside(item, ARCHIVE_COLUMNS), **beside})
+    if known is None:
+        for former in {*item.aliases, item.alias} - {kept.alias}:
+            archive.run("INSERT OR IGNORE INTO item_alias VALUES (?, ?)", former.upper(), item.uuid)
+    return known is None
+
+
+def _free_alias(archive: Archive, item: StoredItem) -> str:
+    """Return the item's own alias if no other item has or had it, else the next one."""
+    letter, digits = ALIAS_LETTERS[item.kind], item.alias[1:]
+    is_counted = digits.isascii() and digits.isdigit() and 0 < int(digits[:20]) <= _HIGHEST_ALIAS
+    alias = item.alias if item.alias == f"{letter}{digits}" and is_counted else next_alias(archive, item.kind)
+    while archive.row("SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1", alias):
+        alias = next_alias(archive, item.kind)
+    raise_counter(archive, letter, int(alias[1:]))
+    return alias
+
+
+def keep_link(archive: Archive, link: StoredLink) -> bool:
+    """Insert a link between items, unless one of them was forgotten, and return whether it is new."""
+    if _is_buried(archive, ITEM, link.from_uuid) or _is_buried(archive, ITEM, link.to_uuid):
+        return False
+    return archive.run("INSERT OR IGNORE INTO item_link VALUES (?, ?, ?, ?)", *link.as_dict().values()) > 0
+
+
+def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
+    """Insert a compaction, or the summary of one that has none yet, and return whether it is new."""
+    if _is_buried(archive, COMPACTION, compaction.boundary_uuid):
+        return False
+    summary = None if compaction.summary is None else pack(compaction.summary)
+    known = "SELECT id, summary FROM compaction WHERE boundary_uuid = ?"
+    row = archive.row(known, compaction.boundary_uuid)
+    if row is None:
+        archive.run(
+            "INSERT INTO compaction (session, trigger, started_at, boundary_uuid, boundary_at, pre_tokens, summary, "
+            "summary_from) VALUES (?1, ?2, ?3, ?4, ?3, ?5, ?6, ?7)",
+            ensure_session(archive, compaction.session_id),
+            compaction.trigger,
+            compaction.at,
+            compaction.boundary_uuid,
+            compaction.pre_tokens,
+            summary,
+            compaction.summary_from,
+        )
+        (number, _) = archive.row(known, compaction.boundary_uuid)
+        carry(archive, COMPACTION, number, fields_beside(compaction, ARCHIVE_COLUMNS))
+        return True
+    is_masked = is_masked_later(compaction, carried(archive, COMPACTION, row[0]).get("masked_at"))
+    if is_masked or (row[1] is None and summary is not None):
+        archive.run(
+            "UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?", summary, compaction.summary_from, row[0]
+        )
+    if is_masked:
+        carry(archive, COMPACTION, row[0], fields_beside(compaction, ARCHIVE_COLUMNS))
+    return False
+
+
+def bury(archive: Archive, tombstone: Tombstone) -> bool:
+    """Forget the record that a tombstone names, store the tombstone, and return whether it is new."""
+    known = archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", tombstone.what, tombstone.key)
+    if known is not None and known[0] >= tombstone.at:
+        return False
+    is_here = _FORGET[tombstone.what](archive, tombstone)
+    waits = None if is_here else 1
+    # A trigger has inserted it with its own time.
+    archive.run(
+        "INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?, ?)", tombstone.what, tombstone.key, tombstone.at, waits
+    )
+    return known is None
+
+
+def _forget_steps(archive: Archive, tombstone: Tombstone) -> bool:
+    uuid, _, block = tombstone.key.rpartition("/")
+    rows = archive.rows("SELECT id FROM step WHERE uuid = ? AND block = ?", uuid_key(uuid), int(block))
+    return _take_steps(archive, [number for (number,) in rows])
+
+
+def _take_steps(archive: Archive, numbers: list[int]) -> bool:
+    """Forget steps and the quotes of them in items, and return whether there are any."""
+    for number in numbers:
+        drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
+        forget_step(archive, number)
+    return bool(numbers)
+
+
+def _forget_item(archive: Archive, tombstone: Tombstone) -> bool:
+    forget_item(archive, tombstone.key)
+    return True
+
+
+def _forget_compaction(archive: Archive, tombstone: Tombstone) -> bool:
+    return _take_summaries(archive, archive.rows("SELECT id FROM compaction WHERE boundary_uuid = ?", tombstone.key))
+
+
+def _take_summaries(archive: Archive, rows: list[tuple[int]]) -> bool:
+    for (number,) in rows:
+        drop_quotes(archive, items_of_summary(archive, number))
+        forget_texts(archive, COMPACTION, number)
+    return bool(rows)
+
+
+def _forget_session(archive: Archive, tombstone: Tombstone) -> bool:
+    number = ensure_session(archive, tombstone.key)
+    forget_session_texts(archive, number, tombstone.at)
+    past = "SELECT 1 FROM step WHERE id = ? AND at <= ?"
+    _take_steps(archive, [step for step in step_numbers(archive, number) if archive.row(past, step, tombstone.at)])
+    _take_summaries(
+        archive, archive.rows("SELECT id FROM compaction WHERE session = ? AND started_at <= ?", number, tombstone.at)
+    )
+    return True
+
+
+_FORGET = {STEP: _forget_steps, ITEM: _forget_item, COMPACTION: _forget_compaction, SESSION: _forget_session}
+
+
+def _is_buried(archive: Archive, what: str, key: str) -> bool:
+    return archive.row("SELECT 1 FROM tombstone WHERE what = ? AND key = ?", what, key) is not None

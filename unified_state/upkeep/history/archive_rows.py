@@ -1,0 +1,164 @@
+"""Rows of the archive as records of history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from unified_state.archive.archive import Archive
+from unified_state.archive.steps import find_placed
+from unified_state.archive.text_columns import FORGOTTEN
+from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.text import pack, unpack
+from unified_state.lib.times import to_text
+from unified_state.model.history_records import (
+    COMPACTION,
+    ITEM,
+    STEP,
+    StoredCompaction,
+    StoredItem,
+    StoredLink,
+    StoredSession,
+    StoredStep,
+)
+from unified_state.model.item import LedgerItem
+from unified_state.upkeep.history.record_fields import ARCHIVE_COLUMNS
+
+# The steps of a session by their positions. A position is twice the step's number. A shortened output was archived
+# before its transcript entry, so its position is one more than that of the step it follows. The archive is read in
+# order, between the session's first and last step, so a page costs the same at the end of a long session as at its
+# start.
+_MET = "SELECT step FROM shortened WHERE place NOT NULL"
+_END = "(SELECT {0}((SELECT {0}(id) FROM step WHERE turn = turn.id)) FROM turn WHERE session = ?1)"
+_PLACES = f"""
+SELECT place, step FROM (
+    SELECT * FROM (
+        SELECT 2 * step.id AS place, step.id AS step FROM step CROSS JOIN turn ON turn.id = step.turn
+        WHERE step.id BETWEEN max(?2 / 2 + 1, {_END.format("min")}) AND {_END.format("max")}
+            AND session = ?1 AND kind NOT NULL AND step.id NOT IN ({_MET}) ORDER BY step.id LIMIT ?3)
+    UNION ALL SELECT * FROM (
+        SELECT 2 * step, step FROM step_copy CROSS JOIN step ON step.id = step
+        WHERE session = ?1 AND step > ?2 / 2 AND kind NOT NULL AND step NOT IN ({_MET}) ORDER BY step LIMIT ?3)
+    UNION ALL SELECT * FROM (
+        SELECT 2 * place + 1, step.id FROM shortened JOIN step ON step.id = step JOIN turn ON turn.id = turn
+        WHERE place NOT NULL AND 2 * place + 1 > ?2 AND kind NOT NULL AND (turn.session = ?1
+            OR EXISTS (SELECT 1 FROM step_copy WHERE session = ?1 AND step_copy.step = step.id)) ORDER BY 1, 2 LIMIT ?3)
+) ORDER BY place, step LIMIT ?3
+"""
+_COMPACTIONS = """
+SELECT session_id, boundary_uuid, coalesce(boundary_at, compaction.started_at), trigger, pre_tokens, summary,
+    summary_from, fields FROM compaction JOIN session ON session.id = session
+    LEFT JOIN carried ON what = 'compaction' AND key = compaction.id
+WHERE boundary_uuid NOT NULL AND summary IS NOT ? ORDER BY compaction.id
+"""
+
+
+def carried(archive: Archive, what: str, key: object) -> dict[str, Any]:
+    """Return the fields of a record that the archive has no column for."""
+    row = archive.row("SELECT fields FROM carried WHERE what = ? AND key = ?", what, key)
+    return _fields(row[0]) if row else {}
+
+
+def carry(archive: Archive, what: str, key: object, fields: dict[str, Any]) -> None:
+    """Store the fields of a record that the archive has no column for, and replace those stored before."""
+    archive.run("DELETE FROM carried WHERE what = ? AND key = ?", what, key)
+    if fields:
+        archive.run("INSERT INTO carried VALUES (?, ?, ?)", what, key, pack(dump_json(fields)))
+
+
+def note_masked(archive: Archive, what: str, key: int | str, now: int) -> None:
+    """Record that secrets in a step or a compaction (by number) or an item (by UUID) were masked now.
+
+    Of two versions stores use the one masked later, so the time is after the last one even if the clock was set back.
+    """
+    if what == ITEM:
+        archive.run("UPDATE item SET changed_at = ? WHERE uuid = ?", to_text(now), key)
+    elif what in {STEP, COMPACTION}:
+        fields = carried(archive, what, int(key))
+        last = fields.get("masked_at")
+        carry(archive, what, int(key), {**fields, "masked_at": now if last is None else max(now, last + 1)})
+
+
+def read_sessions(archive: Archive) -> list[StoredSession]:
+    """Return all sessions."""
+    names = ARCHIVE_COLUMNS[StoredSession]
+    rows = archive.rows(
+        f"SELECT {', '.join(names)}, fields FROM session LEFT JOIN carried ON what = 'session' AND key = session.id "
+        "ORDER BY session.id"
+    )
+    return [StoredSession(**dict(zip(names, row, strict=False)), **_fields(row[-1])) for row in rows]
+
+
+def read_page(archive: Archive, session: int, session_id: str, after: int, limit: int) -> list[tuple[int, StoredStep]]:
+    """Return the steps of a session whose positions follow `after`, each with its position."""
+    places = archive.rows(_PLACES, session, after, limit)
+    steps = read_steps(archive, [number for _, number in places], session_id)
+    return [(place, steps[number]) for place, number in places if number in steps]
+
+
+def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None = None) -> dict[int, StoredStep]:
+    """Return steps by their numbers, in that order, with the given session or the one that had them first."""
+    placed = find_placed(archive, numbers)
+    chosen = ", ".join(map(str, numbers))
+    first = {
+        number
+        for (number,) in archive.rows(
+            f"SELECT min(id) FROM step WHERE turn IN (SELECT turn FROM step WHERE id IN ({chosen})) GROUP BY turn"
+        )
+    }
+    extra = dict(archive.rows(f"SELECT key, fields FROM carried WHERE what = 'step' AND key IN ({chosen})"))
+    return {
+        number: StoredStep(
+            **{
+                **found.step.as_dict(),
+                "session_id": session_id or found.session_id,
+                "starts_turn": number in first,
+                **_fields(extra.get(number)),
+            }
+        )
+        for number in numbers
+        if (found := placed.get(number)) is not None
+    }
+
+
+def as_stored(archive: Archive, items: Sequence[LedgerItem]) -> list[StoredItem]:
+    """Return items of the ledger as records, with their former aliases."""
+    boundaries = dict(archive.rows("SELECT id, boundary_uuid FROM compaction"))
+    aliases: dict[str, list[str]] = {}
+    for alias, uuid in archive.rows("SELECT alias, uuid FROM item_alias WHERE uuid != '' ORDER BY alias"):
+        aliases.setdefault(uuid, []).append(alias)
+    return [
+        StoredItem(
+            **{
+                **item.as_dict(),
+                "compaction": None,
+                "boundary_uuid": boundaries.get(item.compaction),
+                "aliases": tuple(aliases.get(item.uuid, ())),
+                **carried(archive, ITEM, item.uuid),
+            }
+        )
+        for item in items
+    ]
+
+
+def read_compactions(archive: Archive) -> list[StoredCompaction]:
+    """Return the compactions that have a boundary and were not forgotten."""
+    names = ARCHIVE_COLUMNS[StoredCompaction]
+    found = [
+        {**dict(zip(names, row, strict=False)), **_fields(row[-1])} for row in archive.rows(_COMPACTIONS, FORGOTTEN)
+    ]
+    return [
+        StoredCompaction(**{**fields, "summary": None if fields["summary"] is None else unpack(fields["summary"])})
+        for fields in found
+    ]
+
+
+def read_links(archive: Archive) -> Iterator[StoredLink]:
+    """Return the links between items, in the order in which they were made."""
+    rows = archive.rows("SELECT from_uuid, to_uuid, relation, at FROM item_link ORDER BY at, relation DESC, 1, 2")
+    return (StoredLink(*row) for row in rows)
+
+
+def _fields(packed: str | bytes | None) -> dict[str, Any]:
+    fields = parse_json(unpack(packed)) if packed else {}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}

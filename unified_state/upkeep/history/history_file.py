@@ -1,0 +1,167 @@
+"""A history file: all records of a project as JSON Lines, to move them to another tier without loss.
+
+The header has format, version and project. The last line has the number of records and the SHA-256 of all lines before
+it, so a truncated or changed file is detected.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from typing import Any
+
+from unified_state.errors import ForeignFileError, NewerVersionError, StorageError
+from unified_state.lib.files import PRIVATE, write_atomically
+from unified_state.lib.json_text import dump_json, parse_object
+from unified_state.lib.package import upgrade_line
+from unified_state.lib.read_files import open_regular
+from unified_state.lib.record import Record
+from unified_state.model.history_records import HistoryRecord, StoredLink, Tombstone
+from unified_state.upkeep.history.record_fields import RECORD, to_object, to_record
+
+FORMAT, VERSION = "unified-state history", 1
+_END = "end"
+_SURROGATES = "surrogatepass"  # a text may hold a lone surrogate, which must survive the round trip
+_LONGEST_LINE = 1 << 30
+_LONGEST_END = 1_000  # bytes of the last line
+_TARGET = "name a file in a folder of yours, on a disk with room"
+
+
+class Header(Record):
+    """The first line of a history file. `handover` is what a hand-over says beside its records."""
+
+    project: str
+    version: int = VERSION
+    handover: dict[str, Any] | None = None
+
+
+def is_history(first_line: bytes) -> bool:
+    """Return whether a file with this first line is a history file, of any version."""
+    return FORMAT in str((parse_object(first_line, _SURROGATES) or {}).get("format"))
+
+
+def write_history(
+    path: str,
+    project: str,
+    records: Iterable[HistoryRecord],
+    seal: Callable[[str], str] | None = None,
+    *,
+    handover: dict[str, Any] | None = None,
+) -> int:
+    """Write a history file, readable only by its owner, and return the number of records.
+
+    The file is replaced atomically. `seal` signs the SHA-256, so that its writer can verify the file later. Raises
+    StorageError.
+    """
+    target = os.path.realpath(path)
+    is_odd = os.path.exists(path) and not os.path.isfile(path)  # a pipe or a device, which would be replaced
+    if is_odd or not os.path.isdir(os.path.dirname(target)):
+        message = f"{path} cannot be written: {'it is no file' if is_odd else 'there is no such folder'}"
+        raise StorageError(message, _TARGET)
+    digest, count = sha256(), -1  # the header is no record
+
+    def lines() -> Iterator[bytes]:
+        nonlocal count
+        for line in _lines(project, records, handover):
+            digest.update(line)
+            count += 1
+            yield line
+        sealed = {"seal": seal(digest.hexdigest())} if seal else {}
+        yield _line({RECORD: _END, "records": count, "sha256": digest.hexdigest(), **sealed})
+
+    try:
+        write_atomically(target, lines(), PRIVATE)
+    except StorageError as error:
+        if isinstance(error.__cause__, OSError):
+            error.hint = _TARGET
+        raise
+    return count
+
+
+def read_history(path: str) -> Iterator[Header | HistoryRecord]:
+    """Yield the header of a history file, then its records. Raises ForeignFileError for an unreadable or damaged file,
+    and NewerVersionError for a newer format.
+    """
+    try:
+        with open_regular(path) as file:
+            yield from _read(path, file)
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise ForeignFileError(message, "name a file that you may read") from error
+
+
+def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
+    """Return whether a history file, already read to its end, has this seal."""
+    with open_regular(path) as file:
+        file.seek(max(0, os.path.getsize(path) - _LONGEST_END))
+        end = parse_object(file.read(_LONGEST_END).splitlines()[-1], _SURROGATES) or {}
+    return end.get("seal") == seal(str(end.get("sha256")))
+
+
+def _lines(project: str, records: Iterable[HistoryRecord], handover: dict[str, Any] | None) -> Iterator[bytes]:
+    """Yield the lines of the header and the records. Links and tombstones are sorted, so that every tier writes the
+    same file for the same history.
+    """
+    beside = {} if handover is None else {"handover": handover}
+    yield _line({"format": FORMAT, "version": VERSION, "project": project, **beside})
+    last: list[StoredLink | Tombstone] = []
+    for record in records:
+        if isinstance(record, (StoredLink, Tombstone)):
+            last.append(record)
+        else:
+            yield _line(to_object(record))
+    for record in sorted(
+        last, key=lambda record: (isinstance(record, Tombstone), *map(str, record.as_dict().values()))
+    ):
+        yield _line(to_object(record))
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return (dump_json(value) + "\n").encode("utf-8", _SURROGATES)
+
+
+def _read(path: str, lines: Any) -> Iterator[Header | HistoryRecord]:
+    digest, count, end = sha256(), 0, None
+    for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b""), 1):
+        if line.endswith(b"\r\n"):
+            raise _damaged(path, "its line ends were changed")
+        told = parse_object(line, _SURROGATES) or {}
+        if end is not None or not told or not line.endswith(b"\n"):
+            raise _damaged(path, f"line {number} is no line of a history")
+        if number == 1:
+            yield _header(path, told)
+        elif told.get(RECORD) == _END:
+            end = (told.get("records"), told.get("sha256"), digest.hexdigest())
+        else:
+            count += 1
+            yield _record(path, number, told)
+        digest.update(line)
+    if end is None:
+        raise _damaged(path, "it ends before its end")
+    if end[0] != count or end[1] != end[2]:
+        raise _damaged(path, "it is not as it was written")
+
+
+def _header(path: str, told: dict[str, Any]) -> Header:
+    version, project = told.get("version"), told.get("project")
+    if not isinstance(version, int) or not isinstance(project, str) or told.get("format") != FORMAT:
+        raise _damaged(path, "its header cannot be read")
+    if version > VERSION:
+        message = f"{path} has version {version} of a history file; this unified-state knows up to {VERSION}"
+        raise NewerVersionError(message, f"upgrade unified-state: {upgrade_line()}")
+    handover = told.get("handover")
+    return Header(project=project, version=version, handover=handover if isinstance(handover, dict) else None)
+
+
+def _record(path: str, number: int, told: dict[str, Any]) -> HistoryRecord:
+    try:
+        return to_record(told)
+    except ValueError as error:
+        message = f"line {number} of {path} cannot be used: {error}"
+        hint = "upgrade unified-state, if a newer one wrote it; nothing of it was imported"
+        raise ForeignFileError(message, hint) from error
+
+
+def _damaged(path: str, what: str) -> ForeignFileError:
+    return ForeignFileError(f"{path} is damaged: {what}", "export it again; nothing of it was imported")
