@@ -9,7 +9,7 @@ PIP := $(RUN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST ?= pytest
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
-WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interfaces other_hosts plugin real_client contracts extras/team
+WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interfaces other_hosts plugin real_client contracts extras/team extras/viewer
 
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE

@@ -30,6 +30,7 @@ MARKERS = {
     "structure/test_start_up.py": "process",
     "structure/test_wheel.py": "process",
     "extras/team": "server",
+    "extras/viewer": "process",
     "extras/handover/test_hostile_worktrees.py": "process",
 }
 # What `make stress` runs and `make test` leaves out: what repeats one thing at hundreds of points, in large, elsewhere,
