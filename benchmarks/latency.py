@@ -253,7 +253,7 @@ def starts(world: World) -> list[Contender]:
 def commands(world: World, steps: int) -> list[Contender]:
     """Everyday commands in an archive of many steps."""
     done = subprocess.run(
-        [PROGRAM, "install", "--yes"], env=world.environment, cwd=world.project, capture_output=True, check=False
+        [PROGRAM, "install"], env=world.environment, cwd=world.project, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr
     data = world.home / Path(default_data_dir()).relative_to(Path.home())

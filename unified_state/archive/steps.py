@@ -125,7 +125,8 @@ def typed_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, S
     rows = archive.rows(
         f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind IN (?2, ?3) "
         f"AND {STANDS} AND step.id IN "
-        "(SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL) "
+        "(SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL "
+        "ORDER BY id DESC LIMIT ?4) "  # a turn begins with a prompt
         "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY step.id DESC LIMIT ?4",
         session,
         KIND_NUMBERS[PROMPT],
@@ -139,8 +140,8 @@ def uses_of_turns(archive: Archive, session: int) -> dict[int, int]:
     """Return how many steps of each turn of a session were asked for by a search or `show`."""
     return dict(
         archive.rows(
-            "SELECT turn, count(*) FROM access JOIN step ON step.id = access.step WHERE turn IN "
-            "(SELECT id FROM turn WHERE session = ?) GROUP BY turn",
+            "SELECT turn, count(*) FROM access CROSS JOIN step ON step.id = access.step "  # from the few that were
+            "CROSS JOIN turn ON turn.id = step.turn WHERE session = ? GROUP BY turn",
             session,
         )
     )

@@ -33,7 +33,7 @@ from unified_state.restore.rules.recent_work import recent_work, uncommitted
 from unified_state.restore.rules.summary_guidance import shows_compact_line
 from unified_state.settings import Settings, environment
 
-_PENDING, _STEPS, _PROMPTS = 20, 1_000, 1_000
+_PENDING, _STEPS, _PROMPTS = 20, 1_000, 400
 _LAST_STEPS, _LAST_PROMPTS = 60, 8
 _TYPED = ("<command-", "<teammate-message")  # notices with words of the user or of a team's lead in them
 _OWN_COMMAND = "/context-compact"

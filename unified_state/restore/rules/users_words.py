@@ -31,13 +31,18 @@ def unquoted_lines(prompts: Sequence[Prompt], summary: str, tokens: float) -> li
     quoted = _Quoted(summary)
     lacking = [(prompt.turn, harmless(" ".join(_lacking(prompt.text, quoted)))) for prompt in prompts]
     lacking = list(dict.fromkeys(found for found in lacking if found[1]))
-    lines: list[str] = []
-    for limit in _LIMITS:
-        limits = [max(limit, _FIRST), *[limit] * len(lacking)]
-        lines = [f"  T{turn}: {cut(text, most)}" for (turn, text), most in zip(lacking, limits, strict=False)]
-        if sum(map(_tokens, lines)) <= tokens:
-            return lines
-    return _ends(lines, tokens - _COUNTED) if lines else []
+    if not lacking:
+        return []
+    shortest = _cut_to(_LIMITS[-1], lacking)
+    if sum(map(_tokens, shortest)) > tokens:
+        return _ends(shortest, tokens - _COUNTED)
+    fitting = (lines for lines in (_cut_to(limit, lacking) for limit in _LIMITS) if sum(map(_tokens, lines)) <= tokens)
+    return next(fitting)
+
+
+def _cut_to(limit: int, lacking: Sequence[tuple[int, str]]) -> list[str]:
+    limits = [max(limit, _FIRST), *[limit] * len(lacking)]
+    return [f"  T{turn}: {cut(text, most)}" for (turn, text), most in zip(lacking, limits, strict=False)]
 
 
 def _ends(lines: list[str], tokens: float) -> list[str]:
