@@ -21,7 +21,7 @@ from unified_state.restore.restore_table import know_news, last_news
 PACKAGE = Path(__file__).parents[3] / "unified_state"
 CLASSIFIED = Path(__file__).with_name("writing_statements.txt")
 VERBS = ("INSERT", "UPDATE", "DELETE", "REPLACE")
-ELSEWHERE = ("team/postgres/", "archive/journal/", "archive/schema/")  # a server's, a journal's, triggers
+ELSEWHERE = ("extras/team/postgres/", "archive/journal/", "archive/schema/")  # a server's, a journal's, triggers
 LENGTH = 100
 
 
