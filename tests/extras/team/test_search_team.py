@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+from benchmarks.minilm_folder import minilm_folder
 from tests.builders import NOW, prompt
 from tests.contracts.contract import decision, session, step, turn, uuid
 from tests.extras.team.team import PROJECT, Team, found, send
+from unified_state.archive.vector_table import full_name
 from unified_state.errors import NotFoundError, StorageError
 from unified_state.extras.team.recall_team import explain_of_team, recall_of_team
 from unified_state.extras.team.search_team import TeamHit, find_in_team, within
 from unified_state.extras.team.sync_server import sync
 from unified_state.extras.team.team_ref import as_foreign, is_team_ref
 from unified_state.extras.team.team_server import TeamServer, agree
+from unified_state.extras.vectors.models import open_model
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import Wanted
 
@@ -226,21 +230,15 @@ def test_one_who_floods_the_words_does_not_hide_the_others(team: Team, find: Fin
 
 
 def test_by_meaning_what_has_no_word_in_common_is_found(
-    workspace: Workspace, server: TeamServer, bobs: Callable[..., int], team: Team, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, server: TeamServer, bobs: Callable[..., int], team: Team
 ) -> None:
-    np = pytest.importorskip("numpy")
-    bobs(step(1, "the storm broke the mast"), step(2, "we had lunch"))
+    texts = ("the storm broke the mast of the boat", "we had lunch")
+    bobs(*(step(number, text) for number, text in enumerate(texts, 1)))
+    workspace.settings.search_vectors, workspace.settings.minilm_folder = "minilm", minilm_folder()
+    model = open_model(workspace.settings.minilm_folder)
+    vectors = [np.frombuffer(vector, "<f2").tolist() for vector in model.encode(texts) if vector]
     with team.open("bob") as store:
-        store.vectors.add("model 1", [(uuid(1), 0, np.eye(384)[0]), (uuid(2), 0, np.eye(384)[1])])
-
-    class Reader:
-        def vector(self, _query: str) -> tuple[str, list[float]]:
-            return "model 1", np.eye(384)[0].tolist()
-
-        def read(self, *_given: object) -> None:
-            return None
-
-    monkeypatch.setattr("unified_state.extras.team.search_team.query_reader", lambda *_a, **_b: Reader())
+        store.vectors.add(full_name(model.name, model.version), [(uuid(1), 0, vectors[0]), (uuid(2), 0, vectors[1])])
     hits = find_in_team(workspace, server, Wanted(query="sailing disaster"), NOW, 30.0)
     assert hits[0].ref == "bob:S1"
 
