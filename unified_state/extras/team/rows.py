@@ -1,6 +1,6 @@
 """Records of history as rows of the server's one table, and back.
 
-A row's id follows from the kind and the name of its record, so whoever sends a record again changes nothing. A body is
+A row's id follows from the kind and the name of its record, so a record that is sent again changes nothing. A body is
 JSON in ASCII, because PostgreSQL takes neither NUL nor half of an emoji. Everything that is read back is checked in
 every field: a colleague can write what he likes into his rows.
 """

@@ -74,7 +74,7 @@ class Guard:
             return self._welcome(request)
         if not self._is_token(request.cookies.get(self._cookie, "")):
             return PlainTextResponse(_OPEN, _NOT_ALLOWED)
-        if "/live/" not in request.url.path:  # nobody asked for that
+        if "/live/" not in request.url.path:  # a page asks for these by itself
             self.used_at = time.monotonic()
         return None
 

@@ -1,6 +1,6 @@
 """The server's schema: who is a member, which projects there are, and their records.
 
-PostgreSQL itself proves who somebody is: a login role is a member of its organisation's group role, or it is nobody.
+PostgreSQL proves who a caller is: only a login role that is a member of its organisation's group role has access.
 So a role of the same name that is made later has no access. A member changes rows of his own and no others. He may
 delete none, and has no privilege on a whole table that would let him lock it against others: what is forgotten is
 overwritten.
@@ -117,7 +117,7 @@ CREATE POLICY own ON unified_state.record
     USING (project || '/' || author = ANY ((SELECT unified_state.own())::text[]));
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA unified_state FROM PUBLIC;
 """
-# The one grant of an organisation: to its group role, whoever is a member of it.
+# The one grant of an organisation: to its group role, which has all members.
 GRANTS = f"""
 GRANT USAGE ON SCHEMA unified_state TO {{group}};
 GRANT SELECT ON ALL TABLES IN SCHEMA unified_state TO {{group}};
@@ -133,7 +133,7 @@ ALTER TABLE unified_state.record
 CREATE INDEX IF NOT EXISTS record_models ON unified_state.record (project, model, at) WHERE embedding IS NOT NULL;
 """
 GRANT_VECTORS = "GRANT UPDATE (embedding, model) ON unified_state.record TO {group}"
-# What every user of a database may do by default, and nobody needs here.
+# Default rights of every user of a database that no member needs.
 REVOKED = """
 REVOKE ALL ON DATABASE {database} FROM PUBLIC;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;

@@ -204,7 +204,7 @@ def _add_vectors(connection: Connection[Any], owner: str) -> str:
 
 
 def _revoke(connection: Connection[Any], server: Server) -> str:
-    """Take from everybody what nobody needs in a database of our own. Return what could not be done."""
+    """Revoke default rights that no member needs in a database of our own. Return what failed."""
     connection.execute(SQL(REVOKED).format(database=Identifier(server.parameters["dbname"])))
     with suppress(InsufficientPrivilege):
         connection.execute(REVOKED_BY_SUPERUSER)
@@ -253,7 +253,7 @@ def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
 
 
 def _is_made_for(connection: Connection[Any], admission: Admission, login: str) -> bool:
-    """Return whether this module made a role for this member. Raises UsageError if somebody else has either name."""
+    """Return whether this module made a role for this member. Raises UsageError if another role has either name."""
     rows = connection.execute(_KNOWN, [admission.organisation, admission.member, login]).fetchall()
     for member, role, made in rows:
         if member != admission.member:
@@ -298,7 +298,7 @@ def remove_member(server: Server, organisation: str, member: str) -> str:
                 [organisation, member],
             ).fetchone()
             if row is None or row[0] is None:
-                raise _nobody(organisation, member)
+                raise _no_member(organisation, member)
             connection.execute(
                 "UPDATE unified_state.membership SET login = NULL WHERE organisation = %s AND member = %s",
                 [organisation, member],
@@ -352,7 +352,7 @@ def delete_project(server: Server, organisation: str, name: str) -> int:
         return connection.execute("DELETE FROM unified_state.record WHERE project = %s", [row[0]]).rowcount
 
 
-def _nobody(organisation: str, member: str) -> NotFoundError:
+def _no_member(organisation: str, member: str) -> NotFoundError:
     message = f"{member!r} is no member of {organisation!r}"
     return NotFoundError(message, "`unified-state server members` lists them")
 

@@ -110,7 +110,7 @@ def _members(context: Context, arguments: Namespace) -> None:
         login = "was removed" if one.login is None else f"logs in as {one.login}"
         only = f", only in {', '.join(one.projects)}" if one.projects else ""
         lines.append(f"{one.member:20} {login}{'' if one.writes else ', reads only'}{only}")
-    context.show([one.as_dict() for one in found], "\n".join(lines or ["nobody was admitted yet"]))
+    context.show([one.as_dict() for one in found], "\n".join(lines or ["there are no members yet"]))
 
 
 def _move(context: Context, arguments: Namespace) -> None:
