@@ -20,8 +20,8 @@ from benchmarks.hindcast_measures import measure
 from benchmarks.hindcast_report import ALONE, WITH_SUMMARY, CaseFacts, Measured, as_json, facts_of, tables
 from benchmarks.temporary_project import temporary_workspace
 from unified_state.capture.ingest import find_transcripts, ingest
+from unified_state.lib.text import estimate_tokens
 from unified_state.lib.times import to_milliseconds
-from unified_state.lib.tokens import count_tokens
 from unified_state.restore.preview import preview_restore
 
 BUDGETS = (250, 500, 1_000, 2_000, 4_000)
@@ -78,7 +78,7 @@ def restored(
             for tokens in budgets:
                 for summary in (None, case.summary) if alone else (case.summary,):
                     text = preview_restore(workspace, now, summary=summary, tokens=tokens).text
-                    if count_tokens([text])[0] > tokens:
+                    if estimate_tokens(text) > tokens:
                         message = f"{case.name}: a restore of {tokens} tokens has more"
                         raise ValueError(message)
                     yield case, tokens, summary, text

@@ -100,7 +100,12 @@ class SettingTable:
     budget_min = setting(300, "Below this size nothing leaves the state file.", unit="tokens")
     budget_target = setting(800, "The size to which the state file is cut once it is over budget_max.", unit="tokens")
     budget_max = setting(1200, "The size above which items leave the state file for the archive.", unit="tokens")
-    restore_tokens = setting(4500, "The size of all that a session start gives back.", unit="tokens", most=9000)
+    restore_tokens = setting(
+        4500,
+        "The size of all that a session start gives back, by an estimate.",
+        unit="tokens",
+        most=9000,
+    )
     restore_on_clear = setting(
         "essentials",
         "What comes back after /clear: constraints and work item, everything, or nothing.",

@@ -65,7 +65,7 @@ def test_git_is_told_as_it_is_now(project: Project, tmp_path: Path, git: Callabl
     assert "latest commit: " in told
     assert "Keep it" in told
     assert "changed: now.py" in told
-    assert "edited since the last commit" not in told
+    assert "not run since" not in told
 
 
 def test_every_ref_in_a_restore_can_be_recalled(project: Project, tmp_path: Path) -> None:

@@ -70,7 +70,6 @@ recents = st.builds(
     runs=st.lists(runs, max_size=4).map(tuple),
     edits=edited,
     commits=edited,
-    clean=st.none() | numbers,
     in_flight=st.lists(hostile, max_size=2).map(tuple),
 )
 weights = st.floats(0, 100)
@@ -213,7 +212,7 @@ def test_the_banner_looks_like_the_seeds() -> None:
         "[WORK] PROJ-12 Switch; phase test; progress 75%",
         "[CONSTRAINTS] 1 blocking",
         "  C1 (the user said, blocking): API v1 stays. Source: the user",
-        "[TODO] Pending actions: 1",
+        "[TODO] 1 open, as last noted",
         "  - Run it",
         "[DECISIONS] 1 irreversible",
         "  D1 (inferred, irreversible): Use SQLite. Why: one file, no server",

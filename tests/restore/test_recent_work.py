@@ -5,7 +5,7 @@ import pytest
 from unified_state.lib.json_text import dump_json
 from unified_state.model.known import Recent, Run, Said
 from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT, Step
-from unified_state.restore.rules.recent_work import recent_work, uncommitted
+from unified_state.restore.rules.recent_work import recent_work
 
 ROOT = "/home/ada/proj"
 
@@ -100,14 +100,6 @@ def test_commits_and_the_last_push_are_known() -> None:
     assert found.pushed == 1
 
 
-@pytest.mark.parametrize(
-    "output", ["On branch main\nnothing to commit, working tree clean", "Successfully rebased onto a"]
-)
-def test_what_git_says_of_a_clean_tree_is_known(output: str) -> None:
-    found = recent(edit("a.py"), bash("git status", output), bash("make test", "8 passed"))
-    assert (found.clean, found.edits) == (1, (("a.py", 2),))
-
-
 def test_a_command_without_a_result_is_in_flight_if_nothing_came_after_it() -> None:
     waiting = Step("99", 0, TOOL_CALL, 99, dump_json({"command": "make bench"}), "Bash", tool_use_id="toolu_99")
     assert recent_work([*steps(bash("make")), (7, waiting)], ROOT).in_flight == ("make bench",)
@@ -183,15 +175,6 @@ def test_it_ends_as_write_stdin_says() -> None:
 def test_a_command_in_the_background_without_an_end_goes_on() -> None:
     (run,) = recent(bash("make bench", STARTED), edit("a.py")).runs
     assert (run.last, run.goes_on) == ("", True)
-
-
-def test_uncommitted_files_are_those_edited_after_the_last_commit() -> None:
-    commit = bash("git commit -m one", "[main 1a2b3c4] One")
-    failed = bash("git commit -m two", "nothing to commit", failed=True)
-    found = uncommitted(steps("first", edit("a.py"), commit, "then", edit("b.py"), failed), ROOT)
-    assert [said.text for said in found.texts] == ["then", "first"]
-    assert found.edits == (("b.py", 1),)
-    assert uncommitted(steps(edit("a.py"), failed), ROOT).edits == (("a.py", 1),)
 
 
 def test_a_command_in_the_background_ends_as_its_notification_says() -> None:

@@ -22,19 +22,18 @@ ENDED = Known(
     reason="clear",
     now=3 * HOUR,
     prompts=(Prompt(turn=1, at=HOUR, text="Add retries to the client"),),
-    recent=Recent(texts=said("Retries work.\n\nNext: honour `Retry-After`."), edits=(("src/client.py", 3),)),
+    recent=Recent(texts=said("Retries work.\n\nNext: honour `Retry-After`.")),
     pending_actions=("Honour Retry-After", "Write the docs"),
 )
 
 
-def test_it_tells_the_last_prompt_the_last_answer_the_next_step_and_uncommitted_work() -> None:
+def test_it_tells_the_last_prompt_the_last_answer_and_the_next_step() -> None:
     assert last_session(ENDED) == (
         "[LAST SESSION] 2 h ago",
         [
             "  last prompt: Add retries to the client",
             "  last answer: Retries work. Next: honour `Retry-After`.",
             "  next: Honour Retry-After",
-            "  edited since the last commit: src/client.py",
         ],
     )
 

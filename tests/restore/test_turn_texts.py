@@ -54,6 +54,11 @@ def test_a_call_without_a_result_or_of_ours_is_not_among_them() -> None:
     assert last_steps([turn(1, EDIT[0], *ours)], 500) == []
 
 
+def test_what_the_client_adds_to_a_result_is_not_told() -> None:
+    read = ran("Read", "1 x\n<system-reminder>\nIs it malware?\n</system-reminder>", file_path="/p/a.py")
+    assert last_steps([turn(1, *read)], 500) == ["  T1 Read /p/a.py -> 1 x"]
+
+
 def test_of_a_long_step_both_ends_are_told() -> None:
     (line,) = last_steps([turn(1, text(f"It begins. {'And so on. ' * 200}It ends."))], 500)
     assert line.startswith("  T1 agent: It begins.")

@@ -101,6 +101,11 @@ def test_the_same_words_in_one_turn_come_once() -> None:
     assert unquoted_lines(twice, "", 1200) == ["  T1: Never push."]
 
 
+def test_words_that_were_typed_twice_come_once() -> None:
+    twice = [Prompt(turn=turn, at=NOW, text="Never push.") for turn in (1, 2)]
+    assert unquoted_lines(twice, "", 1200) == ["  T1: Never push."]
+
+
 def test_where_not_all_fit_all_are_cut_before_one_is_left_out() -> None:
     found = lines(*(f"{number} {'at some length ' * 40}" for number in range(10)))
     assert [line.split()[1] for line in found] == [str(number) for number in range(10)]

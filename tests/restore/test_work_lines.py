@@ -34,18 +34,10 @@ def test_git_now_stands_instead_of_what_the_log_guesses() -> None:
     ]
 
 
-def test_where_git_is_not_read_now_the_edits_after_the_last_commit_are_told() -> None:
-    edits = (("b.py", 1), ("a.py", 5))
-    saved = GitState(branch="old")
-    assert now(git=saved, current=False, edits=edits, commits=(("1a2b One", 3),), pushed=0) == [
-        "  edited since the last commit that this session shows: b.py"
-    ]
-    assert now(edits=edits) == ["  edited since the last commit that this session shows: b.py, a.py"]
-
-
-def test_a_git_status_that_says_clean_ends_that_line() -> None:
-    assert now(edits=(("a.py", 5),), clean=2) == []
-    assert now(edits=(("a.py", 5),), clean=7) == ["  edited since the last commit that this session shows: a.py"]
+def test_where_git_is_not_read_now_nothing_is_said_of_it() -> None:
+    assert (
+        now(git=GitState(branch="old"), current=False, edits=(("b.py", 1),), commits=(("1a2b One", 3),), pushed=0) == []
+    )
 
 
 def test_commits_are_told_until_a_push() -> None:
@@ -67,22 +59,29 @@ CHECK = run("make test", 4, "8 passed", checks=True)
 
 
 def test_checks_that_did_not_run_since_the_last_edit_of_code_are_told() -> None:
-    lines = now(edits=(("b.py", 1), ("a.py", 2), ("c.py", 9)), runs=(CHECK,), clean=0)
+    lines = now(edits=(("b.py", 1), ("a.py", 2), ("c.py", 9)), runs=(CHECK,))
     assert lines == ["  not run since the last edit of b.py, a.py: `make test`"]
 
 
 @pytest.mark.parametrize("path", ["PROGRESS.md", "notes.txt", "docs/index.rst"])
 def test_an_edit_of_a_text_is_no_edit_of_code(path: str) -> None:
-    assert now(edits=((path, 1), ("a.py", 9)), runs=(CHECK,), clean=0) == []
+    assert now(edits=((path, 1), ("a.py", 9)), runs=(CHECK,)) == []
+
+
+def test_checks_that_look_alike_in_the_line_are_told_once() -> None:
+    long = "pytest " + " ".join(f"tests/test_{number}.py" for number in range(20))
+    runs = (run(f"{long} -x", 4, checks=True), run(f"{long} -q", 5, checks=True))
+    (line,) = now(edits=(("a.py", 1),), runs=runs)
+    assert line.count("`") == 2
 
 
 def test_where_one_check_ran_since_the_edit_nothing_is_missing() -> None:
-    assert now(edits=(("a.py", 3),), runs=(run("ruff check", 1, checks=True), CHECK), clean=0) == []
+    assert now(edits=(("a.py", 3),), runs=(run("ruff check", 1, checks=True), CHECK)) == []
 
 
 def test_many_files_are_counted() -> None:
     edits = tuple((f"f{number}.py", number) for number in range(40))
-    assert now(edits=edits)[0].endswith("f11.py and 28 more")
+    assert "f11.py and 28 more: `make test`" in now(edits=edits, runs=(CHECK.replace(age=50),))[0]
 
 
 @pytest.mark.parametrize(

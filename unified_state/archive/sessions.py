@@ -96,15 +96,13 @@ def turns_since(archive: Archive, session: int, at: int) -> int:
     return int(archive.row(query, session, at)[0])
 
 
-def waiting_for_prompt(archive: Archive, session: int) -> tuple[int, int, int]:
-    """Return three numbers, 1 or 0, for the possible additions to a session's next prompt.
-
-    They are: changes by other sessions since its last check, failed attempts, and a line about its context.
+def waiting_for_prompt(archive: Archive, session: int) -> tuple[int, int]:
+    """Return two numbers, 1 or 0, for the possible additions to a session's next prompt: changes by other sessions
+    since its last check, and a line about its context.
     """
-    row: tuple[int, int, int] = archive.row(
+    row: tuple[int, int] = archive.row(
         "SELECT EXISTS (SELECT 1 FROM session JOIN news ON news.id > session.news "
         "AND news.session_id IS NOT session.session_id WHERE session.id = ?1), "
-        "EXISTS (SELECT 1 FROM item WHERE kind = 'attempt' AND status = 'active'), "
         "EXISTS (SELECT 1 FROM context WHERE session = ?1 AND line NOT NULL)",
         session,
     )

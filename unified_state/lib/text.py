@@ -338,12 +338,12 @@ def find_quote(text: str, said: str) -> str | None:
     return text[kept[at] : kept[at + len(wanted) - 1] + 1]
 
 
-_CHARACTERS_PER_TOKEN = 3.6
-_TOKENS_OF_OTHERS, _TOKENS_BEYOND_BMP = 0.8, 2.0
+_CHARACTERS_PER_TOKEN = 3.9
+_TOKENS_OF_OTHERS, _TOKENS_BEYOND_BMP = 1.1, 3.0
 
 
 def estimate_tokens(text: str) -> int:
-    """Return a quick, high estimate of the tokens of a text: current Claude tokenizers give more than o200k."""
+    """Return a quick estimate of the tokens of a text. Of restored texts it is near the median of o200k's counts."""
     if text.isascii():
         return round(len(text) / _CHARACTERS_PER_TOKEN + 0.5)
     plain = len(text.encode("ascii", "ignore"))

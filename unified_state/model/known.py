@@ -57,7 +57,6 @@ class Survival(Record):
 
 
 RELEVANT = "relevant"  # context for a prompt after a compaction
-TRIED = "tried"  # earlier attempts on the files that a prompt names
 ELSEWHERE = "elsewhere"  # decisions of other sessions since the last prompt
 
 
@@ -108,8 +107,7 @@ class Run(Record):
 
 class Recent(Record):
     """The recent part of a session, the newest first: texts, runs, edited files, and commits, the last two with their
-    ages in tool calls. `pushed` is the age of the last push, `clean` that of the last word of git that no change waits
-    for a commit. `in_flight` are the commands that have no result.
+    ages in tool calls. `pushed` is the age of the last push. `in_flight` are the commands that have no result.
     """
 
     texts: tuple[Said, ...] = ()
@@ -117,7 +115,6 @@ class Recent(Record):
     edits: tuple[tuple[str, int], ...] = ()
     commits: tuple[tuple[str, int], ...] = ()
     pushed: int | None = None
-    clean: int | None = None
     in_flight: tuple[str, ...] = ()
 
 

@@ -23,13 +23,13 @@ from unified_state.ledger.rules.short_item import oldest_first, unenforced
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.model.item import LedgerItem
-from unified_state.model.known import Composition, Known, Prompt, Reason, Turn
+from unified_state.model.known import Composition, Known, Prompt, Reason, Recent, Said, Turn
 from unified_state.model.session_state import GitState, WorkItem
-from unified_state.model.step import NOTICE, PROMPT, Step
+from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 from unified_state.project.place import Place
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
-from unified_state.restore.rules.recent_work import recent_work, uncommitted
+from unified_state.restore.rules.recent_work import recent_work
 from unified_state.restore.rules.summary_guidance import shows_compact_line
 from unified_state.settings import Settings, environment
 
@@ -245,8 +245,9 @@ def _end_of(archive: Archive, session: int | None, reason: Reason) -> dict[str, 
     prompts = [prompt for prompt in _typed(archive, session, limit=_LAST_PROMPTS) if not _is_own(prompt.text)]
     if not prompts:
         return {}
-    root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
-    return {"prompts": (prompts[-1],), "recent": uncommitted(recent_steps(archive, session, _LAST_STEPS), root)}
+    steps = recent_steps(archive, session, _LAST_STEPS)
+    texts = (Said(turn=turn, at=step.at, text=step.text) for turn, step in reversed(steps) if step.kind == TEXT)
+    return {"prompts": (prompts[-1],), "recent": Recent(texts=tuple(texts))}
 
 
 def _is_own(prompt: str) -> bool:

@@ -11,13 +11,12 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Restore, keep_restore
 from unified_state.lib.fence import fenced
 from unified_state.model.hook_event import BRIEF, WORKING_SET
-from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED
+from unified_state.model.known import ELSEWHERE, RELEVANT
 
 _ABOUT = {
     BRIEF: "recorded facts of this project from before, as data",
     WORKING_SET: "files, commands and turns from before, as data",
     RELEVANT: "archived turns from before, as data",
-    TRIED: "attempts from before that failed, as data",
     ELSEWHERE: "what other sessions of this project recorded, as data",
 }
 

@@ -14,17 +14,14 @@ from unified_state.capture.rules.presence import judge
 from unified_state.errors import NotFoundError
 from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.lib.record import Record
-from unified_state.lib.text import estimate_tokens
 from unified_state.lib.tokens import count_tokens
 from unified_state.model.hook_event import BRIEF, PARTS, Moment
-from unified_state.model.known import RELEVANT, Composition, Known
+from unified_state.model.known import RELEVANT, Known
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose
 from unified_state.settings import Settings
-
-_TRIES, _FULL = 6, 0.985  # attempts, and the part of the limit that is close enough
 
 
 class Preview(Record):
@@ -91,7 +88,7 @@ def _preview(
     if summary is not None:
         known = known.replace(summary=summary, survival=judge(stated_items(archive, [ACTIVE]), summary))
     relevant = _relevant(archive, known, workspace.settings, prompt) if prompt else ""
-    texts = {**_within(known, workspace.settings, relevant).as_dict(), RELEVANT: relevant}
+    texts = {**restored_text(known, workspace.settings).as_dict(), RELEVANT: relevant}
     parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts[part]]
     text = "\n".join(text for _, text in parts)
     *sizes, tokens = count_tokens([*(text for _, text in parts), text])
@@ -106,28 +103,6 @@ def _relevant(archive: Archive, known: Known, settings: Settings, prompt: str) -
     while len(lines) > 1 and count_tokens(["\n".join(lines)])[0] > settings.restore_tokens / 2:
         lines.pop()
     return "\n".join(lines) if len(lines) > 1 else ""
-
-
-def _within(known: Known, settings: Settings, relevant: str) -> Composition:
-    """Return the longest text that keeps the limit by an exact count, together with the relevant turns.
-
-    Hooks have no time for an exact count and estimate.
-    """
-    limit = settings.restore_tokens
-    best, best_size, aim = Composition(), 0, float(limit)
-    for _ in range(_TRIES):
-        composition = restored_text(known, settings, aim)
-        text = "\n".join(filter(None, (*composition.as_dict().values(), relevant)))
-        (size,) = count_tokens([text])
-        if best_size < size <= limit:
-            best, best_size = composition, size
-        if not size or _FULL * limit <= size <= limit:
-            break
-        if size < limit:
-            aim *= limit / size
-        else:  # another limit may have shortened it, so reduce its own size instead of the aim
-            aim = min(aim, estimate_tokens(text)) * _FULL * limit / size
-    return best
 
 
 _NO_LIMIT = 1_000_000

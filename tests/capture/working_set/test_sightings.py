@@ -51,14 +51,27 @@ def answered(text: str, tool: str, root: str = ROOT, *, is_error: bool = False, 
 @pytest.mark.parametrize(
     ("tool", "fields"),
     [
-        ("Edit", {"old_string": "first_name", "new_string": "last_name"}),
-        ("MultiEdit", {"edits": [{"old_string": "first_name", "new_string": "last_name"}]}),
+        ("Edit", {"old_string": "first_name", "new_string": "first_name + last_name"}),
+        ("MultiEdit", {"edits": [{"old_string": "", "new_string": "first_name + last_name"}]}),
         ("Write", {"content": "first_name + last_name"}),
     ],
 )
 def test_an_edit_shows_the_file_and_the_identifiers_in_what_was_written(tool: str, fields: dict[str, Any]) -> None:
     assert called(tool, file_path=f"{ROOT}/src/a.py", **fields) == {
         "src/a.py": Sighting("src/a.py", EDITED, {"first_name", "last_name"}, heat=HEAT)
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "fields"),
+    [
+        ("Edit", {"old_string": "first_name", "new_string": "last_name"}),
+        ("MultiEdit", {"edits": [{"old_string": "first_name", "new_string": "last_name"}]}),
+    ],
+)
+def test_an_edit_takes_away_the_identifiers_that_it_removes(tool: str, fields: dict[str, Any]) -> None:
+    assert called(tool, file_path=f"{ROOT}/src/a.py", **fields) == {
+        "src/a.py": Sighting("src/a.py", EDITED, {"last_name"}, {"first_name"}, heat=HEAT)
     }
 
 
@@ -102,6 +115,11 @@ def test_a_read_that_failed_shows_nothing() -> None:
 
 def test_of_a_long_text_the_beginning_is_looked_at_up_to_a_whole_word() -> None:
     assert list(seen(step(TEXT, "a/first.py " * 10_000 + "last.py"))) == ["a/first.py"]
+
+
+def test_a_search_that_failed_shows_nothing() -> None:
+    error = f"<tool_use_error>Path does not exist: {ROOT}/a.py</tool_use_error>"
+    assert answered(error, "Grep", path=f"{ROOT}/a.py", is_error=True) == {}
 
 
 def test_a_search_shows_the_files_with_the_identifiers_in_their_lines() -> None:

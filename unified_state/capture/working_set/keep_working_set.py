@@ -38,6 +38,7 @@ class _Sum:
         self.weight = 0.0
         self.heat = 0.0
         self.words: dict[str, float] = {}
+        self.lost: set[str] = set()
         self.gone: str | None = None
 
     def add(self, sighting: Sighting, growth: float) -> None:
@@ -47,6 +48,9 @@ class _Sum:
         self.heat += sighting.heat * growth
         self.gone = self.gone if sighting.gone is None else sighting.gone
         words = self.words
+        self.lost = (self.lost | sighting.lost) - sighting.words
+        for word in sighting.lost:
+            words.pop(word, None)
         for word in sighting.words:
             words[word] = words.get(word, 0.0) + weight
 
@@ -91,7 +95,7 @@ class WorkingSetKeeper:
 
 def _raised_entry(before: Entry | None, path: str, seen: _Sum, clock: int) -> Entry:
     """Return a row with the sightings since the last write added."""
-    words = before.words if before else {}
+    words = {word: level for word, level in before.words.items() if word not in seen.lost} if before else {}
     for word, weight in seen.words.items():
         words[word] = raised(words.get(word), weight, clock)
     if len(words) > _MOST_WORDS * 1.25:

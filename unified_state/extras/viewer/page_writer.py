@@ -15,7 +15,7 @@ from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.hook_event import BRIEF, WORKING_SET
-from unified_state.model.known import ELSEWHERE, RELEVANT, TRIED
+from unified_state.model.known import ELSEWHERE, RELEVANT
 
 MOST_CHARACTERS = 3_000  # of a text on a page with others
 _THIN = "\u202f"  # between groups of three digits
@@ -29,7 +29,6 @@ PART_NAMES = {
     BRIEF: "the state",
     WORKING_SET: "files, commands and turns",
     RELEVANT: "turns about the prompt",
-    TRIED: "what failed before",
     ELSEWHERE: "news of other sessions",
 }
 

@@ -37,5 +37,5 @@ def _is_quiet(call: HookCall, archive: Archive) -> bool:
         return False
     if latest_compaction(archive, session) is not None:
         return False  # each prompt after it gets what the archive knows about it
-    has_news, _, has_line = waiting_for_prompt(archive, session)
+    has_news, has_line = waiting_for_prompt(archive, session)
     return not (has_news or has_line)

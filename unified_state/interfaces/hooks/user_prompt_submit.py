@@ -66,18 +66,13 @@ def _additions(call: HookCall, archive: Archive, session: int) -> str:
     output = _after_compaction(call, archive, session)
     if utf16_units(output) > _MOST_UNITS - _SHORT_UNITS:
         return output  # the rest follows with the next prompt
-    has_news, has_attempts, has_line = waiting_for_prompt(archive, session)
+    has_news, has_line = waiting_for_prompt(archive, session)
     if has_news:
         from unified_state.restore.other_sessions import decided_elsewhere
 
         repository = call.workspace.place.repository
         news = decided_elsewhere(archive, repository, session, call.now, is_enforced=call.is_enforced)
         output = _with(output, news)
-    if has_attempts:
-        from unified_state.restore.tried_before import tried_before
-
-        tried = tried_before(archive, session, call.event.session_id, call.event.text("prompt"), call.now)
-        output = _with(output, tried)
     if has_line:
         from unified_state.context.window.context_table import take_line
 

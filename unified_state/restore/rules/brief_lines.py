@@ -114,7 +114,7 @@ def _last_session(known: Known) -> Iterator[Section]:
 def _todo(known: Known) -> Iterator[Section]:
     if known.pending_actions:
         actions = [f"  - {cut(harmless(action), _ACTION_CHARACTERS)}" for action in known.pending_actions]
-        yield f"[TODO] Pending actions: {len(actions)}", actions
+        yield f"[TODO] {len(actions)} open, as last noted", actions
 
 
 _HOW_TO = "`unified-state show REF` prints an item or turn, `unified-state search WORDS` finds more."

@@ -7,6 +7,7 @@ units, so two hooks print the text: the first as much as fits, the second the re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import estimate_tokens, utf16_units
@@ -101,7 +102,7 @@ def _add_work(page: _Page, known: Known) -> None:
     page.add(RAN_TITLE, [runs[number].text for number in chosen if number < len(runs)])
     page.add(SAID_TITLE, _by_turn(known, (said[number - len(runs)] for number in chosen if number >= len(runs))))
     page.add(FILES_TITLE, files)
-    page.add(LAST_TITLE, steps)
+    page.add(LAST_TITLE, page.newest_of(LAST_TITLE, steps))
     shown = {line.split(None, 1)[0] for line in steps}
     others = [turn for turn in known.turns if f"T{turn.number}" not in shown]
     page.add(TURNS_TITLE, important_turns(others, known.now, page.tokens - _size([TURNS_TITLE])))
@@ -186,6 +187,13 @@ class _Page:
         if missing and title and taken:
             self._take([f"  ({missing} more)"], title)
         return not missing
+
+    def newest_of(self, title: str, lines: list[str]) -> list[str]:
+        """Return the last lines of a section for which the last output has room."""
+        room = self._rooms[-1] - utf16_units(title)
+        sizes = accumulate(utf16_units(line) + 1 for line in reversed(lines))
+        fitting = sum(size <= room for size in sizes)
+        return lines[len(lines) - fitting :]
 
     def _take(self, lines: list[str], title: str = "") -> bool:
         """Take lines into the output that is being filled, or with their section's title into the second one. Return

@@ -20,10 +20,9 @@ from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 _END = 6_000  # characters at the end of an output that are looked at
 _OUTCOME = 160
-_SAYS_NOTHING = ("<", "exit status ", "Exit code ", "]", "}", "Print help")  # wrappers, codes, ends of a structure
+# Wrappers, codes, ends of a structure, and lines that only announce.
+_SAYS_NOTHING = ("<", "exit status ", "Exit code ", "]", "}", "Print help", "Shell cwd was reset", "=== RUN")
 _NO_CALL = "<tool_use_error>"
-_COMMITS, _CHANGING = "git commit", ("_string", "content", "edits", "new_source", "*** Begin Patch")
-_COMMITTED = ("working tree clean", "Successfully rebased")  # git says that nothing waits for a commit
 _MOST_RUNS = 80  # distinct commands
 _NO_WORK = {"cd", "echo", "export", "sleep", "true"}
 
@@ -42,25 +41,6 @@ def recent_work(steps: Sequence[tuple[int, Step]], root: str) -> Recent:
     return reader.found()
 
 
-def uncommitted(steps: Sequence[tuple[int, Step]], root: str) -> Recent:
-    """Return the texts of some steps, which are in order, and the files that were edited after the last commit in them.
-
-    It takes a fraction of the time of `recent_work`: a command is not parsed, only searched for `git commit`.
-    """
-    failed = {step.tool_use_id for _, step in steps if step.kind == TOOL_RESULT and step.is_error}
-    edits: dict[str, int] = {}
-    for age, step in enumerate(reversed([step for _, step in steps if step.kind == TOOL_CALL])):
-        if step.tool_use_id in failed:
-            continue
-        if _COMMITS in step.text:
-            break
-        if any(field in step.text for field in _CHANGING):
-            for change in read_call(step).changes:
-                edits.setdefault(relative_path(change.path, root), age)
-    texts = tuple(Said(turn=turn, at=step.at, text=step.text) for turn, step in reversed(steps) if step.kind == TEXT)
-    return Recent(texts=texts, edits=tuple(edits.items()))
-
-
 class _Reader:
     """Reads calls with their results, the newest first."""
 
@@ -72,7 +52,6 @@ class _Reader:
         self._edits: dict[str, int] = {}
         self._commits: list[tuple[str, int]] = []
         self._pushed: int | None = None
-        self._clean: int | None = None
         self._has_results = False
         self._in_flight: list[str] = []
         self._ends: dict[str, Step] = {}  # the last results of commands that went on, by their ids
@@ -83,7 +62,6 @@ class _Reader:
             runs=tuple(self._runs.values()),
             edits=tuple(self._edits.items()),
             commits=tuple(self._commits),
-            clean=self._clean,
             pushed=self._pushed,
             in_flight=tuple(self._in_flight),
         )
@@ -118,8 +96,6 @@ class _Reader:
         run = self._runs[key] = _run(command, chains, result, self.age)
         if run.failed:
             return
-        if any(mark in result.text[-_END:] for mark in _COMMITTED):
-            self._clean = self.age if self._clean is None else self._clean
         if may_make(command):
             self._commits += ((fact.body["content"], self.age) for fact in commits(command, result.text))
         if self._pushed is None and any(chain[0][0] == "git" and "push" in chain[0] for chain in chains):

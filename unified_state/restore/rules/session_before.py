@@ -8,13 +8,13 @@ from unified_state.model.known import Known
 from unified_state.restore.rules.summary_guidance import shows_compact_line
 
 MOST_TOKENS = 150
-_PROMPT, _ANSWER, _NEXT, _WORK = 36, 44, 14, 16  # tokens
+_PROMPT, _ANSWER, _NEXT = 36, 44, 14  # tokens
 _SHORTER = 0.8
 _END_SHARE = 0.4  # of an answer; its end often names the next step
 
 
 def last_session(known: Known) -> tuple[str, list[str]] | None:
-    """Return the title and the lines: the last prompt, the last answer, the next step, what is not committed.
+    """Return the title and the lines: the last prompt, the last answer, the next step.
 
     Return None if no prompt is known.
     """
@@ -29,9 +29,6 @@ def last_session(known: Known) -> tuple[str, list[str]] | None:
         lines.append(f"  last answer: {_both_ends(one_line(answer))}")
     if known.pending_actions:
         lines.append(f"  next: {_within(known.pending_actions[0], _NEXT)}")
-    if known.recent.edits:
-        files = ", ".join(path for path, _ in known.recent.edits)
-        lines.append(f"  edited since the last commit: {_within(files, _WORK)}")
     return f"[LAST SESSION] {known.age(prompt.at)}", lines
 
 

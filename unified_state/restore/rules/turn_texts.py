@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import exp2, log2
 
@@ -17,6 +18,7 @@ from unified_state.restore.rules.passages import is_announcement
 
 _HALF_LIFE = 7 * 86_400_000  # milliseconds
 _HALF = 250  # characters at each end of a long step
+_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)  # the client adds it to results
 
 
 def last_steps(turns: Sequence[Turn], tokens: float) -> list[str]:
@@ -40,7 +42,7 @@ def _verbatim(turn: int, step: Step, result: Step | None) -> str:
         if result is None or not is_about_work(result, call) or call.tool in TODO_TOOLS:
             return ""  # `[TODO]` has the current list
         given = call.command or " ".join(strings_of(call.fields).split())
-        text = f"{call.tool} {given} -> {result.text}"
+        text = f"{call.tool} {given} -> {_REMINDER.sub('', result.text)}"
     elif step.kind == TEXT and step.text.strip():
         text = f"agent: {step.text}"
     else:

@@ -30,7 +30,8 @@ def unquoted_lines(prompts: Sequence[Prompt], summary: str, tokens: float) -> li
     """
     quoted = _Quoted(summary)
     lacking = [(prompt.turn, harmless(" ".join(_lacking(prompt.text, quoted)))) for prompt in prompts]
-    lacking = list(dict.fromkeys(found for found in lacking if found[1]))
+    first = {text: turn for turn, text in reversed(lacking) if text}
+    lacking = sorted((turn, text) for text, turn in first.items())
     if not lacking:
         return []
     shortest = _cut_to(_LIMITS[-1], lacking)

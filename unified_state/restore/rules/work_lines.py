@@ -25,8 +25,6 @@ def now_lines(known: Known) -> Iterator[str]:
     recent = known.recent
     if known.git is not None and known.git_is_current:
         yield from git_lines(known.git)
-    else:
-        yield from _edited(recent)
     waiting = [made for made, age in recent.commits if recent.pushed is None or age < recent.pushed]
     if waiting:
         told = "; ".join(cut(harmless(made), _COMMIT_CHARACTERS) for made in waiting[:_MOST_COMMITS])
@@ -54,21 +52,14 @@ def git_lines(git: GitState) -> Iterator[str]:
         yield f"  latest commit: {cut(harmless(git.recent_commits[0]), _FILES_CHARACTERS)}"
 
 
-def _edited(recent: Recent) -> Iterator[str]:
-    """Yield the line about the files that were edited after the last commit that the session shows."""
-    ages = [age for age in (*(age for _, age in recent.commits[:1]), recent.clean) if age is not None]
-    files = [path for path, age in recent.edits if not ages or age < min(ages)]
-    if files:
-        yield f"  edited since the last commit that this session shows: {_listed(files)}"
-
-
 def _unchecked(recent: Recent) -> Iterator[str]:
     """Yield the line about the checks that were run before the last edit of code and not since."""
     edits = [(path, age) for path, age in recent.edits if not path.endswith(_NOT_CODE)]
     checks = [run for run in recent.runs if run.checks]
     if checks and edits and all(run.age > edits[0][1] for run in checks):
         files = _listed([path for path, age in edits if age < checks[0].age])
-        told = ", ".join(f"`{cut(harmless(run.command), _CHECK_CHARACTERS)}`" for run in checks[:_MOST_CHECKS])
+        commands = dict.fromkeys(f"`{cut(harmless(run.command), _CHECK_CHARACTERS)}`" for run in checks)
+        told = ", ".join(list(commands)[:_MOST_CHECKS])
         yield f"  not run since the last edit of {files}: {told}"
 
 

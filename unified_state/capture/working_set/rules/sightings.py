@@ -25,13 +25,14 @@ _MOST_FILES = 40  # files of one search or patch
 
 
 class Sighting(Record):
-    """A file seen in a step, with identifiers in it. `gone` says what became of it, if that is known ("": it is there).
-    `heat` is its share of an edit, from 0 to 1.
+    """A file seen in a step, with identifiers in it, and those that an edit removed (`lost`). `gone` says what became
+    of it, if that is known ("": it is there). `heat` is its share of an edit, from 0 to 1.
     """
 
     path: str
     weight: float
     words: frozenset[str] | set[str] = frozenset()
+    lost: frozenset[str] | set[str] = frozenset()
     gone: str | None = None
     heat: float = 0.0
 
@@ -58,15 +59,27 @@ def _beginning(text: str, limit: int) -> str:
 
 
 def _of_call(call: Call, root: str) -> Iterator[Sighting]:
+    lost = _removed_by(call)
     for path, texts in _written_by(call, root).items():
         words = identifiers(_beginning("\n".join(texts), _LOOKED_AT_WRITTEN))
-        yield Sighting(path, EDITED, words, heat=HEAT)
+        yield Sighting(path, EDITED, words - lost, lost, heat=HEAT)
     if call.path and not call.changes:
         words = identifiers(_beginning(strings_of(_beside_paths(call)), _LOOKED_AT_WRITTEN))
         yield Sighting(relative_path(call.path, root), WRITTEN, words, heat=HEAT_OF_READING)
     if not call.files:
         written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
         yield from _of_words(written, WRITTEN, root)
+
+
+def _removed_by(call: Call) -> set[str]:
+    """Return the identifiers that an edit takes out. One that stands elsewhere in the file is seen there again."""
+    edits = call.fields.get("edits")
+    edits = [call.fields, *(edits if isinstance(edits, list) else ())]
+    old, new = (
+        identifiers(strings_of([edit.get(name) for edit in edits if isinstance(edit, dict)]))
+        for name in ("old_string", "new_string")
+    )
+    return set(old) - set(new)
 
 
 def _written_by(call: Call, root: str) -> dict[str, list[str]]:
@@ -88,7 +101,7 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
         return
     if call.path and call.tool == "Read" and not step.is_error:
         yield Sighting(relative_path(call.path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
-    elif call.tool in _SEARCHES:
+    elif call.tool in _SEARCHES and not step.is_error:
         yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
     elif call.tool in _AGENTS:
         yield from _of_words(step.text[:_LOOKED_AT], SEEN, root)
