@@ -14,7 +14,6 @@ from .conversation import Conversation
 from .installed import archives, assert_archived, commit_something, installed_with_items, restores
 from .messages import bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
-from .terminal import Terminal
 from .transcript import tool_results
 
 Folder = Callable[[Scenario], Path]
@@ -81,32 +80,3 @@ def test_a_session_in_a_worktree_that_it_entered_has_its_memory_and_its_rules(sc
     assert any(RULE in text for text in restores(scenario.api.of("main")[-1]))
     assert_archived(scenario, product, client.session_id)
     assert len(archives(scenario)) == 1
-
-
-@pytest.mark.usefixtures("tmux")
-@pytest.mark.parametrize("scope", ["local", "user"])
-def test_a_session_that_the_user_moves_has_the_memory_of_where_it_goes(scenario: Scenario, scope: str) -> None:
-    product = with_rules(scenario)
-    product.run("install", "--scope", scope)
-    other = added(scenario)
-    record = bash(f"{PROGRAM} decision add 'Use the CHINCHILLA' --rationale 'it is here'")
-    scenario.script("answer one", reply(record), "answer two")
-    with Terminal(scenario, *ALLOW_BASH) as terminal:
-        terminal.enter("hello")
-        terminal.wait_for("answer one")
-        move_to(terminal, str(other))
-        terminal.enter("goodbye")
-        terminal.wait_for("answer two")
-        terminal.leave()
-    assert "CHINCHILLA" not in product.run("decision", "list")
-    scenario.project = other
-    assert "CHINCHILLA" in product.run("decision", "list")
-    assert product.log() == ""
-
-
-def move_to(terminal: Terminal, folder: str) -> None:
-    """Type /cd, and trust the folder."""
-    terminal.enter(f"/cd {folder}")
-    terminal.answer(r"\S No, stay put", "Down")
-    terminal.answer(r"\S Yes, move here", "Enter")
-    terminal.wait_for("Moved to")

@@ -38,7 +38,7 @@ class ToolCheck:
         self, event: HookEvent, data_dir: str, environ: Mapping[str, str], report: Callable[[str], None]
     ) -> None:
         self._event, self._data_dir, self._environ, self._report = event, data_dir, environ, report
-        self._folder = session_project(event, environ, data_dir)
+        self._folder = session_project(event.session_id, environ, data_dir, event.cwd) or os.getcwd()
         self.place = locate(self._folder, data_dir, create=False)
 
     def answer(self) -> str:

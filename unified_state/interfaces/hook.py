@@ -130,7 +130,8 @@ class HookRun(Run):
     def _find(self, event: HookEvent) -> tuple[Place, Settings] | None:
         """Return the place of the session's project and its settings, or None if the user disabled us."""
         begins = self.event_name == "SessionStart" and event.text("source") != "compact"
-        self.project = session_project(event, self.environ, self.data_dir, begins=begins)
+        session = None if begins else event.session_id
+        self.project = session_project(session, self.environ, self.data_dir, event.cwd) or os.getcwd()
         place = locate(self.project, self.data_dir, create=False, shell=event.cwd)
         settings = hook_settings(place, self.data_dir, self.environ)
         return (place, settings) if settings.enabled else None
@@ -140,7 +141,7 @@ class HookRun(Run):
         place = place if place.is_settled else self._settled(event)
         self.folder = place.folder
         if self.event_name in _KEEPING and not event.agent_id:
-            keep_project(event, self.project, place, self.data_dir)
+            keep_project(event.session_id, self.project, place, self.data_dir)
         workspace = Workspace(
             place,
             settings,

@@ -63,7 +63,8 @@ def _answer(hook: Run, event: HookEvent, whole: str, short: Shortened, level: in
     from unified_state.project.workspace.session_project import session_project
     from unified_state.project.workspace.workspace import Workspace
 
-    project, shell = session_project(event, environ, hook.data_dir), event.cwd
+    shell = event.cwd
+    project = session_project(event.session_id, environ, hook.data_dir, shell) or os.getcwd()
     place = locate(project, hook.data_dir, create=False, shell=shell)
     settings, program = hook_settings(place, hook.data_dir, environ), own_program(environ)
     if not settings.enabled or program is None:  # without a program nothing could recall it

@@ -38,7 +38,8 @@ def run(data_dir: str, *, calls_other: bool = False, replaced: str = "") -> None
     try:
         raw = b"" if sys.stdin.isatty() else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
         environ, given = environment(), parse_status(raw, now)
-        place = locate(session_project(given, environ, data_dir), data_dir, create=False, shell=given.cwd)
+        project = session_project(given.session_id, environ, data_dir, given.cwd) or os.getcwd()
+        place = locate(project, data_dir, create=False, shell=given.cwd)
         other_lines = _start_other(raw, replaced, place, environ) if calls_other else str
         own = _own_line(given, place, data_dir, environ, now)
     except Exception as error:  # noqa: BLE001  # a bug is reported, and the other lines are still shown

@@ -32,22 +32,9 @@ class Session:
     def __init__(self, project: Path, home: Path) -> None:
         self.project, self.shell, self.config = project, project, home / ".claude"
         self.data = Path(default_data_dir())
-        self.transcript = self.slot(project)
+        self.transcript = self.config / "projects" / re.sub("[^a-zA-Z0-9]", "-", str(project)) / f"{SESSION}.jsonl"
         self.transcript.parent.mkdir(parents=True)
         append(self.transcript, prompt(0, "Use the CHINCHILLA parser"), answer(1, "It is used."))
-
-    def slot(self, folder: Path) -> Path:
-        """Where the client keeps the session's transcript while it is in a folder."""
-        return self.config / "projects" / re.sub("[^a-zA-Z0-9]", "-", str(folder)) / f"{SESSION}.jsonl"
-
-    def move(self, folder: Path) -> None:
-        """Move the session itself, as /cd and EnterWorktree do."""
-        moved = self.slot(folder)
-        moved.parent.mkdir(parents=True, exist_ok=True)
-        self.transcript = self.transcript.rename(moved)
-        with moved.open("a") as file:
-            file.write(f'{{"type":"relocated","sessionId":"{SESSION}","relocatedCwd":{json.dumps(str(folder))}}}\n')
-        self.shell = folder
 
     @property
     def environ(self) -> dict[str, str]:
@@ -194,31 +181,6 @@ def test_the_shell_chooses_among_the_worktrees_of_the_repository(session: Sessio
     session.hook("PreCompact", trigger="auto")
     assert len(session.archives()) == 1
     assert (tmp_path / "other" / ".claude" / "unified-session-state.json").exists()
-
-
-def test_a_session_that_moves_to_another_project_belongs_to_that(session: Session, git: Git) -> None:
-    other = added(session, git)
-    session.hook("SessionStart", "brief", source="startup")
-    session.move(other)
-    assert session.judged("git push") == ""
-    session.hook("UserPromptSubmit", prompt="Go on")
-    append(session.transcript, *(prompt(number, "x" * 1000) for number in range(400)))  # the entry is far behind now
-    session.hook("Stop", last_assistant_message="Done.")
-    assert session.judged("git push") == ""
-    assert len(session.archives()) == 2
-    session.move(session.project)
-    assert "No pushes" in session.judged("git push")
-
-
-def test_a_session_that_enters_a_worktree_keeps_its_memory(session: Session, git: Git) -> None:
-    worktree = session.project / ".claude" / "worktrees" / "w"
-    git("worktree", "add", "--quiet", str(worktree))
-    session.hook("SessionStart", "brief", source="startup")
-    session.move(worktree)
-    session.hook("UserPromptSubmit", prompt="Go on")
-    assert "No pushes" in session.judged("git push")
-    assert RULE in session.hook("SessionStart", "brief", source="compact")
-    assert len(session.archives()) == 1
 
 
 def test_outside_git_a_session_whose_shell_is_in_a_subfolder_has_the_projects_memory(
