@@ -32,6 +32,4 @@ def test_a_git_state_on_disk_has_the_seeds_names() -> None:
         "modifiedFiles": ["b"],
         "stagedChanges": "1 file changed",
         "changedCount": 0,
-        "filteredFiles": [],
-        "filteredCount": 0,
     }

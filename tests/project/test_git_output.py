@@ -12,9 +12,7 @@ from unified_state.project.rules.git_output import (
     LISTED,
     PATH_LIMIT,
     SUBJECT_LIMIT,
-    FilterReader,
     StatusReader,
-    head_place,
     recent_commits,
     what_git_says,
 )
@@ -110,23 +108,6 @@ def test_a_subject_is_cut_between_characters(character: str, before: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("output", "place"),
-    [
-        (b"/r/.git\n" + COMMIT + b"\nrefs/heads/a/b\n", (b"/r/.git", COMMIT.decode(), "a/b")),
-        (b"/r/.git\n" + COMMIT + b"\nHEAD\n", (b"/r/.git", COMMIT.decode(), None)),
-        (b"/r/.git\n" + COMMIT + b"\n", (b"/r/.git", COMMIT.decode(), None)),
-        (b"/r/.git\nHEAD\n", (b"/r/.git", None, None)),
-        (b"/new\nline/.git\n" + COMMIT + b"\nrefs/heads/main\n", (b"/new\nline/.git", COMMIT.decode(), "main")),
-        (b"", (b"", None, None)),
-    ],
-)
-def test_the_place_of_head_is_told_by_the_form_of_its_parts(
-    output: bytes, place: tuple[bytes, str | None, str | None]
-) -> None:
-    assert head_place(output) == place
-
-
-@pytest.mark.parametrize(
     ("complaint", "said"),
     [
         (b"warning: x\nfatal: not a git repository\nhint: y\n", "not a git repository"),
@@ -137,26 +118,3 @@ def test_the_place_of_head_is_told_by_the_form_of_its_parts(
 )
 def test_what_git_says_is_its_reason_in_one_line(complaint: bytes, said: str) -> None:
     assert what_git_says(complaint) == said
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 1000])
-def test_the_answer_about_attributes_may_come_in_any_pieces(size: int) -> None:
-    answer = b"".join(
-        b"\0".join((path, b"filter", value, b""))
-        for path, value in ((b"a", b"lfs"), (b"b c\n", b"unspecified"), (b"\xff", b"lfs"), (b"d", b"other"))
-    )
-    reader = FilterReader({b"lfs"})
-    for start in range(0, len(answer), size):
-        reader.feed(answer[start : start + size])
-    assert reader.filtered == {b"a", b"\xff"}
-
-
-def test_of_thousands_of_filtered_files_the_changed_ones_are_listed_and_all_are_counted() -> None:
-    reader = StatusReader(filters=True)
-    for number in range(5000):
-        reader.feed(b"1 .M N... 100644 100644 100644 1 1 %05d.%s\0" % (number, b"py" if number % 100 == 99 else b"bin"))
-    reader.feed(b"? xM Not a status\0")
-    reader.leave_out({path for path in reader.unsure() if path.endswith(b".bin")})
-    assert (reader.changed_count, reader.filtered_count) == (51, 4950)
-    assert reader.modified_files == tuple(f"{number:05d}.py" for number in range(99, 2000, 100))
-    assert len(reader.filtered) == 20

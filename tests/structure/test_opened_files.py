@@ -12,7 +12,6 @@ ALLOWED = {
     "lib/read_files": "the one place: it opens without waiting, and only regular files",
     "lib/files": "a folder, which is opened to sync it",
     "ledger/gate": "the terminal",
-    "project/git_state": "a file in memory without a name",
 }
 FUNCTIONS = {"open", "os.open", "io.open", "io.FileIO", "FileIO", "np.memmap", "fdopen", "os.fdopen"}
 METHODS = {"read_text", "read_bytes"}

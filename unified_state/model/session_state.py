@@ -20,10 +20,9 @@ class GitState(Record):
 
     `branch` is None on a detached HEAD, `commit` before the first commit. `status` has lines as `git status --short`
     prints them (`M file`, `?? file`), conflicts first, control characters escaped. `modified_files` are the paths of
-    the same entries, unescaped. `filtered_files` are files under a filter of git (Git LFS, git-crypt): only the filter
-    could tell whether they changed, and no filter is ever run. `filtered_count` is their total. `staged_changes` is the
-    one line of `git diff --cached --shortstat`. `operation` is a merge, rebase, am, cherry-pick, revert or bisect in
-    progress. `error` is git's error or a timeout; the other fields stay valid.
+    the same entries, unescaped. No filter is run, so a file under one (Git LFS) counts as changed if git looks into it.
+    `staged_changes` is the one line of `git diff --cached --shortstat`. `operation` is a merge, rebase, am,
+    cherry-pick, revert or bisect in progress. `error` is git's error or a timeout; the other fields stay valid.
     """
 
     branch: str | None = None
@@ -33,8 +32,6 @@ class GitState(Record):
     modified_files: tuple[str, ...] = ()
     staged_changes: str = ""
     changed_count: int = 0
-    filtered_files: tuple[str, ...] = ()
-    filtered_count: int = 0
     operation: str | None = None
     error: str | None = None
     unknown: dict[str, Any] = {}

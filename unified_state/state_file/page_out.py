@@ -94,7 +94,7 @@ def _shorter(state: State) -> Iterator[State]:
     for name in (newest, *reversed(others)):  # the notes of the newest are in the summaries, too
         state = state.replace(sessions={one: state.sessions[one] for one in state.sessions if one != name})
         yield state
-    git = state.git.replace(modified_files=(), filtered_files=())
+    git = state.git.replace(modified_files=())
     for shorter in (git, git.replace(status="", recent_commits=())):
         state = state.replace(git=shorter, summaries=state.summaries.replace(key_decisions=()))
         yield state

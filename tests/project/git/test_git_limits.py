@@ -13,7 +13,7 @@ import pytest
 
 from unified_state.model.session_state import GitState
 from unified_state.project.git_command import REPOSITORY_VARIABLES
-from unified_state.project.git_state import start_git
+from unified_state.project.git_state import read_git
 
 Git = Callable[..., str]
 Read = Callable[..., GitState]
@@ -55,7 +55,7 @@ def test_fifty_thousand_changed_files_are_counted_and_not_held_in_memory(
     many_files: Path, environment: dict[str, str]
 ) -> None:
     tracemalloc.start()
-    state = start_git(str(many_files), environment)()
+    state = read_git(str(many_files), environment)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (state.error, state.changed_count, len(state.modified_files)) == (None, 50_000, 20)

@@ -25,7 +25,7 @@ from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.model.session_state import GitState, State
-from unified_state.project.git_state import start_git
+from unified_state.project.git_state import read_git
 from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
 from unified_state.restore.work_in_short import work_in_short
 from unified_state.state_file.writer.record_state import refresh_state
@@ -36,9 +36,8 @@ _TRIGGER = "precompact"
 
 def on_pre_compact(call: HookCall, archive: Archive) -> str:
     """Return the addition to the client's compaction instructions: plain text, or ""."""
-    answer = start_git(call.workspace.place.repository.worktree, call.environ)
     call.capture(archive)
-    git = answer()
+    git = read_git(call.workspace.place.repository.worktree, call.environ)
     with archive.transaction(durable=False):  # the checkpoint has its own transaction
         restart_compaction(archive, call.session(archive), call.now, call.trigger)
     state = save_checkpoint(call, archive, _TRIGGER, git)

@@ -71,6 +71,6 @@ def watch_context(call: HookCall, archive: Archive) -> None:
 def _checkpoint(call: HookCall, archive: Archive) -> None:
     """Save the state with git, as before a compaction."""
     from unified_state.interfaces.hooks.pre_compact import save_checkpoint
-    from unified_state.project.git_state import start_git
+    from unified_state.project.git_state import read_git
 
-    save_checkpoint(call, archive, "threshold", start_git(call.workspace.place.repository.worktree, call.environ)())
+    save_checkpoint(call, archive, "threshold", read_git(call.workspace.place.repository.worktree, call.environ))

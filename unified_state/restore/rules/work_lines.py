@@ -45,9 +45,6 @@ def git_lines(git: GitState) -> Iterator[str]:
     yield f"  [GIT] {branch}{at}, {git.changed_count} changed paths{under_way}"
     if git.modified_files:
         yield f"  changed: {cut(harmless(', '.join(git.modified_files)), _FILES_CHARACTERS)}"
-    if git.filtered_files:
-        names = cut(harmless(", ".join(git.filtered_files)), _FILES_CHARACTERS)
-        yield f"  filtered (git would have to run a filter to tell whether they changed): {names}"
     if git.recent_commits:
         yield f"  latest commit: {cut(harmless(git.recent_commits[0]), _FILES_CHARACTERS)}"
 
