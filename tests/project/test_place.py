@@ -76,11 +76,10 @@ def test_looking_makes_nothing(project: Path, data_dir: Path) -> None:
     assert list(project.iterdir()) == []
 
 
-def test_a_copied_folder_says_so(project: Path, data_dir: Path, tmp_path: Path) -> None:
+def test_a_copied_folder_has_an_archive_of_its_own(project: Path, data_dir: Path, tmp_path: Path) -> None:
     original = located(project, data_dir)
     shutil.copytree(project, tmp_path / "copy")
     copy = located(tmp_path / "copy", data_dir)
-    assert copy.copied_from == str(project / ".claude")
     assert copy.archive_path != original.archive_path
 
 

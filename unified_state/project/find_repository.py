@@ -162,17 +162,16 @@ def _read(path: str) -> str:
         return ""
 
 
-class Identity(Record):
-    """The id of a repository and the folder that it was recorded for.
+def home_of(data_dir: str, identity: str) -> str:
+    """Return the folder of an archive and its files."""
+    return os.path.join(data_dir, "repositories", identity)
 
-    `copied_from` is set once, when the folder is found to be a copy of another repository. `notice` is set once, when
-    the file had to be repaired; it is shown to the user.
-    """
+
+class Identity(Record):
+    """The id of a repository and the folder that it was recorded for."""
 
     id: str
     place: str
-    copied_from: str | None = None
-    notice: str | None = None
 
 
 def examine(folder: str) -> tuple[Identity | None, str]:
@@ -198,6 +197,13 @@ def examine(folder: str) -> tuple[Identity | None, str]:
 def read_identity(folder: str) -> Identity | None:
     """Return the identity recorded in a folder, or None."""
     return examine(folder)[0]
+
+
+def recorded_identity(folder: str, data_dir: str) -> Identity | None:
+    """Return the identity recorded in a folder, if it was recorded for this folder and its archive is there."""
+    found = read_identity(folder)
+    is_sound = found is not None and found.place == folder and os.path.isdir(home_of(data_dir, found.id))
+    return found if is_sound else None
 
 
 def _checked(text: object) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 from unified_state.errors import StorageError
@@ -13,21 +12,13 @@ from unified_state.lib.read_files import not_ours
 from unified_state.lib.record import Record
 from unified_state.project.find_repository import (
     ABOUT,
-    DAMAGED,
-    FOREIGN,
-    ID_FILE,
-    MISSING,
-    UNREADABLE,
-    Identity,
     Repository,
-    examine,
     find_repository,
+    home_of,
     read_identity,
+    recorded_identity,
 )
 from unified_state.settings import Settings, environment, load_settings
-
-if TYPE_CHECKING:
-    from unified_state.project.rejoin import Registry
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
@@ -50,9 +41,9 @@ class Place(Record):
     """The paths of a worktree's files.
 
     `folder` holds the files of the repository: archive, constraints, health. `id` is None if nothing was
-    ever recorded. `copied_from` is set when the folder was just found to be a copy. `key_folder` holds the masking key:
-    the data folder if it is writable, so that all repositories share one key. `notice` describes a repair of the
-    identity for the user. `is_found` says that identity and archive were found without a repair.
+    ever recorded. `key_folder` holds the masking key: the data folder if it is writable, so that all repositories share
+    one key. `notice` describes a repair of the identity for the user. `is_settled` says that `locate` with `create`
+    would write nothing.
     """
 
     repository: Repository
@@ -62,14 +53,8 @@ class Place(Record):
     state_path: str
     digest_path: str
     key_folder: str
-    copied_from: str | None = None
     notice: str | None = None
-    is_found: bool = False
-
-    @property
-    def is_settled(self) -> bool:
-        """True if `locate` with `create` would write nothing."""
-        return self.is_found and os.path.exists(os.path.join(self.folder, ABOUT))
+    is_settled: bool = False
 
 
 def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Place:
@@ -80,7 +65,12 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
     StorageError if the identity exists but cannot be read, and if the archive has no place that is this user's.
     """
     repository, refused = _accepted(_worktree_of(find_repository(folder), folder, shell), folder)
-    identity, repaired = _identify(repository, data_dir, create=create)
+    identity, repaired = recorded_identity(repository.identity_folder, data_dir), None
+    is_recorded = identity is not None
+    if identity is None:
+        from unified_state.project.identity import identify  # only for what is new, or not as it should be
+
+        identity, repaired = identify(repository, data_dir, create=create)
     notice = refused or repaired
     home = home_of(data_dir, identity.id if identity else "unknown")
     key_folder = data_dir
@@ -90,8 +80,11 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
         beside = _usable_beside(repository, create=create)
         if beside is not None:
             home = key_folder = beside
+    is_settled = is_recorded and notice is None and os.path.exists(os.path.join(home, ABOUT))
+    if create and not is_settled:
+        _note(repository, home, notice)
     state_path = os.path.join(repository.worktree, ".claude", NAME)
-    place = Place(
+    return Place(
         repository=repository,
         id=identity.id if identity else None,
         folder=home,
@@ -99,19 +92,9 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
         state_path=state_path,
         digest_path=digest_path_of(home, state_path),
         key_folder=key_folder,
-        copied_from=identity.copied_from if identity else None,
         notice=notice,
-        is_found=is_there and notice is None and identity is not None and identity.place == repository.identity_folder,
+        is_settled=create or is_settled,
     )
-    if create and not place.is_settled:
-        from unified_state.project.rejoin import (
-            remember,  # the common path finds the identity settled already
-        )
-
-        remember(place)
-    if create and notice is not None:
-        _keep_notice(place, notice)
-    return place
 
 
 def _worktree_of(repository: Repository, folder: str, shell: str) -> Repository:
@@ -139,19 +122,12 @@ def _accepted(repository: Repository, folder: str) -> tuple[Repository, str | No
     return Repository(worktree=os.path.realpath(folder)), notice if is_known else None
 
 
-_used_by_git: set[Repository] = set()  # those of other users, as far as git was asked in this process
-
-
 def _git_accepts(repository: Repository) -> bool:
     """Return whether git uses a repository of another user: `safe.directory` of this user or of the system names it."""
     from unified_state.project.git_state import run_git  # hardly any repository belongs to another user
 
-    if repository not in _used_by_git:
-        end = time.monotonic() + _GIT_SECONDS
-        if run_git(repository.worktree, ("rev-parse", "--git-dir"), environment(), end) is None:
-            return False
-        _used_by_git.add(repository)
-    return True
+    end = time.monotonic() + _GIT_SECONDS
+    return run_git(repository.worktree, ("rev-parse", "--git-dir"), environment(), end) is not None
 
 
 def _usable_beside(repository: Repository, *, create: bool) -> str | None:
@@ -182,60 +158,16 @@ def hook_settings(place: Place, data_dir: str, environ: Mapping[str, str]) -> Se
     return settings
 
 
-def home_of(data_dir: str, identity: str) -> str:
-    """Return the folder of an archive and its files."""
-    return os.path.join(data_dir, "repositories", identity)
-
-
-def has_other_archives(place: Place, data_dir: str) -> bool:
-    """Return whether the data folder may hold the archive of another repository."""
-    folder = home_of(data_dir, "")
-    return os.path.isdir(folder) and os.listdir(folder) != [place.id]
-
-
-def _identify(repository: Repository, data_dir: str, *, create: bool) -> tuple[Identity | None, str | None]:
-    """Return the identity of a repository, and a notice for the user if it had to be repaired."""
-    folder = repository.identity_folder
-    recorded = read_identity(folder)
-    if recorded is not None and recorded.place == folder and os.path.isdir(home_of(data_dir, recorded.id)):
-        return recorded, None
-    from unified_state.project.identity import ensure_identity, known_identity, write_identity
-    from unified_state.project.rejoin import Registry  # only for what is new, or not as it should be
-
-    registry = Registry(data_dir, repository)
-    identity = (ensure_identity if create else known_identity)(folder, registry)
-    if identity is None:
-        return None, _lost(folder, registry)
-    if identity.copied_from or os.path.isdir(home_of(data_dir, identity.id)):
-        return identity, identity.notice if examine(folder)[1] != FOREIGN else None  # that was told when it was new
-    own = registry.own_id()
-    if own is None or own == identity.id:
-        return identity, _joined_told(identity.notice, registry.lost() if create else None)
-    mended = Identity(id=own, place=folder)
-    if create:
-        write_identity(folder, mended)
-    told = f"{os.path.join(folder, ID_FILE)} named archive {identity.id}, which does not exist; archive {own} is used"
-    return mended, told
-
-
-def _lost(folder: str, registry: Registry) -> str | None:
-    """Return the notice for a repository without an identity; None if it never had one."""
-    trouble = examine(folder)[1]
-    told = f"{os.path.join(folder, ID_FILE)} is {trouble}" if trouble in (DAMAGED, UNREADABLE) else None
-    return _joined_told(told, registry.lost() if trouble == MISSING or told else None)
-
-
-def _joined_told(*lines: str | None) -> str | None:
-    return "; ".join(filter(None, lines)) or None
-
-
-def _keep_notice(place: Place, notice: str) -> None:
-    """Store a notice that the next session starts show."""
+def _note(repository: Repository, folder: str, notice: str | None) -> None:
+    """Note beside the archive that this checkout uses it, and a notice that the next session starts show."""
     from unified_state.lib.times import current_time
     from unified_state.project.health import IDENTITY, HookRun, note_run
+    from unified_state.project.rejoin import remember
 
+    remember(repository, folder)
     try:
-        note_run(place.folder, HookRun(IDENTITY, current_time(), 0, notice))
+        if notice is not None:
+            note_run(folder, HookRun(IDENTITY, current_time(), 0, notice))
     except OSError:
         return  # the folder is read-only; the caller of `locate` shows the notice
 

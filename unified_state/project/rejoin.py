@@ -9,7 +9,7 @@ archive is a candidate, which the user joins with `unified-state link`.
 from __future__ import annotations
 
 import os
-from typing import Protocol
+import time
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import write_note
@@ -19,27 +19,8 @@ from unified_state.lib.record import Record
 from unified_state.project.find_repository import ABOUT, Identity, Repository, read_head, read_identity
 from unified_state.settings import environment
 
-_TEXTS, _NUMBERS = ("worktree", "first_commit", "remote"), ("device", "inode")
-
-
-class Located(Protocol):
-    """The part of a Place that this module reads."""
-
-    @property
-    def repository(self) -> Repository:
-        """The repository."""
-
-    @property
-    def id(self) -> str | None:
-        """The id of the place's archive."""
-
-    @property
-    def folder(self) -> str:
-        """The folder that holds the archive."""
-
-    @property
-    def key_folder(self) -> str:
-        """The data folder if it is writable, else the archive's folder."""
+_NUMBERS = ("device", "inode")
+_SECONDS = 1.0  # limit for a walk through the whole history
 
 
 class Checkout(Record):
@@ -79,38 +60,35 @@ def checkouts_of(folder: str) -> list[Checkout]:
         found = [Checkout(id=name, place=place, **fields) for place, fields in told.items()]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    return [one for one in found if name.isalnum() and _is_whole(one)]
-
-
-def _is_whole(checkout: Checkout) -> bool:
-    return all(isinstance(getattr(checkout, name), str) for name in _TEXTS) and all(
-        isinstance(getattr(checkout, name), int) for name in _NUMBERS
-    )
+    return [
+        one
+        for one in found
+        if name.isalnum()
+        and all(isinstance(value, int if field in _NUMBERS else str) for field, value in one.as_dict().items())
+    ]
 
 
 class Registry:
-    """What the archives of a data folder say of one repository. Without a data folder there is nothing."""
+    """What the archives of a data folder say of one repository.
+
+    `own_id` is that of the archive which this folder used, or None if a check objects. Then `lost` is a notice with the
+    reason.
+    """
 
     def __init__(self, data_dir: str, repository: Repository) -> None:
-        self._repository = repository
-        self._now = present(repository, "")
-        self._all = all_checkouts(data_dir) if data_dir else []
-        self._known = next((one for one in self._all if one.place == self._now.place), None)
-
-    def own_id(self) -> str | None:
-        """Return the id of the archive that this folder used, or None if a check objects."""
-        return self._known.id if self._known is not None and self._objection(self._known) is None else None
-
-    def lost(self) -> str | None:
-        """Return a notice with the reason why the folder's former archive is not joined automatically; None if there
-        was none.
-        """
-        known = self._known
+        now = present(repository)
+        self._all = all_checkouts(data_dir)
+        self.own_id: str | None = None
+        self.lost: str | None = None
+        known = next((one for one in self._all if one.place == now.place), None)
         if known is None:
-            return None
-        why = self._objection(known) or "the file that names it cannot be used"
-        told = f"this folder used archive {known.id}, which is not joined by itself: {why}"
-        return f"{told}; `unified-state link {known.id}` joins it"
+            return
+        objection = self._objection(known, now, repository)
+        if objection is None:
+            self.own_id = known.id
+        else:
+            told = f"this folder used archive {known.id}, which is not joined by itself: {objection}"
+            self.lost = f"{told}; `unified-state link {known.id}` joins it"
 
     def is_original(self, identity: Identity) -> bool:
         """Return whether the folder that an identity names is still the same folder, by device and inode."""
@@ -118,13 +96,11 @@ class Registry:
         named = (one for one in self._all if (one.id, one.place) == (identity.id, identity.place))
         return any(one.inode and (one.device, one.inode) == marks for one in named)
 
-    def _objection(self, known: Checkout) -> str | None:
+    def _objection(self, known: Checkout, now: Checkout, repository: Repository) -> str | None:
         """Return the reason why this may be another repository; None if every check passes."""
-        from unified_state.project.first_commit import has_commit
-
-        if known.inode and not known.is_same_folder(self._now):
+        if known.inode and not known.is_same_folder(now):
             return "the folder is another one than then"
-        if not has_commit(self._repository, known.first_commit, environment()):
+        if not has_commit(repository, known.first_commit):
             return "the first commit is another one than then"
         for other in self._all:
             if other.id == known.id and other.place != known.place:
@@ -134,11 +110,11 @@ class Registry:
         return None
 
 
-def present(repository: Repository, archive: str) -> Checkout:
-    """Return a repository as a checkout that uses an archive, as it is now, without its first commit."""
+def present(repository: Repository) -> Checkout:
+    """Return a repository as a checkout of no archive yet, without what git has to be asked."""
     place = repository.identity_folder
     device, inode = _folder_marks(place)
-    return Checkout(archive, place, repository.worktree, device, inode, remote=remote_of(repository) or "")
+    return Checkout("", place, repository.worktree, device, inode)
 
 
 def _folder_marks(place: str) -> tuple[int, int]:
@@ -152,53 +128,52 @@ def _folder_marks(place: str) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def remember(place: Located, *, anew: bool = False) -> None:
-    """Record beside the archive that this checkout uses it, if that is not recorded already.
-
-    The first commit is looked up for the first record, and with `anew`. Nothing is recorded without a writable data
-    folder, because the archive then is in the worktree itself.
-    """
-    if place.key_folder == place.folder:
-        return
-    others = {one.place: one for one in checkouts_of(place.folder)}
-    now = present(place.repository, place.id or "")
-    known = others.get(now.place)
-    if known is not None:
-        now = now.replace(first_commit=known.first_commit)
-    if (anew or known is None) and not now.first_commit and read_head(place.repository)[0] is not None:
-        from unified_state.project.first_commit import first_commit
-
-        now = now.replace(first_commit=first_commit(place.repository, environment()))
-    if not anew and known is not None and now.replace(worktree=known.worktree) == known:
-        return  # worktrees of one repository take turns
-    told = {one.place: {name: getattr(one, name) for name in (*_TEXTS, *_NUMBERS)} for one in (*others.values(), now)}
+def remember(repository: Repository, folder: str) -> None:
+    """Record beside the archive in a folder that this checkout uses it."""
+    now, path = present(repository), os.path.join(folder, ABOUT)
+    told = {one.place: one for one in checkouts_of(folder)}
+    known = told.get(now.place)
     try:
-        write_note(os.path.join(place.folder, ABOUT), dump_ascii_json({"checkouts": told}).encode())
+        if known is not None and known.first_commit and known.is_same_folder(now):
+            os.utime(path)  # the archive that was used last
+            return
+        told[now.place] = now.replace(first_commit=first_commit(repository), remote=remote_of(repository) or "")
+        fields = [name for name in Checkout.names if name not in ("id", "place")]
+        content = {"checkouts": {one.place: {name: getattr(one, name) for name in fields} for one in told.values()}}
+        write_note(path, dump_ascii_json(content).encode())
     except (OSError, StorageError):
-        return
+        return  # the folder is read-only
 
 
 def remote_of(repository: Repository) -> str | None:
-    """Return the URL of `origin` in the repository's configuration, without user name and password."""
-    if repository.common_dir is None:
-        return None
-    try:
-        path = os.path.join(repository.common_dir, "config")
-        lines = read_regular(path, SMALL_FILE).decode("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return None
-    section = ""
-    for line in lines:
-        stripped = line.strip()
-        if stripped.startswith("["):
-            section = stripped
-        elif section == '[remote "origin"]' and stripped.split("=")[0].strip() == "url":
-            return _without_user(stripped.split("=", 1)[1].strip())
-    return None
-
-
-def _without_user(url: str) -> str:
-    """Return the URL without `user:password@`."""
+    """Return the URL of the repository's `origin`, without user name and password."""
+    url = (_ask_git(repository, "config", "--get", "remote.origin.url") or "").strip()
     scheme, separator, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
-    return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}"
+    return f"{scheme}{separator}{authority.rpartition('@')[2]}{slash}{path}" or None
+
+
+def first_commit(repository: Repository) -> str:
+    """Return the root commit that HEAD descends from, the one that sorts first if there are several.
+
+    It is the commit of HEAD if git is missing or exceeds the timeout, and "" without commits.
+    """
+    head, _ = read_head(repository)
+    roots = _ask_git(repository, "rev-list", "--max-parents=0", "HEAD") if head else None
+    return min((roots or "").split(), default=head or "")
+
+
+def has_commit(repository: Repository, commit: str) -> bool:
+    """Return whether the repository has a commit. For an empty commit id, return whether it has no commits at all."""
+    if not commit:
+        return read_head(repository)[0] is None
+    return (_ask_git(repository, "cat-file", "-t", commit) or "").strip() == "commit"
+
+
+def _ask_git(repository: Repository, *question: str) -> str | None:
+    if repository.git_dir is None:
+        return None
+    from unified_state.project.git_state import run_git  # not where all is known
+
+    end = time.monotonic() + _SECONDS
+    return run_git(repository.worktree, question, environment(), end, encoding="utf-8", converts=False)

@@ -9,8 +9,8 @@ import pytest
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.project.place import Place, locate
-from unified_state.project.rejoin import remote_of
-from unified_state.project.workspace.link import candidates, link, note_about
+from unified_state.project.rejoin import remember, remote_of
+from unified_state.project.workspace.link import candidates, link
 
 URL = "https://example.org/team/shop.git"
 Clone = Callable[..., Place]
@@ -29,7 +29,7 @@ def clone(tmp_path: Path, data_dir: Path) -> Clone:
         place = locate(str(folder), str(data_dir), create=True)
         if recorded:
             with Archive(place.archive_path):
-                note_about(place)
+                remember(place.repository, place.folder)
         return place
 
     return make

@@ -7,13 +7,12 @@ it is as it was written, not who wrote it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 from unified_state.errors import ForeignFileError
 from unified_state.extras.handover.about import About, has_header, is_page, read_about
 from unified_state.lib.fence import fenced
 from unified_state.lib.record import Record
-from unified_state.project.first_commit import has_commit
+from unified_state.project.rejoin import has_commit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, find_format
 from unified_state.upkeep.exchange.import_history import Imported, Report, examine, import_file
@@ -37,7 +36,7 @@ class Taken(Record):
         return fenced(self.about.brief, os.urandom(6).hex(), _ABOUT) if self.about.brief else ""
 
 
-def take_handover(workspace: Workspace, path: str, now: int, report: Report, environ: Mapping[str, str]) -> Taken:
+def take_handover(workspace: Workspace, path: str, now: int, report: Report) -> Taken:
     """Take in a hand-over. Raises ForeignFileError for another file, or one that is damaged or was changed."""
     about = _about(path)
     readable = examine(workspace, Source(path, HISTORY, (path,)))
@@ -46,7 +45,7 @@ def take_handover(workspace: Workspace, path: str, now: int, report: Report, env
     return Taken(
         about=about,
         imported=imported,
-        has_commit=has_commit(repository, about.commit, environ) if about.commit else None,
+        has_commit=has_commit(repository, about.commit) if about.commit else None,
     )
 
 

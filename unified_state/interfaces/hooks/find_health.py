@@ -7,7 +7,6 @@ from unified_state.archive.sessions import count_sessions
 from unified_state.constraints.constraint_table import ever_enforced, has_hook
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.project.health import health_line
-from unified_state.project.place import has_other_archives
 
 _FIRST_SESSIONS = 3  # of an archive: they are shown other archives that may be meant
 
@@ -20,7 +19,7 @@ def find_health(call: HookCall, archive: Archive) -> str | None:
     from unified_state.project.rejoin import remember  # a turn's end records no checkout
 
     place = call.workspace.place
-    remember(place, anew=True)
+    remember(place.repository, place.folder)
     lines = [_unjoined_line(call, archive)]
     if ever_enforced(archive, place.folder) or has_hook(place):
         from unified_state.constraints.compile_constraints import (
@@ -34,8 +33,6 @@ def find_health(call: HookCall, archive: Archive) -> str | None:
 def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
     """Return a line for the first sessions of a new archive if another archive may be meant."""
     place, data_dir = call.workspace.place, call.settings.data_dir
-    if not has_other_archives(place, data_dir):
-        return None
     if not is_among_first(archive):
         return None
     from unified_state.project.workspace.link import unjoined_line  # few sessions have another archive as a candidate

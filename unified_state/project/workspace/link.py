@@ -11,10 +11,10 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.schema.archive_owner import set_owner
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.record import Record
-from unified_state.project.find_repository import ID_FILE, Identity, read_identity
+from unified_state.project.find_repository import Identity, read_identity
 from unified_state.project.identity import write_identity
 from unified_state.project.place import Place
-from unified_state.project.rejoin import Checkout, all_checkouts, checkouts_of, present, remember
+from unified_state.project.rejoin import Checkout, all_checkouts, checkouts_of, present, remember, remote_of
 
 
 class Candidate(Record):
@@ -25,19 +25,17 @@ class Candidate(Record):
     archive_bytes: int
 
 
-def note_about(place: Place) -> None:
-    """Write beside the archive by what other clones of the repository find it."""
-    remember(place, anew=True)
-
-
 def candidates(place: Place, data_dir: str) -> list[Candidate]:
     """Return the other archives that may belong to this repository: those of this folder first, under another name or
     id too, then those of the same remote, or of a checkout with the same first commit.
     """
-    own = present(place.repository, place.id or "")
-    own = next((one for one in checkouts_of(place.folder) if one.place == own.place), own)
-    others = sorted(all_checkouts(data_dir), key=lambda other: os.path.isdir(other.worktree))  # an existing folder wins
-    related = {other.id: other for other in others if other.id != place.id and _is_related(own, other)}
+    others = [other for other in all_checkouts(data_dir) if other.id != place.id]
+    if not others:
+        return []
+    now = present(place.repository).replace(remote=remote_of(place.repository) or "")
+    own = next((one for one in checkouts_of(place.folder) if one.place == now.place), now)
+    others.sort(key=lambda other: os.path.isdir(other.worktree))  # an existing folder wins
+    related = {other.id: other for other in others if _is_related(own, other)}
     found = sorted(related.values(), key=lambda other: (other.place != own.place, other.id))
     archives = ((other, os.path.join(data_dir, "repositories", other.id, "archive.db")) for other in found)
     return [Candidate(one.id, one.worktree, os.path.getsize(path)) for one, path in archives if os.path.exists(path)]
@@ -75,7 +73,7 @@ def link(place: Place, data_dir: str, wanted: str) -> Candidate:
         set_owner(archive, wanted)
     folder = place.repository.identity_folder
     write_identity(folder, Identity(id=wanted, place=folder))
-    remember(place.replace(id=wanted, folder=chosen, key_folder=data_dir), anew=True)
+    remember(place.repository, chosen)
     return Candidate(wanted, place.repository.worktree, os.path.getsize(os.path.join(chosen, "archive.db")))
 
 
@@ -92,8 +90,3 @@ def parent_memory(place: Place, data_dir: str) -> Candidate | None:
         folder = os.path.dirname(folder)
     archive = os.path.join(data_dir, "repositories", identity.id, "archive.db")
     return Candidate(identity.id, folder, os.path.getsize(archive)) if os.path.exists(archive) else None
-
-
-def has_id(place: Place) -> bool:
-    """Return whether the repository already has an identity."""
-    return os.path.exists(os.path.join(place.repository.identity_folder, ID_FILE))

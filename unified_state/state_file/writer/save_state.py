@@ -44,7 +44,7 @@ def save(
     """
     from unified_state.project.git_library import GitPythonProcesses
     from unified_state.project.git_state import read_git
-    from unified_state.project.workspace.link import note_about
+    from unified_state.project.rejoin import remember
     from unified_state.state_file.calibrate import calibrate
 
     git = read_git(workspace.place.repository.worktree, environment(), start=GitPythonProcesses)
@@ -63,7 +63,7 @@ def save(
         return save_state(archive, workspace, now, trigger, git, count_tokens)
 
     saved = workspace.use(use)
-    note_about(workspace.place)
+    remember(workspace.place.repository, workspace.place.folder)
     return saved
 
 

@@ -65,7 +65,6 @@ class Status(Record):
     health: str | None
     lean: Savings
     vectors: tuple[VectorCount, ...]
-    copied_from: str | None = None
     servers: tuple[ServerState, ...] = ()
     server_problem: str | None = None
     later: tuple[str, ...] = ()
@@ -99,7 +98,6 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         health=health_line(place.folder, now),
         lean=read_savings(archive),
         vectors=vector_counts(archive),
-        copied_from=place.copied_from,
         servers=tuple(server_states(archive)),
         server_problem=_server_problem(workspace, environ),
         later=_later_items(archive, place.repository),

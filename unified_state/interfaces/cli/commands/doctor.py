@@ -8,7 +8,7 @@ from typing import Any
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, show_checks
 from unified_state.lib.times import current_time
-from unified_state.project.workspace.link import candidates, has_id, link
+from unified_state.project.workspace.link import candidates, link
 from unified_state.setting_table import SETTINGS
 from unified_state.settings import PROJECT_FILE, environment, user_file
 from unified_state.upkeep.doctor.check_items import check_items
@@ -66,7 +66,7 @@ def _link(context: Context, arguments: Namespace) -> None:
     if arguments.id:
         context.check_may_take_away(place, settings, "links another archive")
         joined = link(place, settings.data_dir, arguments.id)
-        has_other = has_id(place) and place.id not in {None, arguments.id}
+        has_other = place.id not in {None, arguments.id}
         old = f"; what was recorded under its own id stays in {place.folder}" if has_other else ""
         return context.show(joined.as_dict(), f"{joined.worktree} now uses archive {joined.id}{old}")
     found = candidates(place, settings.data_dir)

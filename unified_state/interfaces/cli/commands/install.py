@@ -40,7 +40,8 @@ from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.times import current_time
 from unified_state.project.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.project.place import Place, locate
-from unified_state.project.workspace.link import candidates, note_about
+from unified_state.project.rejoin import remember
+from unified_state.project.workspace.link import candidates
 from unified_state.project.workspace.own_program import own_program
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import Settings, environment, is_moved, load_settings, user_file
@@ -64,7 +65,7 @@ def _install(context: Context, arguments: Namespace) -> None:
         return _show(context, chosen, choices, settings)
     _keep_data_home(context)
     place, settings = context.here(create=True)
-    note_about(place)
+    remember(place.repository, place.folder)
     return _install_into_claude(context, arguments, chosen, choices, place, settings)
 
 
@@ -165,7 +166,7 @@ def _install_into_host(context: Context, arguments: Namespace) -> None:
         raise UsageError(message, "leave it out; nothing was installed")
     _keep_data_home(context)
     place, settings = context.here(create=True)
-    note_about(place)
+    remember(place.repository, place.folder)
     scope = arguments.scope or _LOCAL
     path = host_file(host, scope, place.repository.worktree, environment())
     done = install_host(host, path, settings.data_dir)

@@ -127,8 +127,6 @@ def _status_lines(status: Status, now: int) -> list[str]:
     if status.server_problem:
         lines.append(f"server     nothing is synced: {status.server_problem}")
     lines += [f"server     {server_line(server, now)}" for server in status.servers]
-    if status.copied_from:
-        lines.append(f"copy       of {status.copied_from}; `unified-state link` joins its archive")
     return [*lines, f"health     {status.health or 'good'}"]
 
 

@@ -140,7 +140,7 @@ def _hand_over(context: Context, arguments: Namespace) -> None:
 def _take_over(context: Context, arguments: Namespace) -> None:
     workspace = context.workspace(create=True)
     with progress_bar("taking in") as advance:
-        taken = take_handover(workspace, arguments.file, current_time(), advance, environment())
+        taken = take_handover(workspace, arguments.file, current_time(), advance)
     value = {**taken.imported.as_dict(), **disk_value(taken.about), "hasCommit": taken.has_commit}
     text = "\n".join(_taken_lines(taken))
     return context.show(value, f"{visible(text)}\n{taken.fenced_brief}".rstrip(), is_visible=True)
