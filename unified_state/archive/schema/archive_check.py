@@ -144,13 +144,6 @@ def fits(table: str, columns: list[tuple[str, str]], row: tuple[Any, ...]) -> bo
     )
 
 
-def has_expected_schema(connection: Connection) -> bool:
-    """Return whether all tables, indexes and triggers are as a migration created them."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    with closing(expected_schema(version)) as expected:
-        return _schema_problem(connection, expected) is None
-
-
 def _schema_problem(connection: Connection, expected: Connection) -> str | None:
     entries = schema_rows(connection)
     present = {(kind, name, table) for _, kind, name, table, _ in entries}

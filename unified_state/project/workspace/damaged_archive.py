@@ -92,11 +92,11 @@ def _is_damaged(path: str, seconds: float | None) -> bool:
 def _set_aside(path: str, refill: Callable[[Archive], None], until: float | None) -> str:
     aside, temporary = _free_name(path), temporary_name(path)
     try:
-        with closing(_hold(path)), closing(readable(path, f"{temporary}-copy")) as damaged:
+        with closing(_hold(path)), closing(readable(path)) as damaged:
             _fill(temporary, damaged, refill, until)
             _swap(path, aside, temporary)
     finally:
-        _remove(temporary, f"{temporary}-copy")
+        _remove(temporary)
     return aside
 
 
@@ -143,8 +143,7 @@ def _free_name(path: str) -> str:
     return f"{stem}.damaged-{number}{ending}"
 
 
-def _remove(*paths: str) -> None:
-    for path in paths:
-        for ending in ("", *_BESIDE):
-            if os.path.lexists(path + ending):
-                os.unlink(path + ending)
+def _remove(path: str) -> None:
+    for ending in ("", *_BESIDE):
+        if os.path.lexists(path + ending):
+            os.unlink(path + ending)

@@ -1,12 +1,11 @@
 """Salvage: the readable rows of a damaged archive are copied into a new one, with the same row numbers.
 
-The damaged file is never modified. If its schema is damaged, the schema of a copy is repaired.
+The damaged file is never modified.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from sqlite3 import Connection, connect
 from typing import Any
 
@@ -14,15 +13,11 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.index.step_index import empty_index
 from unified_state.archive.schema.archive_check import (
     UNREADABLE_ERRORS,
-    expected_schema,
     fits,
-    has_expected_schema,
     plain_tables,
-    schema_rows,
     typed_columns,
     without_broken_json,
 )
-from unified_state.archive.schema.archive_schema import newest_version
 from unified_state.archive.schema.ledger_check import unknown_word
 from unified_state.archive.sessions import STAND_IN
 from unified_state.archive.steps import index_left
@@ -61,40 +56,12 @@ def salvage(archive: Archive, damaged: Connection) -> None:
         index_left(archive)
 
 
-def readable(path: str, copy: str) -> Connection:
-    """Return a connection to a damaged archive, or to a copy of it with a repaired schema."""
-    damaged = _tolerant(path)
-    try:
-        if has_expected_schema(damaged):
-            return damaged
-        with closing(connect(copy)) as target:
-            damaged.backup(target)
-        damaged.close()
-        damaged = _tolerant(copy)
-        _mend_schema(damaged)
-        damaged.close()
-    except UNREADABLE_ERRORS:
-        return damaged
-    return _tolerant(copy)
-
-
-def _tolerant(path: str) -> Connection:
+def readable(path: str) -> Connection:
+    """Return a connection to a damaged archive."""
     connection = connect(path, timeout=5.0, isolation_level=None)
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
     connection.execute("PRAGMA writable_schema = ON")  # unreadable entries of the schema are skipped without an error
     return connection
-
-
-def _mend_schema(damaged: Connection) -> None:
-    """Restore the entries of the schema by their row numbers, since every archive has them in the same order."""
-    with closing(expected_schema(newest_version())) as expected:
-        wanted = {number: entry for number, *entry in schema_rows(expected)}
-    for number, *entry in schema_rows(damaged):
-        if number in wanted and entry != wanted[number]:
-            values = (*wanted[number], number)
-            damaged.execute(
-                "UPDATE sqlite_master SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE rowid = ?", values
-            )
 
 
 def _copy(archive: Archive, damaged: Connection, table: str) -> bool:
@@ -119,9 +86,12 @@ def _copy(archive: Archive, damaged: Connection, table: str) -> bool:
 
 
 def _rows(damaged: Connection, table: str, names: str) -> Iterator[tuple[Any, ...] | None]:
-    """Yield the readable rows, and None for each gap."""
+    """Yield the readable rows, and None for each gap. Of a table without row numbers the rows before the first come."""
     if not _has_row_numbers(damaged, table):
-        yield from _both_ways(damaged, f"SELECT {names} FROM {table}", names)
+        try:
+            yield from damaged.execute(f"SELECT {names} FROM {table}")
+        except UNREADABLE_ERRORS:
+            yield None
         return
     last, step = -1, 1
     while last < _FARTHEST:
@@ -147,18 +117,6 @@ def _has_row_numbers(damaged: Connection, table: str) -> bool:
     except UNREADABLE_ERRORS:
         return False
     return True
-
-
-def _both_ways(damaged: Connection, query: str, names: str) -> Iterator[tuple[Any, ...] | None]:
-    """Yield the rows from the start, and after an unreadable one those from the end. Some rows come twice."""
-    backwards = ", ".join(f"{name} DESC" for name in names.split(", ")[:2])
-    for ordered in (query, f"{query} ORDER BY {backwards}"):
-        try:
-            yield from damaged.execute(ordered)
-        except UNREADABLE_ERRORS:
-            yield None
-        else:
-            return
 
 
 def _count_on(archive: Archive) -> None:
