@@ -15,7 +15,7 @@ from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
 from unified_state.model.step import PROMPT, TEXT, Hit, Step
 from unified_state.search.search_archive import search
-from unified_state.search.search_archives import query_of, search_archives
+from unified_state.search.search_archives import search_archives
 
 Write = Callable[..., str]
 OTHERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -41,9 +41,11 @@ def write(tmp_path: Path) -> Write:
 
 
 def found(paths: list[str], query: str, limit: int = 10) -> list[tuple[str, Hit]]:
-    answers = search_archives(paths, query_of(query, limit, None, Filters(), NOW), lambda _archive: [], lambda: None)
-    assert answers.problems == []
-    return answers.hits
+    hits, problems = search_archives(
+        paths, query, limit, now=NOW, filters=Filters(), prepare=lambda _archive: None, reader=None
+    )
+    assert problems == []
+    return hits
 
 
 def sessions(count: int) -> list[list[str]]:

@@ -8,15 +8,14 @@ The index knows which words a step has, not where and how often: that is counted
 from __future__ import annotations
 
 from _thread import _local
-from collections.abc import Collection, Sequence
-from heapq import nlargest
-from itertools import islice, zip_longest
-from math import log, prod
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice
+from math import log
+from operator import itemgetter
 from sqlite3 import Connection, connect
 from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.index.step_index import numbers_of
 from unified_state.archive.steps import KIND_NUMBERS, find_step, readable
 from unified_state.lib.query import CHATTER, fts_query, is_single_cjk, names_file, query_words, words_of
 from unified_state.lib.record import Record
@@ -29,9 +28,7 @@ MOST_COUNTED, _MOST_WORDS = 400, 100  # words of a query whose rarity is looked 
 SAMPLE = 20_000  # newest steps, in which words are counted
 MOST_MATCHES = 50_000  # maximum number of matches that are ranked
 _MOST_TOGETHER = 6  # words that a step must have all of
-_MOST_SHARE = 0.6  # of the matches that may be ranked: more often the two rarest words are too common
-_MOST_READ = 5_000  # of those, if file names must be compared
-_MOST_MEASURED = 2_000  # of those whose lengths are read, if no filter leaves few
+_MOST_MEASURED = 2_000  # of the matches whose lengths are read
 _SATURATION, _LENGTH = 1.2, 0.75  # k1 and b of BM25, as in FTS5
 _TOKENIZER = "porter unicode61"
 _LAST_CHARACTER = "\U0010ffff"
@@ -78,174 +75,104 @@ def rarest(having: dict[str, int]) -> dict[str, int]:
     return {word: having[word] for word in sorted(known, key=having.__getitem__)[:_MOST_WORDS]}
 
 
-def best_matches(  # the last has a default
-    archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int, forms: Forms | None = None
-) -> list[int]:
-    """Return the best matches by BM25, the best first.
+def best_matches(  # the last two have defaults
+    archive: Archive,
+    having: Mapping[str, int],
+    steps: int,
+    filters: Filters,
+    limit: int,
+    forms: Forms | None = None,
+    *,
+    rarity: Mapping[str, float] | None = None,
+) -> dict[int, float]:
+    """Return the best matches with their scores, the best first: by BM25, each word counted once.
 
-    Where too many steps match to rank them all, those with all words and those with the two rarest come first. Then the
-    rarest words select, and the other words fill the remaining places. A limit above the number of ranked matches
-    raises that number.
+    Where too many steps match to rank them all, those with all words or with the two rarest come first. Then the rarest
+    words select, and the other words fill the remaining places. A limit above the number of ranked matches raises that
+    number. `rarity` is the worth of each word, by default its rarity in this archive.
     """
     most = max(MOST_MATCHES, limit)
-    rarest = sorted(having, key=having.__getitem__)
-    rank = _Ranker(archive, having, steps, filters, limit, forms)
-    found: list[int] = []
+    words = sorted(having, key=having.__getitem__)
+    rarity = rarity or {word: log(1 + (max(0, steps - having[word]) + 0.5) / (having[word] + 0.5)) for word in words}
+    queries = {word: any_of([word], forms) for word in words}
+    found: dict[int, float] = {}
+    known = [word for word in words if having[word]][:_MOST_TOGETHER]
     if sum(having.values()) > most:
-        found = _with_several(rank, most)
-    total, count = 0, 0
-    while count < len(rarest) and (count == 0 or total + having[rarest[count]] <= most):
-        total += having[rarest[count]]
-        count += 1
-    for words in (rarest[:count], rarest[count:]):
-        if words and len(found) < limit:
-            found += rank([], words, _newest(steps, sum(having[word] for word in words), most, filters))
-    return list(dict.fromkeys(found))[:limit]
+        for part in (known[:2], known) if len(known) > 1 else ():
+            together = " AND ".join(f"({queries[word]})" for word in part)
+            worth = {together: sum(rarity[word] for word in part)}
+            found |= _ranked(archive, worth, filters, limit, most=_MOST_MEASURED)
+    count = sum(total <= most for total in accumulate(having[word] for word in words)) or 1
+    for part in (words[:count], words[count:]):
+        if part and len(found) < limit:
+            matches = sum(having[word] for word in part)
+            # Of too many matches only the newest are ranked, except with a filter, which may select old ones.
+            after = 0 if matches <= most or filters != Filters() else steps - round(steps * most / matches)
+            worth = {queries[word]: rarity[word] for word in part}
+            found = _ranked(archive, worth, filters, limit, after=after) | found
+    return dict(sorted(found.items(), key=itemgetter(1), reverse=True)[:limit])
 
 
-def _with_several(rank: _Ranker, most: int) -> list[int]:
-    """Return the best steps that have all words, and the best that have the two rarest, in turn."""
-    having, steps = rank.having, rank.steps
-    words = [word for word in sorted(having, key=having.__getitem__) if having[word]]
-    words = words[:_MOST_TOGETHER]
-    found: list[list[int]] = []
-    for count in dict.fromkeys((len(words), 2)) if len(words) > 1 else ():
-        together, others = words[:count], words[count:]
-        # To compare the lists of steps of two words costs less than to rank a match.
-        matches = steps * prod(having[word] / steps for word in together)
-        cost = round(having[words[0]] / 2 + matches * 2)
-        if others and cost > MOST_MATCHES * _MOST_SHARE:
-            continue
-        found.append(rank(together, others, _newest(steps, cost, most, rank.filters)))
-    return [number for pair in zip_longest(*found) for number in dict.fromkeys(pair) if number is not None]
-
-
-def _newest(steps: int, matches: int, most: int, filters: Filters) -> int:
-    """Return the step after which about `most` of the matches are: 0 for all.
-
-    Of too many matches only the newest are ranked, except with a filter, which may select old ones.
+def _ranked(
+    archive: Archive, worth: Mapping[str, float], filters: Filters, limit: int, *, after: int = 0, most: int = -1
+) -> dict[int, float]:
+    """Return the best steps after a number, the best first, by the worth of the expressions that they match and their
+    lengths. Without a filter only the newest `most` matches of an expression count.
     """
-    return 0 if matches <= most or filters != Filters() else steps - round(steps * most / matches)
+    # One text costs a quarter of as many rows.
+    select = (
+        "SELECT group_concat(id) FROM (SELECT rowid AS id FROM step_words WHERE step_words MATCH ? AND rowid > ? "
+        "ORDER BY rowid DESC LIMIT ?)"
+    )
+    found: dict[int, float] = {}
+    for query, value in worth.items():
+        told = archive.value(select, query, after, most if filters == Filters() else -1)
+        for number in map(int, told.split(",") if told else ()):
+            found[number] = found.get(number, 0.0) + value
+    if filters != Filters():
+        passing = _passing(archive, " OR ".join(f"({query})" for query in worth), filters)
+        found = {number: value for number, value in found.items() if number in passing}
+    first = sorted(found, key=found.__getitem__, reverse=True)[: max(_MOST_MEASURED, limit)]
+    scores = [(found[number] / norm, number) for number, norm in _norms(archive, first).items()]
+    best = ((score, number) for score, number in sorted(scores, reverse=True))
+    if filters.file is not None:
+        best = ((score, number) for score, number in best if _names(archive, number, filters.file))
+    return {number: score for score, number in islice(best, limit)}
 
 
-class _Ranker:
-    """Ranks the steps of an archive by the words of a query that they have: by BM25, each word counted once.
-
-    That needs neither places nor frequencies in the index. The candidates' own texts show these later.
-    """
-
-    def __init__(
-        self, archive: Archive, having: dict[str, int], steps: int, filters: Filters, limit: int, forms: Forms | None
-    ) -> None:
-        self.having, self.steps, self.filters = having, steps, filters
-        self._archive, self._limit, self._forms = archive, limit, forms
-        self._rarity = {word: log(1 + (max(0, steps - count) + 0.5) / (count + 0.5)) for word, count in having.items()}
-
-    def __call__(self, together: list[str], others: list[str], newest: int) -> list[int]:
-        """Return the steps after a number that have all of some words, the best by these and others first. Without
-        words that all must have, return those that have any of the others.
-        """
-        found = self._worth(together, others, newest)
-        if self.filters == Filters():
-            found = _first(found, max(_MOST_MEASURED, self._limit))
-        scores = [(found[number] / norm, number) for number, norm in Norms(self._archive).of(found).items()]
-        best = nlargest(_MOST_READ if self.filters.file else self._limit, scores)
-        numbers = (number for _, number in best)
-        file = self.filters.file
-        if file is None:
-            return list(numbers)
-        return list(islice((number for number in numbers if _names(self._archive, number, file)), self._limit))
-
-    def _worth(self, together: list[str], others: list[str], newest: int) -> dict[int, float]:
-        """Return the steps with the sum of the rarities of their words. Where enough steps have all words,
-        return no others.
-        """
-        words = [*together, *others]
-        most = max(_MOST_MEASURED, self._limit) if self.filters == Filters() else -1
-        numbers = self._having(self._all_of(words), newest, most)
-        if len(numbers) == most or words in (together, others[:1]):
-            return self._passing(dict.fromkeys(numbers, self._sum(words)), self._all_of(words), newest)
-        base = self._all_of(together)
-        found = dict.fromkeys(self._having(base, newest), self._sum(together)) if base else {}
-        for word in others:
-            query, worth = any_of([word], self._forms), self._rarity[word]
-            for number in self._having(f"{base} AND ({query})" if base else query, newest):
-                found[number] = found.get(number, 0.0) + worth
-        return self._passing(found, base or any_of(others, self._forms), newest)
-
-    def _sum(self, words: list[str]) -> float:
-        return sum(self._rarity[word] for word in words)
-
-    def _all_of(self, words: list[str]) -> str:
-        return " AND ".join(f"({any_of([word], self._forms)})" for word in words)
-
-    def _having(self, query: str, newest: int, most: int = -1) -> list[int]:
-        """Return the steps that match an expression, at most the newest `most`."""
-        # One text costs a quarter of as many rows.
-        told = self._archive.value(
-            "SELECT group_concat(id) FROM (SELECT rowid AS id FROM step_words WHERE step_words MATCH ? AND rowid > ? "
-            "ORDER BY rowid DESC LIMIT ?)",
+def _passing(archive: Archive, query: str, filters: Filters) -> set[int]:
+    """Return the steps that match an expression and pass the filters. Their texts may name another file."""
+    if filters.file is not None:
+        query = f"({query}) AND ({any_of([' '.join(words_of(filters.file))])})"
+    conditions, values = _conditions(filters)
+    where = "".join(f" AND {condition}" for condition in conditions)
+    return set(
+        archive.column(
+            "SELECT step_words.rowid FROM step_words CROSS JOIN step ON step.id = step_words.rowid "
+            f"CROSS JOIN turn ON turn.id = step.turn WHERE step_words MATCH ?{where}",
             query,
-            newest,
-            most,
+            *values,
         )
-        return list(map(int, told.split(","))) if told else []
-
-    def _passing(self, found: dict[int, float], query: str, newest: int) -> dict[int, float]:
-        """Return those of the steps that match an expression which pass the filters too."""
-        if self.filters == Filters() or not found:
-            return found
-        if self.filters.file is not None:
-            query = f"({query}) AND ({any_of([' '.join(words_of(self.filters.file))])})"
-        conditions, values = _conditions(self.filters)
-        join = "JOIN step ON step.id = step_words.rowid JOIN turn ON turn.id = step.turn" if conditions else ""
-        where = "".join(f" AND {condition}" for condition in conditions)
-        rows = self._archive.execute(
-            f"SELECT step_words.rowid FROM step_words {join} WHERE step_words MATCH ? AND step_words.rowid > ?{where}",
-            (query, newest, *values),
-        )
-        return {number: found[number] for (number,) in rows if number in found}
+    )
 
 
-def _first(found: dict[int, float], most: int) -> dict[int, float]:
-    """Return the steps with the greatest worth, and of those with the same worth the newest."""
-    if len(found) <= most:
-        return found
-    total, least = 0, 0.0
-    counts: dict[float, int] = {}
-    for worth in found.values():
-        counts[worth] = counts.get(worth, 0) + 1
-    for worth, count in sorted(counts.items(), reverse=True):
-        if total + count > most:
-            least = worth
-            break
-        total += count
-    first = {number: worth for number, worth in found.items() if worth > least}
-    others = nlargest(most - total, (number for number, worth in found.items() if worth == least))
-    return first | dict.fromkeys(others, least)
+def _norms(archive: Archive, numbers: Sequence[int]) -> dict[int, float]:
+    """Return the indexed ones of some steps, each with the divisor for its length."""
+    steps, words, *_ = (*_numbers_of(archive.value("SELECT block FROM step_words_data WHERE id = 1") or b""), 0, 0)
+    usual = words / steps if steps and words else 1.0
+    rows = archive.rows(f"SELECT id, sz FROM step_words_docsize WHERE id IN ({', '.join(map(str, numbers))})")
+    share = _SATURATION * _LENGTH / usual
+    return {number: 1 + _SATURATION * (1 - _LENGTH) + share * next(_numbers_of(length)) for number, length in rows}
 
 
-class Norms(dict[bytes, float]):
-    """By what to divide the worth of a step's words, for each length as the index has it."""
-
-    def __init__(self, archive: Archive) -> None:
-        super().__init__()
-        self._archive = archive
-        steps, words, *_ = (*numbers_of(archive.value("SELECT block FROM step_words_data WHERE id = 1") or b""), 0, 0)
-        self._usual = words / steps if steps and words else 1.0
-
-    def __missing__(self, stored: bytes) -> float:
-        length = 0
-        for byte in stored:  # as in `numbers_of`
-            length = length << 7 | byte & 0x7F
-        norm = self[stored] = 1 + _SATURATION * (1 - _LENGTH + _LENGTH * length / self._usual)
-        return norm
-
-    def of(self, numbers: Collection[int]) -> dict[int, float]:
-        """Return the steps, each with its divisor."""
-        among = ", ".join(map(str, numbers))
-        rows = self._archive.rows(f"SELECT id, sz FROM step_words_docsize WHERE id IN ({among})")
-        return {number: self[stored] for number, stored in rows}
+def _numbers_of(block: bytes) -> Iterator[int]:
+    """Yield the numbers of a record of FTS5: seven bits a byte, the highest first, and a high bit but in the last."""
+    number = 0
+    for byte in block:
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:  # noqa: PLR2004
+            yield number
+            number = 0
 
 
 def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) -> list[int]:
@@ -321,24 +248,6 @@ def _tables() -> Connection:
             connection.execute(f"CREATE VIRTUAL TABLE terms_of_{name} USING fts5vocab ({name}, 'instance')")
         _kept.tables = connection
     return connection
-
-
-def word_shares(
-    archive: Archive, numbers: Sequence[int], having: dict[str, int], forms: Forms | None = None
-) -> dict[int, list[float]]:
-    """Return how much of each word the steps have, from 0 to 1.
-
-    That is BM25 without how rare the word is in this archive, which says nothing of another one.
-    """
-    shares = {number: [0.0] * len(having) for number in numbers}
-    among = f"({', '.join(map(str, numbers))})"
-    norms = Norms(archive).of(numbers)
-    for place, word in enumerate(having):
-        # A plus keeps SQLite from asking the index anew for each number.
-        select = f"SELECT rowid FROM step_words WHERE step_words MATCH ? AND +rowid IN {among}"
-        for number in filter(norms.__contains__, archive.column(select, any_of([word], forms))):
-            shares[number][place] = 1 / norms[number]
-    return shares
 
 
 def any_of(words: Sequence[str], forms: Forms | None = None) -> str:

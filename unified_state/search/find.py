@@ -23,7 +23,7 @@ from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
 from unified_state.model.step import KINDS, Hit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
-from unified_state.search.search_archive import MOST_HITS, note_accesses, search
+from unified_state.search.search_archive import note_accesses, search
 from unified_state.setting_table import OFF
 
 if TYPE_CHECKING:
@@ -111,24 +111,25 @@ def turn_ref(workspace: Workspace, ref: str) -> str:
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
     """Return the best hits of all repositories, best first, and report archives that cannot be read."""
     filters = filters_of(wanted, now)
-    from unified_state.search.search_archives import query_of, search_archives
+    from unified_state.search.search_archives import search_archives
 
-    def prepare(archive: Archive) -> list[str]:
-        problems: list[str] = []
-        _index(problems.append, archive)
-        return problems
-
-    query = query_of(wanted.query, min(wanted.limit, MOST_HITS), wanted.session_id, filters, now)
-    answers = search_archives(_archives(workspace), query, prepare, lambda: query_reader(workspace))
-    for problem in answers.problems:
-        workspace.report(problem)
-    if answers.unknown is not None:
-        raise answers.unknown
+    hits, problems = search_archives(
+        _archives(workspace),
+        wanted.query,
+        wanted.limit,
+        wanted.session_id,
+        now=now,
+        filters=filters,
+        prepare=lambda archive: _index(workspace.report, archive),
+        reader=query_reader(workspace),
+    )
+    for problem in problems:
+        workspace.report(f"skipped: {problem.message}")
     worktrees: dict[str, str | None] = {}
-    for path in dict.fromkeys(path for path, _ in answers.hits):
+    for path in dict.fromkeys(path for path, _ in hits):
         with Archive(path) as archive:
             worktrees[path] = _worktree(archive)
-    return [FoundIn(path, worktrees[path], hit) for path, hit in answers.hits]
+    return [FoundIn(path, worktrees[path], hit) for path, hit in hits]
 
 
 def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:

@@ -22,6 +22,11 @@ _BEYOND = 10  # factor on the candidates if filters will remove some
 _FEW = 10_000  # sessions up to this size are compared completely, in a tenth of a second at most
 
 
+def trust_in(words: Collection[str]) -> float:
+    """Return how far the meaning of a query counts, up to 1."""
+    return min(1.0, len(words) / _THOUGHT)
+
+
 class Meant:
     """The vector of a query, for comparison with the vectors of one model in one archive."""
 
@@ -82,7 +87,7 @@ class Reader:
         vector = self._read(readings)
         if vector is None:
             return None
-        return Meant(archive, number, vector, min(1.0, len(having) / _THOUGHT))
+        return Meant(archive, number, vector, trust_in(having))
 
     def _read(self, readings: list[str]) -> Numbers | None:
         """Return the vector of some readings. A search of many archives asks for the same ones again."""

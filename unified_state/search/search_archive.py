@@ -172,7 +172,8 @@ def _steps(archive: Archive, asked: Asked, meant: Meant | None, limit: int, cand
     """Return the best steps. Only so many candidates are ranked together, and the next ones follow, so that every limit
     has the same first hits.
     """
-    numbers = best_matches(archive, asked.having, asked.steps, asked.filters, max(candidates, limit), asked.forms)
+    most = max(candidates, limit)
+    numbers = list(best_matches(archive, asked.having, asked.steps, asked.filters, most, asked.forms))
     found: dict[tuple[str, ...], Hit] = {}
     least = inf
     for begin in range(0, len(numbers) or 1, candidates):

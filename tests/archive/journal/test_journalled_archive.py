@@ -62,7 +62,7 @@ def found(path: str, word: str) -> list[int]:
     with JournalledArchive(path) as archive:
         with archive.transaction():
             index_left(archive)
-        return best_matches(archive, count_having(archive, [word], 10), 10, Filters(), 10)
+        return list(best_matches(archive, count_having(archive, [word], 10), 10, Filters(), 10))
 
 
 def fill(path: str) -> None:

@@ -5,14 +5,10 @@ The index has no content of its own: what was indexed is deleted as it was inser
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import DATA_URL, searchable
 from unified_state.lib.text import UNREADABLE
 from unified_state.model.step import Step
-
-_SMALLEST_LONG = 0x80
 
 
 def empty_index(archive: Archive) -> None:
@@ -48,13 +44,3 @@ def is_any_unindexed(archive: Archive) -> bool:
 def _was_unindexed(archive: Archive, number: int) -> bool:
     """Remove a step from the queue, and return whether the index lacked its text."""
     return archive.run("DELETE FROM unindexed WHERE step = ?", number) > 0
-
-
-def numbers_of(block: bytes) -> Iterator[int]:
-    """Yield the numbers of a record of FTS5: seven bits a byte, the highest first, and a high bit but in the last."""
-    number = 0
-    for byte in block:
-        number = number << 7 | byte & (_SMALLEST_LONG - 1)
-        if byte < _SMALLEST_LONG:
-            yield number
-            number = 0
