@@ -4,9 +4,7 @@
 
 Steps have the shape of real sessions (`benchmarks/long_archive.py`), queries are the fixed mix of
 `benchmarks/search.py`. Each client is a process with a store of its own, warm: it asks every query once before it is
-timed. Beside the tier's own search, `sqlite (ranked)` is the product's, which scores its candidates and their
-neighbours. Memory is that of one client. In a FOLDER what
-was written is kept for the next run.
+timed. Memory is that of one client. In a FOLDER what was written is kept for the next run.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from contextlib import ExitStack
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from benchmarks.scale_tiers import TIERS, Way
+from benchmarks.scale_tiers import TIERS, asker, fill
 from benchmarks.search import QUERIES
 
 _ASKED = tuple(query for queries in QUERIES.values() for query in queries)
@@ -48,32 +46,31 @@ def main(arguments: list[str] | None = None) -> int:
         for steps, name in itertools.product(map(int, options.steps.split(",")), options.tiers.split(",")):
             place = folder / f"{name}-{steps}"
             place.mkdir(parents=True, exist_ok=True)
-            for ask, way in TIERS[name].ways.items():
-                rate = _write(way, place, steps)
-                one, client = _latencies(name, ask, place, 1, options.rounds)
-                many = one
-                if options.clients > 1:
-                    many, _ = _latencies(name, ask, place, options.clients, options.rounds)
-                told = "  ".join(f"{ms:11.1f}" for ms in (*_percentiles(one), *_percentiles(many)))
-                size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / _MEGABYTE
-                print(f"{ask:18}{steps:9,} {rate:>9} {size:8,.0f}  {told}  {client:10.0f}", flush=True)
+            rate = _write(name, place, steps)
+            one, client = _latencies(name, place, 1, options.rounds)
+            many = one
+            if options.clients > 1:
+                many, _ = _latencies(name, place, options.clients, options.rounds)
+            told = "  ".join(f"{ms:11.1f}" for ms in (*_percentiles(one), *_percentiles(many)))
+            size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / _MEGABYTE
+            print(f"{name:18}{steps:9,} {rate:>9} {size:8,.0f}  {told}  {client:10.0f}", flush=True)
     return 0
 
 
-def _write(way: Way, place: Path, steps: int) -> str:
+def _write(tier: str, place: Path, steps: int) -> str:
     """Write what is not there yet; how many steps a second."""
-    done = place / f"{way.writes} a second"
+    done = place / "steps a second"
     if not done.exists():
-        done.write_text(f"{steps / way.write(place, steps):,.0f}", encoding="utf-8")
+        done.write_text(f"{steps / fill(tier, place, steps):,.0f}", encoding="utf-8")
     return done.read_text(encoding="utf-8")
 
 
-def _latencies(tier: str, ask: str, place: Path, clients: int, rounds: int) -> tuple[list[float], float]:
+def _latencies(tier: str, place: Path, clients: int, rounds: int) -> tuple[list[float], float]:
     """How long each query took in milliseconds, over all clients at once; the megabytes of a client."""
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(clients)
     with context.Pool(clients, initializer=_take_barrier, initargs=(barrier,)) as pool:
-        done = pool.starmap(_ask_all, [(tier, ask, place, seed, rounds) for seed in range(clients)], chunksize=1)
+        done = pool.starmap(_ask_all, [(tier, place, seed, rounds) for seed in range(clients)], chunksize=1)
         pool.close()
         pool.join()
     latencies, clients_memory = zip(*done, strict=True)
@@ -85,12 +82,12 @@ def _take_barrier(barrier: Barrier) -> None:
     _barrier = barrier
 
 
-def _ask_all(tier: str, ask: str, place: Path, seed: int, rounds: int) -> tuple[list[float], float]:
+def _ask_all(tier: str, place: Path, seed: int, rounds: int) -> tuple[list[float], float]:
     """One client: every query once, then all at the same time as the other clients, in an order of its own."""
     asked = [query for _ in range(rounds) for query in _ASKED]
     random.Random(seed).shuffle(asked)
     with ExitStack() as stack:
-        answer = TIERS[tier].ways[ask].ask(place, stack)
+        answer = asker(stack.enter_context(TIERS[tier](place)))
         for query in _ASKED:
             answer(query)
         _barrier.wait()

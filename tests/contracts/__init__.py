@@ -10,7 +10,7 @@ A contract that is broken raises AssertionError with what was expected. No test 
 
 from __future__ import annotations
 
-from tests.contracts import changing, forgetting, keeping, reading, searching, writers
+from tests.contracts import changing, forgetting, keeping, reading, writers
 from tests.contracts.contract import Contract, OpenStore
 
 CONTRACTS: tuple[Contract, ...] = tuple(
@@ -30,18 +30,11 @@ CONTRACTS: tuple[Contract, ...] = tuple(
             reading.a_step_of_two_sessions_is_in_both_and_counts_once,
             reading.projects_do_not_see_each_other,
             reading.pages_are_gapless_while_the_session_grows,
-            reading.an_entry_is_recalled_by_its_uuid,
-            reading.counts_are_right,
             changing.an_item_has_its_newest_version_whatever_comes_last,
             changing.two_items_of_one_alias_are_two_and_found_by_it,
             changing.a_compaction_gets_its_summary_once_it_is_known,
             changing.a_session_keeps_what_was_learned_of_it,
             changing.links_are_kept_once,
-            searching.a_search_finds_the_steps_that_hold_all_words,
-            searching.a_search_ranks_the_rarer_word_first,
-            searching.a_search_takes_any_text,
-            searching.a_search_finds_what_is_not_english,
-            searching.filters_hold,
             forgetting.a_forgotten_step_is_gone_and_stays_gone,
             forgetting.a_forgotten_item_is_gone_and_stays_gone,
             forgetting.a_forgotten_session_is_gone_up_to_that_time,

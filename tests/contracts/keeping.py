@@ -15,7 +15,7 @@ from tests.contracts.contract import (
     turn,
     uuid,
 )
-from unified_state.model.history_records import Counts, HistoryQuery, StoredCompaction, StoredLink
+from unified_state.model.history_records import StoredCompaction, StoredLink
 from unified_state.upkeep.history.archive_store import everything
 
 if TYPE_CHECKING:
@@ -41,11 +41,8 @@ def an_empty_store_is_empty(open_store: OpenStore) -> None:
     """A store that was never written to has nothing, and reading it is no error."""
     with open_store(PROJECT) as store:
         same(list(everything(store)), [])
-        same(store.counts(), Counts())
         same(store.steps("nobody"), [])
-        same(store.find_steps(uuid(1)), [])
         same(store.find_items("D1"), [])
-        same(store.search(HistoryQuery(text="anything")), [])
 
 
 def what_is_appended_comes_back_as_it_was(open_store: OpenStore) -> None:
@@ -153,4 +150,3 @@ def every_text_is_kept(open_store: OpenStore) -> None:
         store.append([*steps, odd, *items])
         same(steps_of(store), [*steps, odd])
         same(list(store.items()), items)
-        same(store.find_steps(odd.uuid), [odd])

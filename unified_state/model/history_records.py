@@ -93,37 +93,6 @@ class Tombstone(Record):
 HistoryRecord = StoredSession | StoredStep | StoredItem | StoredLink | StoredCompaction | Tombstone
 
 
-class HistoryQuery(Record):
-    """A search for any text, never parsed as operators.
-
-    `since` and `until` (exclusive) are in milliseconds.
-    """
-
-    text: str
-    limit: int = 10
-    session_id: str | None = None
-    kind: str | None = None
-    tool: str | None = None
-    since: int | None = None
-    until: int | None = None
-
-
-class HistoryHit(Record):
-    """A step that was found. Scores are comparable within one result only."""
-
-    step: StoredStep
-    score: float
-
-
-class Counts(Record):
-    """The numbers of a project's records in a store, without forgotten ones."""
-
-    sessions: int = 0
-    steps: int = 0
-    items: int = 0
-    compactions: int = 0
-
-
 def time_behind(before: str | None, now: str) -> str:
     """Return the time of a change, which is after that of the previous change even if the clock was set back."""
     last = to_milliseconds(before)

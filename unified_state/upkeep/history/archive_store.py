@@ -11,15 +11,9 @@ from sqlite3 import DatabaseError
 from typing import Any, Self
 
 from unified_state.archive.archive import Archive, explained
-from unified_state.archive.full_text import Filters, best_matches, count_having, count_steps
 from unified_state.archive.sessions import session_number
-from unified_state.archive.steps import uuid_key
 from unified_state.ledger.item_table import items_called, list_items
-from unified_state.lib.query import query_words
 from unified_state.model.history_records import (
-    Counts,
-    HistoryHit,
-    HistoryQuery,
     HistoryRecord,
     StoredCompaction,
     StoredItem,
@@ -42,7 +36,6 @@ from unified_state.upkeep.history.archive_rows import (
     read_links,
     read_page,
     read_sessions,
-    read_steps,
 )
 
 _SECONDS = 30.0  # wait for another writer
@@ -87,11 +80,6 @@ class SqliteStore:
         number = session_number(self._archive, session_id)
         return [] if number is None else read_page(self._archive, number, session_id, after, limit)
 
-    def find_steps(self, uuid: str) -> list[StoredStep]:
-        """Return the steps of a transcript entry."""
-        rows = self._archive.rows("SELECT id FROM step WHERE uuid = ? AND kind NOT NULL ORDER BY block", uuid_key(uuid))
-        return list(read_steps(self._archive, [number for (number,) in rows]).values())
-
     def items(self) -> Iterator[StoredItem]:
         """Return all items, in the order in which they were first appended."""
         return iter(as_stored(self._archive, list_items(self._archive)))
@@ -113,34 +101,6 @@ class SqliteStore:
         return (
             Tombstone(*row) for row in self._archive.rows("SELECT what, key, at FROM tombstone ORDER BY at, what, key")
         )
-
-    def search(self, query: HistoryQuery) -> list[HistoryHit]:
-        """Return the steps that match best by BM25. The score is one divided by the rank."""
-        words = query_words(query.text)
-        session = None if query.session_id is None else session_number(self._archive, query.session_id)
-        if not words or (query.session_id is not None and session is None):
-            return []
-        filters = Filters(session=session, since=query.since, until=query.until, tool=query.tool, kind=query.kind)
-        steps = count_steps(self._archive)
-        numbers = best_matches(self._archive, count_having(self._archive, words, steps), steps, filters, query.limit)
-        found = read_steps(self._archive, numbers, query.session_id)
-        return [
-            HistoryHit(step=found[number], score=1 / place)
-            for place, number in enumerate(numbers, 1)
-            if number in found
-        ]
-
-    def counts(self) -> Counts:
-        """Return the number of sessions, steps, items and compactions."""
-        return Counts(
-            sessions=self._count("session"),
-            steps=self._count("step WHERE kind NOT NULL"),
-            items=self._count("item"),
-            compactions=sum(1 for _ in self.compactions()),
-        )
-
-    def _count(self, of: str) -> int:
-        return int(self._archive.row(f"SELECT count(*) FROM {of}")[0])
 
     def close(self) -> None:
         """Close the archive."""
