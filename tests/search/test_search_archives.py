@@ -15,7 +15,7 @@ from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
 from unified_state.model.step import PROMPT, TEXT, Hit, Step
 from unified_state.search.search_archive import search
-from unified_state.search.search_archives import search_archives
+from unified_state.search.search_archives import Search, search_archives
 
 Write = Callable[..., str]
 OTHERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -41,9 +41,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def found(paths: list[str], query: str, limit: int = 10) -> list[tuple[str, Hit]]:
-    hits, problems = search_archives(
-        paths, query, limit, now=NOW, filters=Filters(), prepare=lambda _archive: None, reader=None
-    )
+    hits, problems = search_archives(paths, Search(query, limit, None, Filters(), NOW, lambda _archive: None, None))
     assert problems == []
     return hits
 

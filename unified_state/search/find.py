@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from sqlite3 import DatabaseError
 from typing import TYPE_CHECKING, Any
 
@@ -111,18 +112,12 @@ def turn_ref(workspace: Workspace, ref: str) -> str:
 def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
     """Return the best hits of all repositories, best first, and report archives that cannot be read."""
     filters = filters_of(wanted, now)
-    from unified_state.search.search_archives import search_archives
+    from unified_state.search.search_archives import Search, search_archives
 
-    hits, problems = search_archives(
-        _archives(workspace),
-        wanted.query,
-        wanted.limit,
-        wanted.session_id,
-        now=now,
-        filters=filters,
-        prepare=lambda archive: _index(workspace.report, archive),
-        reader=query_reader(workspace),
-    )
+    reader = query_reader(workspace)
+    prepare = partial(_index, workspace.report)
+    search = Search(wanted.query, wanted.limit, wanted.session_id, filters, now, prepare, reader)
+    hits, problems = search_archives(_archives(workspace), search)
     for problem in problems:
         workspace.report(f"skipped: {problem.message}")
     worktrees: dict[str, str | None] = {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import MOST_COUNTED, Filters, best_matches, count_having, count_steps, rarest
 from unified_state.archive.steps import Placed
-from unified_state.archive.word_forms import forms_of
+from unified_state.archive.word_forms import Forms, forms_of
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.query import query_words
 from unified_state.lib.record import Record
@@ -54,58 +54,76 @@ class _Candidates(Record):
     cosines: dict[int, float]
 
 
-def search_archives(
-    paths: Iterable[str],
-    query: str,
-    limit: int,
-    session_id: str | None = None,
-    *,
-    now: int,
-    filters: Filters,
-    prepare: Callable[[Archive], None],
-    reader: Reader | None,
-) -> tuple[list[tuple[str, Hit]], list[UnifiedStateError]]:
-    """Return the best hits, each with the path of its archive, the best first, and why archives were left out.
+class Search(Record):
+    """What is looked for in many archives, and by whom. `prepare` is called for each open archive."""
 
-    `prepare` is called for each open archive. Raises NotFoundError if no archive has the session.
-    """
-    words = query_words(query, MOST_COUNTED)
-    forms = forms_of(query, words)
+    query: str
+    limit: int
+    session_id: str | None
+    filters: Filters
+    now: int
+    prepare: Callable[[Archive], None]
+    reader: Reader | None
 
-    def count(archive: Archive) -> tuple[int, dict[str, int]]:
-        if session_id is not None:
-            known_session(archive, session_id)
-        prepare(archive)
+    @property
+    def words(self) -> list[str]:
+        return query_words(self.query, MOST_COUNTED)
+
+    @property
+    def forms(self) -> Forms:
+        return forms_of(self.query, self.words)
+
+    def count(self, archive: Archive) -> tuple[int, dict[str, int]]:
+        """Return the number of steps, and of those with each word. Raises NotFoundError."""
+        self.within(archive)
+        self.prepare(archive)
         steps = count_steps(archive)
-        return steps, count_having(archive, words, steps, forms)
+        return steps, count_having(archive, self.words, steps, self.forms)
 
-    def look(archive: Archive) -> _Candidates:
-        steps, counts = counted[archive.path]
-        own = filters if session_id is None else filters.replace(session=known_session(archive, session_id))
-        worth, near, meant = {}, {}, None
+    def within(self, archive: Archive) -> Filters:
+        """Return the filters, with the number that the session has in an archive. Raises NotFoundError."""
+        name = self.session_id
+        return self.filters if name is None else self.filters.replace(session=known_session(archive, name))
+
+    def look(self, archive: Archive, asked: Asked, steps: int, counts: dict[str, int]) -> _Candidates:
+        """Return the candidates of an archive. Words weigh what they weigh in all archives."""
+        worth, near, meant, filters = {}, {}, None, self.within(archive)
         if filters.kind not in ALIAS_LETTERS:
-            local = {word: counts[word] for word in having}
-            worth = best_matches(archive, local, steps, own, _OF_ONE, forms, rarity=asked.weights)
-            meant = reader.read(archive, query, having, total) if reader is not None else None
-            near = {} if meant is None else meant.cosines(meant.nearest(own, _OF_ONE))
+            having = {word: counts[word] for word in asked.having}
+            worth = best_matches(archive, having, steps, filters, _OF_ONE, asked.forms, rarity=asked.weights)
+            if self.reader is not None:
+                meant = self.reader.read(archive, asked.text, asked.having, asked.steps)
+            near = {} if meant is None else meant.cosines(meant.nearest(filters, _OF_ONE))
         placed = with_neighbours(archive, {*worth, *near})
-        accessed = access_weights(archive, {*worth, *near}, now)
+        accessed = access_weights(archive, {*worth, *near}, self.now)
         cosines = {} if meant is None else meant.cosines(placed)
         return _Candidates(item_hits(archive, asked), worth, near, placed, accessed, cosines)
 
+
+def search_archives(paths: Iterable[str], search: Search) -> tuple[list[tuple[str, Hit]], list[UnifiedStateError]]:
+    """Return the best hits, each with the path of its archive, the best first, and why archives were left out.
+
+    Raises NotFoundError if no archive has the session.
+    """
     problems: list[UnifiedStateError] = []
-    counted = dict(_of_each(paths, count, problems))
+    counted = dict(_of_each(paths, search.count, problems))
     skipped = [problem for problem in problems if not isinstance(problem, NotFoundError)]
     if not counted and len(problems) > len(skipped):
         raise next(problem for problem in problems if problem not in skipped)
     total = sum(steps for steps, _ in counted.values())
-    having = rarest({word: sum(counts[word] for _, counts in counted.values()) for word in words})
-    among = filters if session_id is None else filters.replace(session=0)  # it has another number in each archive
-    asked = Asked(query, weights_of(having, total), having, forms, total, session_id, among, now)
-    found = dict(_of_each(counted if having else (), look, skipped))
+    having = rarest({word: sum(counts[word] for _, counts in counted.values()) for word in search.words})
+    # A session has another number in each archive.
+    filters = search.filters if search.session_id is None else search.filters.replace(session=0)
+    weights = weights_of(having, total)
+    asked = Asked(search.query, weights, having, search.forms, total, search.session_id, filters, search.now)
+    found = dict(
+        _of_each(
+            counted if having else (), lambda archive: search.look(archive, asked, *counted[archive.path]), skipped
+        )
+    )
     hits = [(path, hit) for path, one in found.items() for hit in one.items]
-    hits += _steps(asked, found, min(limit, MOST_HITS), reader)
-    return sorted(hits, key=lambda one: rank(one[1]))[: max(0, limit)], skipped
+    hits += _steps(asked, found, min(search.limit, MOST_HITS))
+    return sorted(hits, key=lambda one: rank(one[1]))[: max(0, search.limit)], skipped
 
 
 def _of_each(
@@ -122,7 +140,7 @@ def _of_each(
             yield path, result
 
 
-def _steps(asked: Asked, found: dict[str, _Candidates], limit: int, reader: Reader | None) -> Iterator[tuple[str, Hit]]:
+def _steps(asked: Asked, found: dict[str, _Candidates], limit: int) -> Iterator[tuple[str, Hit]]:
     """Rank the best candidates of all archives together, and yield the hits among them."""
     paths = list(found)
     every = list(enumerate(found.values()))
@@ -138,7 +156,7 @@ def _steps(asked: Asked, found: dict[str, _Candidates], limit: int, reader: Read
         if not best.isdisjoint((number - 1, number, number + 1))
     }
     cosines = apart(lambda one: one.cosines)
-    if reader is not None and cosines:
+    if cosines:
         from unified_state.search.query_meaning import GivenCosines, trust_in  # loaded by now
 
         asked = asked.replace(meant=GivenCosines(cosines, trust_in(asked.having)))
