@@ -34,7 +34,7 @@ from unified_state.model.history_records import HistoryRecord, StoredSession, St
 from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.project.place import Place, locate
 from unified_state.upkeep.forget.forget_refs import forget_ref
-from unified_state.upkeep.history.archive_store import SqliteStore, everything
+from unified_state.upkeep.history.archive_rows import everything
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
 _NOW = 1_790_000_000_000
@@ -162,7 +162,7 @@ def _fault(world: World, process: subprocess.Popen[bytes], number: int) -> tuple
 
 
 def _compared(world: World, struck: Counter[str], seconds: float) -> Outcome:
-    with SqliteStore(world.place.archive_path) as here, world.server.store(world.place.id or "") as there:
+    with Archive(world.place.archive_path) as here, world.server.store(world.place.id or "") as there:
         wanted, found = Counter(_keys(everything(here))), Counter(_keys(there.own_records()))
     return Outcome(
         steps=sum(1 for key in found if key[0] == "step"),

@@ -13,7 +13,7 @@ from unified_state.archive.journal.journalled_archive import JournalledArchive
 from unified_state.archive.steps import index_left
 from unified_state.model.history_records import StoredStep
 from unified_state.search.search_archive import search
-from unified_state.upkeep.history.archive_store import SqliteStore
+from unified_state.upkeep.history.archive_changes import append
 
 _BATCH = 2_000
 _HITS = 10
@@ -28,10 +28,9 @@ def fill(tier: str, place: Path, steps: int) -> float:
     """Append steps in batches, and return the seconds that this took."""
     seconds, written = 0.0, written_steps(steps)
     with TIERS[tier](place) as archive:
-        store = SqliteStore("", archive=archive)
         while batch := list(itertools.islice(written, _BATCH)):
             begin = time.perf_counter()
-            store.append(batch)
+            append(archive, batch)
             seconds += time.perf_counter() - begin
     return seconds
 

@@ -1,41 +1,18 @@
-"""What a contract is, and the examples that the contracts share."""
+"""The records that tests of history share, and what an archive holds of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from unified_state.lib.record import Record
-from unified_state.model.history_records import StoredItem, StoredSession, StoredStep
-from unified_state.upkeep.history.archive_store import SqliteStore
+from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
+from unified_state.upkeep.history.archive_rows import everything
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from unified_state.archive.archive import Archive
 
-OpenStore = Callable[[str], SqliteStore]
+R = TypeVar("R", bound=HistoryRecord)
 
-PROJECT, OTHER_PROJECT = "contracts", "contracts-other"
 START = 1_767_225_600_000  # 2026-01-01, in milliseconds
-
-
-class Contract(Record):
-    """One numbered promise, and the function that checks it."""
-
-    number: int
-    check: Callable[[OpenStore], None]
-
-    @property
-    def name(self) -> str:
-        """What is promised, in words."""
-        return self.check.__name__.replace("_", " ")
-
-
-def same(found: object, expected: object) -> None:
-    """Raise AssertionError where they differ, with both."""
-    if found != expected:
-        message = f"expected {expected!r}, found {found!r}"
-        raise AssertionError(message)
 
 
 def uuid(number: int) -> str:
@@ -90,17 +67,11 @@ def decision(number: int, alias: str, text: str = "Use SQLite", **fields: Any) -
     return StoredItem(**{**given, **fields})
 
 
-def steps_of(store: SqliteStore, name: str = "one", limit: int = 1000) -> list[StoredStep]:
-    """All steps of a session, page by page."""
-    found: list[tuple[int, StoredStep]] = []
-    while page := store.steps(name, found[-1][0] if found else 0, limit):
-        if len(page) > limit or [position for position, _ in page] != sorted({position for position, _ in page}):
-            message = f"a page of {limit} has {len(page)} steps at {[position for position, _ in page]}"
-            raise AssertionError(message)
-        found += page
-    return [one for _, one in found]
+def kept(archive: Archive, kind: type[R]) -> list[R]:
+    """All records of a kind that an archive holds."""
+    return [record for record in everything(archive) if isinstance(record, kind)]
 
 
-def texts(steps: Sequence[StoredStep]) -> list[str]:
-    """Their texts."""
-    return [one.text for one in steps]
+def steps_of(archive: Archive, name: str = "one") -> list[StoredStep]:
+    """All steps of a session."""
+    return [step for step in kept(archive, StoredStep) if step.session_id == name]

@@ -19,10 +19,11 @@ from unified_state.archive.schema import archive_schema
 from unified_state.archive.session_work import add_notes
 from unified_state.archive.sessions import touch_session
 from unified_state.archive.steps import index_left
+from unified_state.archive.text_columns import forget_step
 from unified_state.errors import ArchiveUnavailableError, NewerVersionError
-from unified_state.model.history_records import StoredStep, Tombstone
+from unified_state.model.history_records import StoredStep
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
-from unified_state.upkeep.history.archive_store import SqliteStore
+from unified_state.upkeep.history import archive_changes
 
 LONG = "the flux capacitor needs 1.21 gigawatts " * 20
 
@@ -40,7 +41,7 @@ def step(number: int, text: str = "") -> StoredStep:
 
 
 def append(archive: Archive, *records: Any) -> None:
-    SqliteStore("", archive=archive).append(records)
+    archive_changes.append(archive, records)
 
 
 def rows(path: str) -> dict[str, list[Any]]:
@@ -140,7 +141,8 @@ def test_two_that_have_it_open_see_what_the_other_commits(path: str) -> None:
 def test_what_is_forgotten_is_in_no_byte_with_the_commit_and_numbers_stay(path: str, tmp_path: Path) -> None:
     with JournalledArchive(path) as archive:
         append(archive, step(1), step(2, "the swordfish"), step(3))
-        append(archive, Tombstone("step", "u2/0", 9))
+        with archive.transaction():
+            forget_step(archive, 2)
         assert all(b"swordfish" not in one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
     with JournalledArchive(path) as archive:
         assert archive.rows("SELECT id FROM step WHERE kind NOT NULL") == [(1,), (3,)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -24,6 +24,7 @@ from tests.builders import (
     write_transcript,
 )
 from tests.extras.team.team import PROJECT, Team, found
+from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Output, archive_output, note_shortened
 from unified_state.archive.sessions import session_number
 from unified_state.capture.capture_transcript import Capture
@@ -51,10 +52,8 @@ from unified_state.state_file.manager import UnifiedStateManager
 from unified_state.upkeep.forget.forget_refs import forget
 from unified_state.upkeep.forget.prune_steps import choose_steps, prune_some
 from unified_state.upkeep.forget.scan_secrets import scan
-from unified_state.upkeep.history.archive_store import SqliteStore, everything
-
-if TYPE_CHECKING:
-    from unified_state.archive.archive import Archive
+from unified_state.upkeep.history.archive_changes import append as take
+from unified_state.upkeep.history.archive_rows import everything
 
 FORK = "f0f0f0f0-0000-4000-8000-00000000cafe"
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -126,10 +125,10 @@ class Archived:
     """The records of a store."""
 
     def __init__(self, path: str, records: list[HistoryRecord] | None = None) -> None:
-        with SqliteStore(path) as store:
+        with Archive(path) as archive:
             if records is not None:
-                store.append(records)
-            self.all = [one for one in everything(store) if not isinstance(one, Tombstone)]
+                take(archive, records)
+            self.all = [one for one in everything(archive) if not isinstance(one, Tombstone)]
 
     @property
     def told(self) -> list[str]:
@@ -392,7 +391,7 @@ def test_links_between_items_of_any_name_are_told(
     archive: Archive, server: TeamServer, synced: Callable[[], Synced]
 ) -> None:
     link = StoredLink("a/b", "c", "supersedes", "2026-01-01T00:00:00.000Z")
-    SqliteStore(archive.path, archive=archive).append([link])
+    take(archive, [link])
     synced()
     with server.open() as store:
         assert list(store.own_records()) == [link]
@@ -522,9 +521,9 @@ def test_a_new_archive_of_the_same_member_shares_the_place_and_takes_nothing_awa
     keep(prompt(1, "hello"), answer(2, "hi"))
     synced()
     before = held().told
-    with server.open() as store, SqliteStore(archive.path, archive=archive) as own:
+    with server.open() as store:
         again = list(store.own_records())
-        assert own.append(again) == 0
+        assert take(archive, again) == 0
         assert store.append([Sent(one, "S1") for one in again], "another", 1) == 0
     assert held().told == before
 

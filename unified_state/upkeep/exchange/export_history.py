@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
-from unified_state.archive.archive import Archive
 from unified_state.extras.team.team_server import TeamServer
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.upkeep.history.archive_store import SqliteStore, everything
+from unified_state.upkeep.history.archive_rows import everything
 from unified_state.upkeep.history.history_file import write_history
-
-T = TypeVar("T")
 
 
 def export_history(workspace: Workspace, path: str, server: TeamServer | None = None) -> int:
@@ -24,9 +18,4 @@ def export_history(workspace: Workspace, path: str, server: TeamServer | None = 
         with server.open() as store:
             return write_history(path, server.project, store.own_records(), None)
     project, seal = workspace.place.id or "", workspace.masker.seal
-    return use_store(workspace, lambda store, _archive: write_history(path, project, everything(store), seal))
-
-
-def use_store(workspace: Workspace, action: Callable[[SqliteStore, Archive], T]) -> T:
-    """Return action(store, archive) of this archive."""
-    return workspace.use(lambda archive: action(SqliteStore(archive.path, archive=archive), archive))
+    return workspace.use(lambda archive: write_history(path, project, everything(archive), seal))

@@ -22,12 +22,11 @@ from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.restore_table import last_news, take_back_news
 from unified_state.secrets.masker import Masker
 from unified_state.state_file.writer.save_state import refresh_worktrees
-from unified_state.upkeep.exchange.export_history import use_store
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, is_exported_from, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
 from unified_state.upkeep.foreign.foreign_text import Tally
-from unified_state.upkeep.forget.forget_refs import forget_told
-from unified_state.upkeep.history.archive_store import SqliteStore
+from unified_state.upkeep.forget.forget_refs import apply_tombstones
+from unified_state.upkeep.history.archive_changes import append
 
 Report = Callable[[int], None]
 
@@ -96,16 +95,16 @@ def import_file(
     is_history = source.format == HISTORY
     own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
 
-    def action(store: SqliteStore, archive: Archive) -> tuple[Imported, set[str]]:
-        judge, tally = Judge(store, now, is_own=own, sets_apart=is_history and not own), Tally()
-        importer = _Importer(store, archive, workspace.masker, judge, is_own=own)
+    def action(archive: Archive) -> tuple[Imported, set[str]]:
+        judge, tally = Judge(archive, now, is_own=own, sets_apart=is_history and not own), Tally()
+        importer = _Importer(archive, workspace.masker, judge, is_own=own)
         for batch in _batches(open_records(source, readable.project, worktree, tally)):
             importer.keep(batch)
             report(len(batch))
         importer.settle()
         return _result(readable, importer, tally), importer.forgotten
 
-    done, forgotten = use_store(workspace, action)
+    done, forgotten = workspace.use(action)
     # Even without new records, because known ones may have changed.
     refresh_worktrees(workspace, forgotten.__contains__ if forgotten else None)
     return done
@@ -114,8 +113,8 @@ def import_file(
 class _Importer:
     """Store batch after batch. `settle` applies tombstones and updates derived data of the archive."""
 
-    def __init__(self, store: SqliteStore, archive: Archive, masker: Masker, judge: Judge, *, is_own: bool) -> None:
-        self._store, self._archive, self._masker, self._judge = store, archive, masker, judge
+    def __init__(self, archive: Archive, masker: Masker, judge: Judge, *, is_own: bool) -> None:
+        self._archive, self._masker, self._judge = archive, masker, judge
         self._is_own = is_own
         self._sessions: set[str] = set()
         self.tombstones: list[Tombstone] = []
@@ -133,7 +132,7 @@ class _Importer:
         )
         items = [record for record in kept if isinstance(record, StoredItem)]
         last = last_news(self._archive)
-        added = self._store.append(kept)
+        added = append(self._archive, kept)
         # Old decisions from elsewhere are not news for active sessions.
         take_back_news(self._archive, last, [item.uuid for item in items])
         if added:
@@ -147,8 +146,8 @@ class _Importer:
         Imported sessions of others never continue here.
         """
         if self.tombstones:
-            self.added += self._forget(self._archive)
-        self.added += self._store.append(self.tombstones)
+            new, self.forgotten = apply_tombstones(self._archive, self.tombstones)
+            self.added += new
         if self._was_masked:
             tidy(self._archive)  # remove the masked bytes from every file
         if not self._is_own:
@@ -157,12 +156,6 @@ class _Importer:
         for number in numbers:
             root_at_worktree(self._archive, number)
         rebuild_working_sets(self._archive, numbers, _WEIGHED)
-
-    def _forget(self, archive: Archive) -> int:
-        """Forget as if the user did here. Return the number of tombstones that became new by that."""
-        before = _keys(self._store.tombstones())
-        self.forgotten = forget_told(archive, self.tombstones)
-        return len(_keys(self.tombstones) & (_keys(self._store.tombstones()) - before))
 
     def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
         judged = self._judge.judged(masked(record, self._masker))
@@ -182,10 +175,6 @@ def _result(readable: Readable, importer: _Importer, tally: Tally) -> Imported:
         first_skipped=tally.first,
         elsewhere=tally.elsewhere,
     )
-
-
-def _keys(tombstones: Iterable[Tombstone]) -> set[tuple[str, str]]:
-    return {(tombstone.what, tombstone.key) for tombstone in tombstones}
 
 
 def _batches(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:

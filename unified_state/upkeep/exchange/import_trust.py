@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from unified_state.archive.archive import Archive
 from unified_state.ledger.gate import is_in_force
-from unified_state.ledger.item_table import ACTIVE, PROPOSED
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import is_past
@@ -26,7 +27,7 @@ from unified_state.model.history_records import (
 from unified_state.model.item import CONSTRAINT
 from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
 from unified_state.secrets.masker import Masker
-from unified_state.upkeep.history.archive_store import SqliteStore
+from unified_state.upkeep.history.archive_rows import as_stored, read_compactions, read_sessions
 
 _ELSEWHERE = "elsewhere:"
 _STATUS = "statusElsewhere"  # the original status of another person's item
@@ -35,14 +36,14 @@ _STATUS = "statusElsewhere"  # the original status of another person's item
 class Judge:
     """Decide for each record of an import which part of it counts."""
 
-    def __init__(self, store: SqliteStore, now: int, *, is_own: bool, sets_apart: bool) -> None:
-        self._store, self._now = store, now
+    def __init__(self, archive: Archive, now: int, *, is_own: bool, sets_apart: bool) -> None:
+        self._archive, self._now = archive, now
         self._is_own, self._sets_apart = is_own, sets_apart
-        constraints = [item for item in store.items() if item.kind == CONSTRAINT]
+        constraints = list_items(archive, CONSTRAINT)
         self._constraints = {item.uuid for item in constraints}
         self._in_force = {item.uuid for item in constraints if is_in_force(item)}
-        self._boundaries = set() if is_own else {known.boundary_uuid for known in store.compactions()}
-        own = store.sessions() if sets_apart else ()
+        self._boundaries = set() if is_own else {known.boundary_uuid for known in read_compactions(archive)}
+        own = read_sessions(archive) if sets_apart else ()
         self._sessions = {known.session_id for known in own if not known.session_id.startswith(_ELSEWHERE)}
         self._kept: set[str] = set()
 
@@ -77,7 +78,7 @@ class Judge:
         if self._is_own:
             is_enforced = item.kind == CONSTRAINT and item.status == ACTIVE and item.body.get("mode")
             return item.replace(status=PROPOSED) if is_enforced else item
-        known = self._store.find_items(item.uuid)
+        known = as_stored(self._archive, selected_items(self._archive, "WHERE uuid = ?", item.uuid))
         if known and not (known[0].status == PROPOSED and _STATUS in known[0].unknown):
             return None
         self._kept.add(item.uuid)

@@ -9,7 +9,7 @@ client's own transcript is not changed.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -47,7 +47,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.history_records import SESSION, Tombstone
+from unified_state.model.history_records import Tombstone
 from unified_state.model.item import ATTEMPT, LedgerItem
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
 from unified_state.model.step import TEXT, TOOL_CALL
@@ -56,7 +56,8 @@ from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.save_state import refresh_worktrees
 from unified_state.upkeep.forget.found import Forgotten, Found
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
-from unified_state.upkeep.history.archive_rows import note_masked
+from unified_state.upkeep.history.archive_changes import append, ensure_session
+from unified_state.upkeep.history.archive_rows import note_masked, read_tombstones
 
 Holds = Callable[[str], bool]
 Confirm = Callable[["Found"], None]
@@ -204,12 +205,12 @@ def _bodies(archive: Archive) -> Iterator[tuple[int, str | bytes]]:
         last = rows[-1][0]
 
 
-def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
-    """Forget the records that another store's tombstones name. Return the texts that state files may still contain.
-
-    For records that were never here, the tombstones themselves are enough.
+def apply_tombstones(archive: Archive, tombstones: Sequence[Tombstone]) -> tuple[int, set[str]]:
+    """Forget the records that another store's tombstones name, and keep the tombstones. Return the number of new ones,
+    and the texts that state files may still contain.
     """
     before = _work_texts(archive)
+    known = {(stone.what, stone.key): stone.at for stone in read_tombstones(archive)}
     steps: list[int] = []
     summaries: list[int] = []
     items: list[LedgerItem] = []
@@ -217,15 +218,15 @@ def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
     for told in tombstones:
         if told.what == STEP:
             uuid, _, block = told.key.rpartition("/")
-            known = "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL"
-            steps += archive.column(known, uuid_key(uuid), int(block))
+            here = "SELECT id FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL"
+            steps += archive.column(here, uuid_key(uuid), int(block))
         elif told.what == ITEM:
             items += selected_items(archive, "WHERE uuid = ?", told.key)
         elif told.what == COMPACTION:
             summaries += archive.column(f"SELECT id FROM compaction WHERE boundary_uuid = ? AND {left}", told.key)
-        elif told.what == SESSION and (session := session_number(archive, told.key)) is not None:
-            known = "SELECT 1 FROM tombstone WHERE what = ? AND key = ? AND at >= ?"
-            if archive.row(known, told.what, told.key, told.at) is None:  # otherwise later texts would be deleted too
+        else:
+            session = ensure_session(archive, told.key)
+            if known.get((told.what, told.key), -1) < told.at:  # otherwise later texts would be deleted too
                 with archive.transaction():
                     forget_session_texts(archive, session, told.at)
             until = "SELECT 1 FROM step WHERE id = ? AND at <= ?"
@@ -235,7 +236,9 @@ def forget_told(archive: Archive, tombstones: Iterable[Tombstone]) -> set[str]:
     if steps or items or summaries:
         found = Found(tuple(dict.fromkeys(steps)), tuple(items), tuple(dict.fromkeys(summaries)))
         _forget_found(archive, _with_captured(archive, found, None))
-    return before - _work_texts(archive)
+    append(archive, tombstones)
+    new = {(stone.what, stone.key) for stone in tombstones} - known.keys()
+    return len(new), before - _work_texts(archive)
 
 
 def _holds(text: str) -> Holds:

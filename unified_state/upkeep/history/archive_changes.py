@@ -1,33 +1,34 @@
 """Inserts records of another store into the archive: steps turn by turn, and the newer version of sessions, items and
 compactions.
+
+An alias is the archive's own name for an item: a new item whose alias is taken, or was ever given, gets the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.small_steps import note_rewrite
-from unified_state.archive.steps import find_step, step_numbers, uuid_key, uuid_of_step
-from unified_state.archive.text_columns import forget_session_texts, forget_step, forget_texts, replace_text
+from unified_state.archive.steps import find_step, uuid_key
+from unified_state.archive.text_columns import replace_text
 from unified_state.archive.write_steps import StepWriter
 from unified_state.ledger.item_table import (
-    forget_item,
     insert_item,
     items_called,
     next_alias,
     raise_counter,
     replace_item,
 )
-from unified_state.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
 from unified_state.lib.text import escape_surrogates, pack
 from unified_state.model.history_records import (
     COMPACTION,
     ITEM,
     SESSION,
     STEP,
+    HistoryRecord,
     StoredCompaction,
     StoredItem,
     StoredLink,
@@ -51,6 +52,19 @@ _LEARN = "UPDATE session SET {} WHERE session_id = ?1".format(
         if name != "session_id"
     )
 )
+
+
+def append(archive: Archive, records: Iterable[HistoryRecord]) -> int:
+    """Store records, all or none, and return the number of new ones."""
+    given = list(records)  # read before the transaction: the source may be slow, or fail
+    with archive.transaction():
+        return sum(_keep(archive, kind, list(run)) for kind, run in groupby(given, type))
+
+
+def _keep(archive: Archive, kind: type[HistoryRecord], records: list[Any]) -> int:
+    if kind is StoredStep:
+        return keep_steps(archive, records)
+    return sum(_KEEP[kind](archive, record) for record in records)
 
 
 def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
@@ -177,63 +191,26 @@ def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
     return False
 
 
-def bury(archive: Archive, tombstone: Tombstone) -> bool:
-    """Forget the record that a tombstone names, store the tombstone, and return whether it is new."""
-    known = archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", tombstone.what, tombstone.key)
-    if known is not None and known[0] >= tombstone.at:
-        return False
-    is_here = _FORGET[tombstone.what](archive, tombstone)
-    waits = None if is_here else 1
-    # A trigger has inserted it with its own time.
-    archive.run(
-        "INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?, ?)", tombstone.what, tombstone.key, tombstone.at, waits
-    )
+def keep_tombstone(archive: Archive, tombstone: Tombstone) -> bool:
+    """Insert a tombstone, or its later time, and return whether it is new. `apply_tombstones` forgets what it names."""
+    what, key = tombstone.what, tombstone.key
+    known = archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", what, key)
+    if known is None or known[0] < tombstone.at:
+        uuid, _, block = key.rpartition("/")
+        here = "SELECT 1 FROM step WHERE uuid = ? AND block = ?"
+        waits = None if what == STEP and archive.row(here, uuid_key(uuid), block) else 1
+        archive.run("INSERT OR REPLACE INTO tombstone VALUES (?, ?, ?, ?)", what, key, tombstone.at, waits)
     return known is None
-
-
-def _forget_steps(archive: Archive, tombstone: Tombstone) -> bool:
-    uuid, _, block = tombstone.key.rpartition("/")
-    rows = archive.rows("SELECT id FROM step WHERE uuid = ? AND block = ?", uuid_key(uuid), int(block))
-    return _take_steps(archive, [number for (number,) in rows])
-
-
-def _take_steps(archive: Archive, numbers: list[int]) -> bool:
-    """Forget steps and the quotes of them in items, and return whether there are any."""
-    for number in numbers:
-        drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
-        forget_step(archive, number)
-    return bool(numbers)
-
-
-def _forget_item(archive: Archive, tombstone: Tombstone) -> bool:
-    forget_item(archive, tombstone.key)
-    return True
-
-
-def _forget_compaction(archive: Archive, tombstone: Tombstone) -> bool:
-    return _take_summaries(archive, archive.rows("SELECT id FROM compaction WHERE boundary_uuid = ?", tombstone.key))
-
-
-def _take_summaries(archive: Archive, rows: list[tuple[int]]) -> bool:
-    for (number,) in rows:
-        drop_quotes(archive, items_of_summary(archive, number))
-        forget_texts(archive, COMPACTION, number)
-    return bool(rows)
-
-
-def _forget_session(archive: Archive, tombstone: Tombstone) -> bool:
-    number = ensure_session(archive, tombstone.key)
-    forget_session_texts(archive, number, tombstone.at)
-    past = "SELECT 1 FROM step WHERE id = ? AND at <= ?"
-    _take_steps(archive, [step for step in step_numbers(archive, number) if archive.row(past, step, tombstone.at)])
-    _take_summaries(
-        archive, archive.rows("SELECT id FROM compaction WHERE session = ? AND started_at <= ?", number, tombstone.at)
-    )
-    return True
-
-
-_FORGET = {STEP: _forget_steps, ITEM: _forget_item, COMPACTION: _forget_compaction, SESSION: _forget_session}
 
 
 def _is_buried(archive: Archive, what: str, key: str) -> bool:
     return archive.row("SELECT 1 FROM tombstone WHERE what = ? AND key = ?", what, key) is not None
+
+
+_KEEP: dict[type, Callable[[Archive, Any], bool]] = {
+    StoredSession: keep_session,
+    StoredItem: keep_item,
+    StoredLink: keep_link,
+    StoredCompaction: keep_compaction,
+    Tombstone: keep_tombstone,
+}

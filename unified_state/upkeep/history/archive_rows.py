@@ -1,4 +1,7 @@
-"""Rows of the archive as records of history."""
+"""Rows of the archive as records of history.
+
+Every record has a name that is the same in each store: an import that is repeated changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.steps import find_placed
+from unified_state.archive.sessions import session_number
+from unified_state.archive.steps import find_placed, step_numbers
 from unified_state.archive.text_columns import FORGOTTEN
+from unified_state.ledger.item_table import list_items
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import pack, unpack
 from unified_state.lib.times import to_text
@@ -15,42 +20,37 @@ from unified_state.model.history_records import (
     COMPACTION,
     ITEM,
     STEP,
+    HistoryRecord,
     StoredCompaction,
     StoredItem,
     StoredLink,
     StoredSession,
     StoredStep,
+    Tombstone,
 )
 from unified_state.model.item import LedgerItem
 from unified_state.upkeep.history.record_fields import ARCHIVE_COLUMNS
 
-# The steps of a session by their positions. A position is twice the step's number. A shortened output was archived
-# before its transcript entry, so its position is one more than that of the step it follows. The archive is read in
-# order, between the session's first and last step, so a page costs the same at the end of a long session as at its
-# start.
-_MET = "SELECT step FROM shortened WHERE place NOT NULL"
-_END = "(SELECT {0}((SELECT {0}(id) FROM step WHERE turn = turn.id)) FROM turn WHERE session = ?1)"
-_PLACES = f"""
-SELECT place, step FROM (
-    SELECT * FROM (
-        SELECT 2 * step.id AS place, step.id AS step FROM step CROSS JOIN turn ON turn.id = step.turn
-        WHERE step.id BETWEEN max(?2 / 2 + 1, {_END.format("min")}) AND {_END.format("max")}
-            AND session = ?1 AND kind NOT NULL AND step.id NOT IN ({_MET}) ORDER BY step.id LIMIT ?3)
-    UNION ALL SELECT * FROM (
-        SELECT 2 * step, step FROM step_copy CROSS JOIN step ON step.id = step
-        WHERE session = ?1 AND step > ?2 / 2 AND kind NOT NULL AND step NOT IN ({_MET}) ORDER BY step LIMIT ?3)
-    UNION ALL SELECT * FROM (
-        SELECT 2 * place + 1, step.id FROM shortened JOIN step ON step.id = step JOIN turn ON turn.id = turn
-        WHERE place NOT NULL AND 2 * place + 1 > ?2 AND kind NOT NULL AND (turn.session = ?1
-            OR EXISTS (SELECT 1 FROM step_copy WHERE session = ?1 AND step_copy.step = step.id)) ORDER BY 1, 2 LIMIT ?3)
-) ORDER BY place, step LIMIT ?3
-"""
+_AT_ONCE = 500  # steps read at once
 _COMPACTIONS = """
 SELECT session_id, boundary_uuid, coalesce(boundary_at, compaction.started_at), trigger, pre_tokens, summary,
     summary_from, fields FROM compaction JOIN session ON session.id = session
     LEFT JOIN carried ON what = 'compaction' AND key = compaction.id
 WHERE boundary_uuid NOT NULL AND summary IS NOT ? ORDER BY compaction.id
 """
+
+
+def everything(archive: Archive) -> Iterator[HistoryRecord]:
+    """Yield all records, in an order in which another archive can append them: each after those it refers to."""
+    for session in read_sessions(archive):
+        yield session
+        numbers = step_numbers(archive, session_number(archive, session.session_id) or 0)
+        for begin in range(0, len(numbers), _AT_ONCE):
+            yield from read_steps(archive, numbers[begin : begin + _AT_ONCE], session.session_id).values()
+    yield from read_compactions(archive)
+    yield from as_stored(archive, list_items(archive))
+    yield from read_links(archive)
+    yield from read_tombstones(archive)
 
 
 def carried(archive: Archive, what: str, key: object) -> dict[str, Any]:
@@ -87,13 +87,6 @@ def read_sessions(archive: Archive) -> list[StoredSession]:
         "ORDER BY session.id"
     )
     return [StoredSession(**dict(zip(names, row, strict=False)), **_fields(row[-1])) for row in rows]
-
-
-def read_page(archive: Archive, session: int, session_id: str, after: int, limit: int) -> list[tuple[int, StoredStep]]:
-    """Return the steps of a session whose positions follow `after`, each with its position."""
-    places = archive.rows(_PLACES, session, after, limit)
-    steps = read_steps(archive, [number for _, number in places], session_id)
-    return [(place, steps[number]) for place, number in places if number in steps]
 
 
 def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None = None) -> dict[int, StoredStep]:
@@ -157,6 +150,11 @@ def read_links(archive: Archive) -> Iterator[StoredLink]:
     """Return the links between items, in the order in which they were made."""
     rows = archive.rows("SELECT from_uuid, to_uuid, relation, at FROM item_link ORDER BY at, relation DESC, 1, 2")
     return (StoredLink(*row) for row in rows)
+
+
+def read_tombstones(archive: Archive) -> list[Tombstone]:
+    """Return the tombstones of all forgotten records."""
+    return [Tombstone(*row) for row in archive.rows("SELECT what, key, at FROM tombstone ORDER BY what, key, at")]
 
 
 def _fields(packed: str | bytes | None) -> dict[str, Any]:

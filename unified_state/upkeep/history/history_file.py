@@ -17,7 +17,7 @@ from unified_state.lib.json_text import dump_json, parse_object
 from unified_state.lib.package import upgrade_line
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
-from unified_state.model.history_records import HistoryRecord, StoredLink, Tombstone
+from unified_state.model.history_records import HistoryRecord
 from unified_state.upkeep.history.record_fields import RECORD, to_object, to_record
 
 FORMAT, VERSION = "unified-state history", 1
@@ -100,20 +100,9 @@ def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
 
 
 def _lines(project: str, records: Iterable[HistoryRecord], handover: dict[str, Any] | None) -> Iterator[bytes]:
-    """Yield the lines of the header and the records. Links and tombstones are sorted, so that every tier writes the
-    same file for the same history.
-    """
     beside = {} if handover is None else {"handover": handover}
     yield _line({"format": FORMAT, "version": VERSION, "project": project, **beside})
-    last: list[StoredLink | Tombstone] = []
     for record in records:
-        if isinstance(record, (StoredLink, Tombstone)):
-            last.append(record)
-        else:
-            yield _line(to_object(record))
-    for record in sorted(
-        last, key=lambda record: (isinstance(record, Tombstone), *map(str, record.as_dict().values()))
-    ):
         yield _line(to_object(record))
 
 

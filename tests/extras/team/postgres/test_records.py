@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.contracts.contract import START, decision, session, step, turn, uuid
+from tests.contracts.contract import START, decision, session, step, steps_of, turn, uuid
 from tests.contracts.test_transfer import history
 from tests.extras.team.team import send, sent
+from unified_state.archive.archive import Archive
 from unified_state.model.history_records import StoredCompaction, StoredLink, StoredStep, Tombstone
-from unified_state.upkeep.history.archive_store import SqliteStore, everything
+from unified_state.upkeep.history.archive_changes import append
+from unified_state.upkeep.history.archive_rows import everything
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,11 +28,11 @@ def test_a_whole_history_comes_back_as_it_was(team: Team, tmp_path: Path) -> Non
             batch[place] = one.replace(is_copy=name in known)
             known.add(name)
     store.append(batch, "laptop", 1)
-    with SqliteStore(str(tmp_path / "a.db")) as before, SqliteStore(str(tmp_path / "b.db")) as after:
-        before.append(given)
-        after.append(store.own_records())
+    with Archive(str(tmp_path / "a.db")) as before, Archive(str(tmp_path / "b.db")) as after:
+        append(before, given)
+        append(after, store.own_records())
         assert sorted(map(repr, everything(after))) == sorted(map(repr, everything(before)))
-        assert after.steps("fork") == before.steps("fork")
+        assert steps_of(after, "fork") == steps_of(before, "fork")
 
 
 def test_a_batch_that_is_sent_again_changes_nothing(team: Team) -> None:
