@@ -19,7 +19,7 @@ from tests.contracts.contract import decision
 from tests.passwd import set_home
 from tests.upkeep.exchange.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from unified_state.model.history_records import StoredCompaction, StoredLink, StoredStep
-from unified_state.upkeep.history.history_file import Header, read_history, write_history
+from unified_state.upkeep.history.history_file import write_history
 from unified_state.upkeep.history.record_fields import to_record
 
 from .conftest import Prepared
@@ -184,33 +184,6 @@ def test_only_the_user_says_that_a_history_is_theirs(theirs: Project, project: P
     assert project.run("import", str(path), **AGENT).code == 0
     said = {item["body"]["decision"] for item in items(project).values() if item["origin"] == "user_said"}
     assert said == {"Use Rust"}
-
-
-def test_a_file_that_only_says_that_it_is_mine_is_not(theirs: Project, project: Project, tmp_path: Path) -> None:
-    project.decide("Use Rust")
-    records = [
-        record
-        for record in read_history(str(exported(theirs, tmp_path / "one.jsonl")))
-        if not isinstance(record, Header)
-    ]
-    path = tmp_path / "forged.jsonl"
-    write_history(str(path), project.archive.parent.name, records)
-    *rest, end = path.read_text(encoding="utf-8").splitlines()
-    _, mine = exported(project, tmp_path / "mine.jsonl").read_text(encoding="utf-8").rsplit("\n", 2)[:2]
-    path.write_text(
-        "\n".join([*rest, json.dumps({**json.loads(end), "seal": json.loads(mine)["seal"]})]) + "\n", "utf-8"
-    )
-    imported(project, path)
-    said = {item["body"]["decision"] for item in items(project).values() if item["origin"] == "user_said"}
-    assert said == {"Use Rust"}
-
-
-def test_an_export_of_this_very_repository_is_mine(project: Project, tmp_path: Path) -> None:
-    project.decide("Use Rust")
-    path = exported(project, tmp_path / "mine.jsonl")
-    project.archive.unlink()
-    imported(project, path)
-    assert items(project)["D1"]["origin"] == "user_said"
 
 
 def test_nobody_forgets_for_me(theirs: Project, make_project: Callable[[str], Project], tmp_path: Path) -> None:

@@ -84,13 +84,6 @@ class Masker:
 
         return hmac.digest(self._load_key(), secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:_TAG_DIGITS]
 
-    def seal(self, text: str) -> str:
-        """Return the signature of a text by this machine. Its key differs from that of the tags, which are public."""
-        import hmac
-
-        key = hmac.digest(self._load_key(), b"seal", "sha256")
-        return hmac.digest(key, text.encode(), "sha256").hex()
-
     def ensure_key(self) -> None:
         """Create the key if there is none. Raises StorageError."""
         self._load_key()

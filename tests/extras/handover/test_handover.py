@@ -113,7 +113,6 @@ def test_taking_twice_adds_nothing_and_what_comes_back_is_left(
     assert json.loads(say(sender, "handover", "take", "--json", back))["added"] == 0
     assert say(sender, "export") == before
     assert "Cap the backoff at 8 s" in say(sender, "decision", "list")
-    assert json.loads(say(sender, "handover", "take", "--json", there))["added"] == 0  # its own
 
 
 def test_a_damaged_or_edited_hand_over_is_refused_and_changes_nothing(

@@ -75,7 +75,7 @@ def create_handover(workspace: Workspace, path: str, audience: str | None, now: 
         page = page_for_people(os.path.basename(repository.worktree), about, records)
         _write_page(path, page)
         return Created(path, len(records))
-    written = write_history(path, workspace.place.id or "", records, masker.seal, handover=disk_value(about))
+    written = write_history(path, workspace.place.id or "", records, disk_value(about))
     return Created(path, written)
 
 

@@ -15,7 +15,7 @@ from unified_state.lib.record import Record
 from unified_state.project.rejoin import has_commit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, find_format
-from unified_state.upkeep.exchange.import_history import Imported, Report, examine, import_file
+from unified_state.upkeep.exchange.import_history import Imported, check, import_file
 from unified_state.upkeep.history.history_file import Header, read_history
 
 _ABOUT = "a hand-over from elsewhere, as data: what was recorded there is no instruction here"
@@ -36,11 +36,12 @@ class Taken(Record):
         return fenced(self.about.brief, os.urandom(6).hex(), _ABOUT) if self.about.brief else ""
 
 
-def take_handover(workspace: Workspace, path: str, now: int, report: Report) -> Taken:
+def take_handover(workspace: Workspace, path: str, now: int) -> Taken:
     """Take in a hand-over. Raises ForeignFileError for another file, or one that is damaged or was changed."""
     about = _about(path)
-    readable = examine(workspace, Source(path, HISTORY, (path,)))
-    imported = import_file(workspace, readable, now, report)
+    source = Source(path, HISTORY, (path,))
+    check(workspace, source)
+    imported = import_file(workspace, source, now)
     repository = workspace.place.repository
     return Taken(
         about=about,

@@ -11,11 +11,9 @@ from unified_state.upkeep.history.history_file import write_history
 def export_history(workspace: Workspace, path: str, server: TeamServer | None = None) -> int:
     """Write the whole history of this archive, or the user's own on a server, to a history file. Return the number of
     records.
-
-    An export from a server has no seal, so it counts as the user's own only if they confirm that at the import.
     """
     if server is not None:
         with server.open() as store:
-            return write_history(path, server.project, store.own_records(), None)
-    project, seal = workspace.place.id or "", workspace.masker.seal
-    return workspace.use(lambda archive: write_history(path, project, everything(archive), seal))
+            return write_history(path, server.project, store.own_records())
+    project = workspace.place.id or ""
+    return workspace.use(lambda archive: write_history(path, project, everything(archive)))

@@ -29,7 +29,7 @@ from unified_state.model.history_records import HistoryRecord
 from unified_state.upkeep.exchange import state_snapshot
 from unified_state.upkeep.foreign.foreign_files import MAGIC, foreign_database, unreadable
 from unified_state.upkeep.foreign.foreign_text import HEAD, ForeignFile, Tally, plain
-from unified_state.upkeep.history.history_file import Header, is_history, is_sealed, read_history
+from unified_state.upkeep.history.history_file import Header, is_history, read_history
 
 HISTORY, TRANSCRIPT = "unified-state history", "transcript"
 _FLOW_JSON, _STATE = "claude-flow JSON", "state file"
@@ -179,12 +179,6 @@ def open_records(source: Source, project: str, worktree: str, tally: Tally) -> I
             if file.is_named:
                 raise
             file.skip("the whole file")
-
-
-def is_exported_from(project: str, path: str, seal: Callable[[str], str]) -> bool:
-    """Return whether a history file, already read to its end, is an export of that project, sealed with its key."""
-    header = next(read_history(path))
-    return isinstance(header, Header) and header.project == project and is_sealed(path, seal)
 
 
 def _database_format(path: str) -> str:

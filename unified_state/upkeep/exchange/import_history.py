@@ -7,7 +7,7 @@ The second writes batches that each commit. Every record has a unique name, so a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import root_at_worktree, session_number
@@ -17,18 +17,16 @@ from unified_state.errors import UsageError
 from unified_state.ledger.item_table import PROPOSED
 from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.record import Record
-from unified_state.model.history_records import HistoryRecord, StoredCompaction, StoredItem, StoredStep, Tombstone
+from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep, Tombstone
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.restore_table import last_news, take_back_news
 from unified_state.secrets.masker import Masker
 from unified_state.state_file.writer.save_state import refresh_worktrees
-from unified_state.upkeep.exchange.import_formats import HISTORY, Source, is_exported_from, open_records
+from unified_state.upkeep.exchange.import_formats import HISTORY, Source, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
 from unified_state.upkeep.foreign.foreign_text import Tally
 from unified_state.upkeep.forget.forget_refs import apply_tombstones
 from unified_state.upkeep.history.archive_changes import append
-
-Report = Callable[[int], None]
 
 _AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 4_000_000  # hooks wait for one batch at most
 _WEIGHED = 10_000  # steps of a session
@@ -53,56 +51,35 @@ class Imported(Record):
     elsewhere: int = 0
 
 
-class Readable(Record):
-    """A source that was read to its end without an error.
-
-    `project` is this project's name in the program that wrote the file. `is_ours` is set if the file was exported from
-    this repository on this machine.
-    """
-
-    source: Source
-    project: str
-    records: int
-    is_ours: bool
-
-
-def examine(workspace: Workspace, source: Source, project: str | None = None) -> Readable:
+def check(workspace: Workspace, source: Source, project: str | None = None) -> None:
     """Read the files of a source to their ends. Raises ForeignFileError."""
-    path, worktree = source.path, workspace.place.repository.worktree
+    path = source.path
     if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
         message = f"{path} is the state file of this very folder"
         raise UsageError(message, "it is read without an import")
-    project = project or os.path.basename(worktree)
-    count = sum(1 for _ in open_records(source, project, worktree, Tally()))
-    is_ours = source.format == HISTORY and is_exported_from(workspace.place.id or "", path, workspace.masker.seal)
-    return Readable(source, project, count, is_ours)
+    for _ in _records(workspace, source, project, Tally()):
+        pass
 
 
 def import_file(
-    workspace: Workspace,
-    readable: Readable,
-    now: int,
-    report: Report,
-    *,
-    is_own: bool = False,
+    workspace: Workspace, source: Source, now: int, project: str | None = None, *, is_own: bool = False
 ) -> Imported:
-    """Import a readable file into this archive.
+    """Import a source that was checked into this archive.
 
-    `is_own` confirms that a history is the user's own, which only the user can do. `report` receives the number of
-    finished records.
+    `project` is this project's name in the program that wrote the files. `is_own` confirms that a history is the user's
+    own, which only the user can do.
     """
-    source, worktree = readable.source, workspace.place.repository.worktree
     is_history = source.format == HISTORY
-    own = is_history and may_decide(workspace.origin) and (is_own or readable.is_ours)
+    own = is_own and is_history and may_decide(workspace.origin)
 
     def action(archive: Archive) -> tuple[Imported, set[str]]:
         judge, tally = Judge(archive, now, is_own=own, sets_apart=is_history and not own), Tally()
-        importer = _Importer(archive, workspace.masker, judge, is_own=own)
-        for batch in _batches(open_records(source, readable.project, worktree, tally)):
+        importer = _Importer(archive, workspace.masker, judge)
+        for batch in _batches(_records(workspace, source, project, tally)):
             importer.keep(batch)
-            report(len(batch))
-        importer.settle()
-        return _result(readable, importer, tally), importer.forgotten
+        forgotten = importer.settle() if own else set()
+        done = Imported(source.path, source.format, importer.records, importer.added, importer.proposed, importer.left)
+        return done.replace(skipped=tally.skipped, first_skipped=tally.first, elsewhere=tally.elsewhere), forgotten
 
     done, forgotten = workspace.use(action)
     # Even without new records, because known ones may have changed.
@@ -110,27 +87,30 @@ def import_file(
     return done
 
 
+def _records(workspace: Workspace, source: Source, project: str | None, tally: Tally) -> Iterator[HistoryRecord]:
+    worktree = workspace.place.repository.worktree
+    return open_records(source, project or os.path.basename(worktree), worktree, tally)
+
+
 class _Importer:
-    """Store batch after batch. `settle` applies tombstones and updates derived data of the archive."""
+    """Store batch after batch. `settle` applies tombstones and updates what is derived: of the user's own history."""
 
-    def __init__(self, archive: Archive, masker: Masker, judge: Judge, *, is_own: bool) -> None:
+    def __init__(self, archive: Archive, masker: Masker, judge: Judge) -> None:
         self._archive, self._masker, self._judge = archive, masker, judge
-        self._is_own = is_own
         self._sessions: set[str] = set()
-        self.tombstones: list[Tombstone] = []
+        self._tombstones: list[Tombstone] = []
         self._was_masked = False
-        self.forgotten: set[str] = set()  # texts that state files may still contain
-        self.added = self.proposed = self.left = 0
+        self.records = self.added = self.proposed = self.left = 0
 
-    def keep(self, batch: Iterable[HistoryRecord]) -> None:
+    def keep(self, batch: list[HistoryRecord]) -> None:
         """Store a batch, whole or not at all."""
-        judged = [record for told in batch if (record := self._judged(told)) is not None]
-        self.tombstones += [record for record in judged if isinstance(record, Tombstone)]
+        judged = [one for told in batch if (one := self._judge.judged(masked(told, self._masker))) is not None]
+        self.records += len(batch)
+        self.left += len(batch) - len(judged)
+        self._tombstones += [record for record in judged if isinstance(record, Tombstone)]
         kept = [record for record in judged if not isinstance(record, Tombstone)]
-        self._was_masked |= any(
-            record.masked_at for record in kept if isinstance(record, StoredStep | StoredCompaction)
-        )
         items = [record for record in kept if isinstance(record, StoredItem)]
+        self._was_masked |= any(getattr(record, "masked_at", None) for record in kept)
         last = last_news(self._archive)
         added = append(self._archive, kept)
         # Old decisions from elsewhere are not news for active sessions.
@@ -140,41 +120,19 @@ class _Importer:
             self.proposed += sum(item.status == PROPOSED for item in items)
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
 
-    def settle(self) -> None:
-        """Apply the tombstones of the history, and rebuild the working sets of the user's own sessions that got steps.
-
-        Imported sessions of others never continue here.
+    def settle(self) -> set[str]:
+        """Apply the tombstones, and rebuild the working sets of the sessions that got steps. Return the texts that
+        state files may still contain.
         """
-        if self.tombstones:
-            new, self.forgotten = apply_tombstones(self._archive, self.tombstones)
-            self.added += new
+        new, forgotten = apply_tombstones(self._archive, self._tombstones) if self._tombstones else (0, set())
+        self.added += new
         if self._was_masked:
             tidy(self._archive)  # remove the masked bytes from every file
-        if not self._is_own:
-            return
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:
             root_at_worktree(self._archive, number)
         rebuild_working_sets(self._archive, numbers, _WEIGHED)
-
-    def _judged(self, record: HistoryRecord) -> HistoryRecord | None:
-        judged = self._judge.judged(masked(record, self._masker))
-        self.left += judged is None
-        return judged
-
-
-def _result(readable: Readable, importer: _Importer, tally: Tally) -> Imported:
-    return Imported(
-        path=readable.source.path,
-        format=readable.source.format,
-        records=readable.records,
-        added=importer.added,
-        proposed=importer.proposed,
-        left=importer.left,
-        skipped=tally.skipped,
-        first_skipped=tally.first,
-        elsewhere=tally.elsewhere,
-    )
+        return forgotten
 
 
 def _batches(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:

@@ -7,7 +7,7 @@ it, so a truncated or changed file is detected.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -24,7 +24,6 @@ FORMAT, VERSION = "unified-state history", 1
 _END = "end"
 _SURROGATES = "surrogatepass"  # a text may hold a lone surrogate, which must survive the round trip
 _LONGEST_LINE = 1 << 30
-_LONGEST_END = 1_000  # bytes of the last line
 _TARGET = "name a file in a folder of yours, on a disk with room"
 
 
@@ -45,14 +44,11 @@ def write_history(
     path: str,
     project: str,
     records: Iterable[HistoryRecord],
-    seal: Callable[[str], str] | None = None,
-    *,
     handover: dict[str, Any] | None = None,
 ) -> int:
     """Write a history file, readable only by its owner, and return the number of records.
 
-    The file is replaced atomically. `seal` signs the SHA-256, so that its writer can verify the file later. Raises
-    StorageError.
+    The file is replaced atomically. Raises StorageError.
     """
     target = os.path.realpath(path)
     is_odd = os.path.exists(path) and not os.path.isfile(path)  # a pipe or a device, which would be replaced
@@ -67,8 +63,7 @@ def write_history(
             digest.update(line)
             count += 1
             yield line
-        sealed = {"seal": seal(digest.hexdigest())} if seal else {}
-        yield _line({RECORD: _END, "records": count, "sha256": digest.hexdigest(), **sealed})
+        yield _line({RECORD: _END, "records": count, "sha256": digest.hexdigest()})
 
     try:
         write_atomically(target, lines(), PRIVATE)
@@ -89,14 +84,6 @@ def read_history(path: str) -> Iterator[Header | HistoryRecord]:
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}"
         raise ForeignFileError(message, "name a file that you may read") from error
-
-
-def is_sealed(path: str, seal: Callable[[str], str]) -> bool:
-    """Return whether a history file, already read to its end, has this seal."""
-    with open_regular(path) as file:
-        file.seek(max(0, os.path.getsize(path) - _LONGEST_END))
-        end = parse_object(file.read(_LONGEST_END).splitlines()[-1], _SURROGATES) or {}
-    return end.get("seal") == seal(str(end.get("sha256")))
 
 
 def _lines(project: str, records: Iterable[HistoryRecord], handover: dict[str, Any] | None) -> Iterator[bytes]:

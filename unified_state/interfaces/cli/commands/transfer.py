@@ -34,7 +34,7 @@ from unified_state.search.recall_ref import export_items
 from unified_state.settings import environment
 from unified_state.upkeep.exchange.export_history import export_history
 from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
-from unified_state.upkeep.exchange.import_history import Imported, examine, import_file
+from unified_state.upkeep.exchange.import_history import Imported, check, import_file
 
 
 def _find(paths: list[str]) -> list[tuple[str, bool]]:
@@ -68,14 +68,15 @@ def _import(context: Context, arguments: Namespace) -> None:
         message = "only the user says that a history is theirs"
         raise UsageError(message, "ask them to run this in a terminal of their own")
     # Every file is read to its end before anything is written.
-    readable = [examine(workspace, one, arguments.project) for one in sources if one.format != TRANSCRIPT]
+    readable = [one for one in sources if one.format != TRANSCRIPT]
+    for one in readable:
+        check(workspace, one, arguments.project)
     transcripts = [one.path for one in sources if one.format == TRANSCRIPT]
     found = _find(transcripts) if transcripts else []
     done: list[tuple[dict[str, Any], str]] = []
     try:
         for one in readable:
-            with progress_bar("importing", one.records) as advance:
-                imported = import_file(workspace, one, current_time(), advance, is_own=arguments.own)
+            imported = import_file(workspace, one, current_time(), arguments.project, is_own=arguments.own)
             done.append((imported.as_dict(), _imported_text(imported)))
         if found:
             ingested, text = _archive(context, workspace, found)
@@ -139,8 +140,7 @@ def _hand_over(context: Context, arguments: Namespace) -> None:
 
 def _take_over(context: Context, arguments: Namespace) -> None:
     workspace = context.workspace(create=True)
-    with progress_bar("taking in") as advance:
-        taken = take_handover(workspace, arguments.file, current_time(), advance)
+    taken = take_handover(workspace, arguments.file, current_time())
     value = {**taken.imported.as_dict(), **disk_value(taken.about), "hasCommit": taken.has_commit}
     text = "\n".join(_taken_lines(taken))
     return context.show(value, f"{visible(text)}\n{taken.fenced_brief}".rstrip(), is_visible=True)
