@@ -30,10 +30,11 @@ from unified_state.archive.sessions import touch_session
 from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep, Tombstone
 from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.project.place import Place, locate
-from unified_state.upkeep.forget.forget_refs import forget_ref
+from unified_state.upkeep.forget.forget_refs import Wanted, forget_wanted
 from unified_state.upkeep.history.archive_rows import everything
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
@@ -93,7 +94,7 @@ class World:
     def forget(self, step: int) -> None:
         """Forget one step, which the server may have or not."""
         with Archive(self.place.archive_path) as archive:
-            forget_ref(archive, f"S{step}")
+            forget_wanted(archive, Wanted(f"S{step}"), 0, USER_SAID)
 
     def sync(self) -> subprocess.Popen[bytes]:
         """Begin a sync."""

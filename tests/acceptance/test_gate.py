@@ -234,7 +234,7 @@ _API = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import UsageError
-from unified_state.upkeep.forget.forget_refs import forget
+from unified_state.upkeep.forget.forget_refs import Wanted, forget
 from unified_state.state_file.writer.correct_state import decide_proposals, drop_item
 from unified_state.state_file.writer.record_state import add_item
 from unified_state.state_file.writer.correct_state import lift_constraint
@@ -247,8 +247,8 @@ for verb in (
     lambda: decide_proposals(workspace, ["D1"], accepted=True),
     lambda: decide_proposals(workspace, ["C2"], accepted=False),
     lambda: add_item(workspace, "constraint", body, supersedes="C1"),
-    lambda: forget(workspace, 0, ref="C1"),
-    lambda: forget(workspace, 0, text="force-push"),
+    lambda: forget(workspace, 0, Wanted(ref="C1")),
+    lambda: forget(workspace, 0, Wanted(text="force-push")),
     lambda: drop_item(workspace, "C1"),
     lambda: drop_item(workspace, "C2"),
 ):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import NOW, SESSION, answer, append, entry, prompt, write_transcript
+from tests.forgetting import forget_ref, forget_session, forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.export_steps import export_steps
 from unified_state.archive.pending_messages import (
@@ -21,7 +22,6 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.model.hook_event import Moment
 from unified_state.model.step import PROMPT, TEXT
 from unified_state.secrets.masker import Masker
-from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
 LATER = NOW + 60_000
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.amount import examples
 from tests.builders import HOUR, NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
+from tests.forgetting import forget_ref, forget_session
 from tests.terminal import call_at_terminal
 from unified_state.archive.archive import Archive
 from unified_state.archive.session_work import pending_actions, read_work
@@ -29,7 +30,6 @@ from unified_state.model.item import LedgerItem
 from unified_state.project.place import Place
 from unified_state.restore.compose_restore import gather
 from unified_state.secrets.masker import Masker
-from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session
 
 ROOT = "/home/ada/shop"
 FORK = "f0000000-0000-4000-8000-00000000cafe"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders import BODIES, NOW, SESSION, answer, call, prompt, uuid_of, write_transcript
+from tests.forgetting import forget_ref, forget_session, forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import begin_compaction, keep_summary
 from unified_state.archive.sessions import touch_session
@@ -23,7 +24,6 @@ from unified_state.project.place import Place
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.secrets.masker import Masker
 from unified_state.settings import Settings
-from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 from unified_state.upkeep.forget.scan_secrets import scan
 
 SAID = "Use SQLite for the archive"
@@ -150,7 +150,7 @@ def test_the_words_of_a_forgotten_session_leave_the_quote_too(decided: Archive) 
 
 def test_an_item_goes_whose_quote_holds_a_text_to_forget(decided: Archive) -> None:
     decided.run("UPDATE item SET body = ?", pack('{"decision":"x","rationale":"x","reversible":true}'))
-    assert forget_text(decided, "sqlite FOR", NOW).items == 1
+    assert len(forget_text(decided, "sqlite FOR", NOW).items) == 1
 
 
 def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: Archive, masker: Masker) -> None:

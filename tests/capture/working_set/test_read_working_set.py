@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
+from tests.forgetting import forget_ref, forget_session, forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number, touch_session
 from unified_state.capture.capture_transcript import Capture
@@ -15,7 +16,6 @@ from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
 from unified_state.model.known import WorkingSet
 from unified_state.secrets.masker import Masker
-from unified_state.upkeep.forget.forget_refs import forget_ref, forget_session, forget_text
 
 ROOT = "/home/ada/shop"
 FORK = "f0000000-0000-4000-8000-00000000cafe"

@@ -49,8 +49,8 @@ from unified_state.project.health import health_line
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import Settings
 from unified_state.state_file.manager import UnifiedStateManager
-from unified_state.upkeep.forget.forget_refs import forget
-from unified_state.upkeep.forget.prune_steps import choose_steps, prune_some
+from unified_state.upkeep.forget.forget_refs import Wanted, forget
+from unified_state.upkeep.forget.prune_steps import Choice, choose_steps, prune_steps
 from unified_state.upkeep.forget.scan_secrets import scan
 from unified_state.upkeep.history.archive_changes import append as take
 from unified_state.upkeep.history.archive_rows import everything
@@ -290,7 +290,7 @@ def test_what_is_forgotten_leaves_the_server(
         "text": {"text": "launch code"},
         "compaction": {"ref": "K1"},
     }
-    forget(workspace, NOW + 1_000_000, **forgotten[how])
+    forget(workspace, NOW + 1_000_000, Wanted(**forgotten[how]))
     synced()
 
     def kept(told: Archived) -> tuple[list[str], list[str]]:
@@ -315,7 +315,7 @@ def test_what_is_forgotten_while_the_server_is_down_is_told_first(
 ) -> None:
     keep(prompt(1, "the launch code is 0000"))
     synced()
-    forget(workspace, NOW, ref="S1")
+    forget(workspace, NOW, Wanted(ref="S1"))
     with pytest.raises(StorageError):
         sync(workspace, Down(**server.as_dict()), lambda: NOW)
     keep(*(prompt(number, f"prompt {number}") for number in range(2, 800)))
@@ -487,8 +487,9 @@ def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned
     keep(prompt(1, "sent"))
     synced()
     keep(prompt(2, "waits"))
-    assert choose_steps(archive, NOW + 1_000_000).steps == 1
-    prune_some(archive)
+    chosen, numbers = choose_steps(archive, Choice(NOW + 1_000_000))
+    assert chosen.steps == 1
+    prune_steps(archive, numbers)
     synced()
     assert Archived(workspace.place.archive_path).texts() == ["waits"]
     assert held().texts() == ["sent", "waits"]
@@ -500,7 +501,7 @@ def test_a_server_that_lost_what_it_confirmed_is_sent_everything_again(
     keep(*(prompt(number, f"prompt {number}") for number in range(1, 20)))
     synced()
     keep(prompt(20, "late"))
-    forget(workspace, NOW, ref="S1")
+    forget(workspace, NOW, Wanted(ref="S1"))
     superuser = team.superuser()
     backup = superuser.execute("SELECT id, author, kind, version, body FROM unified_state.record").fetchall()
     synced()
@@ -543,7 +544,7 @@ def test_vectors_reach_a_server_that_takes_some_each_once(
     with server.open() as store:
         (nearest, *_) = store.vectors.nearest(f"{MINILM_NAME} 1", np.eye(384)[2].tolist(), 3)
         assert [one.ref for one in store.fetch([nearest[:2]])] == ["S2"]
-        forget(workspace, NOW, ref="S2")
+        forget(workspace, NOW, Wanted(ref="S2"))
         synced()
         found_now = store.fetch(
             [key[:2] for key in store.vectors.nearest(f"{MINILM_NAME} 1", np.eye(384)[2].tolist(), 9)]

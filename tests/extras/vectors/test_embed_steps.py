@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.minilm_folder import minilm_folder
 from tests.builders import answer, call, prompt, result
+from tests.forgetting import forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import find_step
 from unified_state.archive.text_columns import forget_step, replace_text
@@ -24,7 +25,6 @@ from unified_state.lib.files import FileLock
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.search_archive import search
 from unified_state.setting_table import MINILM_NAME
-from unified_state.upkeep.forget.forget_refs import forget_text
 
 Keep = Callable[..., None]
 OLD = b"\x00\x3c" + b"\x00" * 766  # the first of 384 directions

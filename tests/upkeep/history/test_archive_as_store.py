@@ -22,6 +22,7 @@ from tests.builders import (
 )
 from tests.builders import append as extend
 from tests.contracts.contract import kept, steps_of
+from tests.forgetting import forget_ref, forget_session, forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Restore, keep_restore
 from unified_state.archive.export_steps import export_steps
@@ -32,7 +33,7 @@ from unified_state.ledger.item_table import find_item, insert_item
 from unified_state.model.history_records import StoredCompaction, StoredItem, StoredSession, StoredStep, Tombstone
 from unified_state.model.hook_event import Moment
 from unified_state.secrets.masker import Masker
-from unified_state.upkeep.forget.forget_refs import apply_tombstones, forget_ref, forget_session, forget_text
+from unified_state.upkeep.forget.forget_refs import apply_tombstones
 from unified_state.upkeep.history.archive_changes import append
 from unified_state.upkeep.history.archive_rows import everything
 
@@ -94,17 +95,17 @@ def test_the_turns_of_a_transcript_that_goes_on_follow_what_was_taken(
 def test_every_way_of_forgetting_leaves_a_tombstone(store: Archive) -> None:
     forget_text(store, "swordfish", NOW)
     assert [stone.key for stone in kept(store, Tombstone) if stone.what == "step"] == [f"{uuid_of(4)}/0"]
-    forget_ref(store, "D1", "user_said")
-    forget_ref(store, "K1", "user_said")
+    forget_ref(store, "D1")
+    forget_ref(store, "K1")
     assert {stone.what for stone in kept(store, Tombstone)} == {"step", "item", "compaction"}
-    forget_session(store, SESSION, NOW, "user_said")
+    forget_session(store, SESSION, NOW)
     assert Tombstone("session", SESSION, NOW) in kept(store, Tombstone)
 
 
 def test_what_was_forgotten_here_is_forgotten_where_it_was_taken_to(store: Archive, other: Archive) -> None:
     append(other, everything(store))
     forget_text(store, "swordfish", NOW)
-    forget_ref(store, "D1", "user_said")
+    forget_ref(store, "D1")
     apply_tombstones(other, kept(store, Tombstone))
     assert list(everything(other)) == list(everything(store))
 

@@ -100,9 +100,7 @@ def _check(version: int, path: str) -> None:
         raise DamagedArchiveError(message, "it is set aside and begun anew")
     if 0 < version < FIRST_VERSION:
         message = f"the archive {path} has version {version}, of a build before 0.1.0, which this one does not read"
-        hint = (
-            "run `export --full FILE` with that build, move the archive away, and `unified-state import FILE --own`"
-        )
+        hint = "run `export --full FILE` with that build, move the archive away, and `unified-state import FILE --own`"
         raise OlderArchiveError(message, hint)
     if version > newest_version():
         message = f"the archive {path} has version {version}; this unified-state knows up to {newest_version()}"

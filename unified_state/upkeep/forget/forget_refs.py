@@ -46,7 +46,6 @@ from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
 from unified_state.lib.text import one_line, strings_of, unpack
 from unified_state.lib.times import to_milliseconds
-from unified_state.model.constraint import USER_SAID
 from unified_state.model.history_records import Tombstone
 from unified_state.model.item import ATTEMPT, LedgerItem
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
@@ -54,7 +53,7 @@ from unified_state.model.step import TEXT, TOOL_CALL
 from unified_state.project.health import problem_files
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.save_state import refresh_worktrees
-from unified_state.upkeep.forget.found import Forgotten, Found
+from unified_state.upkeep.forget.found import Found
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 from unified_state.upkeep.history.archive_changes import append, ensure_session
 from unified_state.upkeep.history.archive_rows import note_masked, read_tombstones
@@ -81,16 +80,8 @@ def find_to_forget(workspace: Workspace, wanted: Wanted) -> Found:
     return workspace.use(lambda archive: _with_captured(archive, _find(archive, wanted), workspace.origin))
 
 
-def forget(
-    workspace: Workspace,
-    now: int,
-    *,
-    ref: str = "",
-    session_id: str | None = None,
-    text: str | None = None,
-    confirm: Confirm | None = None,
-) -> Forgotten:
-    """Forget everything that contains a text, or else a session, or else the record of a ref.
+def forget(workspace: Workspace, now: int, wanted: Wanted, confirm: Confirm | None = None) -> Found:
+    """Forget what is wanted, and return it.
 
     `confirm` is called with what it takes, and may raise. It is not asked about rules: the user confirms those at the
     gate, whatever it says.
@@ -98,9 +89,8 @@ def forget(
     if hidden := workspace.not_shown:
         workspace.report(f"{hidden} was not searched: tier is {workspace.settings.tier}")
 
-    def action(archive: Archive) -> tuple[Forgotten, set[str]]:
+    def action(archive: Archive) -> tuple[Found, set[str]]:
         before = _work_texts(archive)
-        wanted = Wanted(ref, session_id, text)
         done = forget_wanted(archive, wanted, now, workspace.origin, confirm)
         return done, before - _work_texts(archive)
 
@@ -110,37 +100,16 @@ def forget(
         refresh_worktrees(workspace)
         if not workspace.use(finish):
             raise
-        return Forgotten()
+        return Found()
     leaves: Holds = gone.__contains__
-    if text is not None:
-        leaves = _holds(text)
+    if wanted.text is not None:
+        leaves = _holds(wanted.text)
         _remove_problem_files(workspace, leaves)
     refresh_worktrees(workspace, leaves)
     return done
 
 
-def forget_ref(archive: Archive, ref: str, origin: str = USER_SAID) -> Forgotten:
-    """Forget one item, turn, step or compaction. Raises NotFoundError."""
-    return forget_wanted(archive, Wanted(ref), 0, origin)
-
-
-def forget_session(archive: Archive, session_id: str, now: int, origin: str = USER_SAID) -> Forgotten:
-    """Forget a session, including unarchived parts of its transcript up to now. Raises NotFoundError."""
-    return forget_wanted(archive, Wanted(session_id=session_id), now, origin)
-
-
-def forget_text(archive: Archive, text: str, now: int, origin: str = USER_SAID) -> Forgotten:
-    """Forget every step, item, summary and note that contains a text, in any case."""
-    return forget_wanted(archive, Wanted(text=text), now, origin)
-
-
-def forget_wanted(
-    archive: Archive,
-    wanted: Wanted,
-    now: int,
-    origin: str,
-    confirm: Confirm | None = None,
-) -> Forgotten:
+def forget_wanted(archive: Archive, wanted: Wanted, now: int, origin: str, confirm: Confirm | None = None) -> Found:
     """Forget what is wanted, once the user confirmed it. Raises NotFoundError, and what the gate and `confirm` raise.
 
     Nothing was changed then.
@@ -156,7 +125,8 @@ def forget_wanted(
     elif wanted.text is None:
         texts = {step.text.strip() for number in found.steps if (step := find_step(archive, number)) is not None}
         forget_messages(archive, lambda text: text.strip() in texts)
-    return _forget_found(archive, found, now)
+    _forget_found(archive, found, now)
+    return found
 
 
 def _find(archive: Archive, wanted: Wanted) -> Found:
@@ -247,7 +217,7 @@ def _holds(text: str) -> Holds:
     return lambda other: any(form in other.lower() for form in forms)
 
 
-def _forget_found(archive: Archive, found: Found, now: int = 0) -> Forgotten:
+def _forget_found(archive: Archive, found: Found, now: int = 0) -> None:
     """Forget the given records, with everything derived from them.
 
     What is found by the steps goes first. So a process that is killed leaves only steps, which the next forget finds.
@@ -271,7 +241,6 @@ def _forget_found(archive: Archive, found: Found, now: int = 0) -> Forgotten:
         note_unfinished(archive)
     _forget_steps(archive, found.steps)
     finish(archive)
-    return found.counts()
 
 
 def _forget_steps(archive: Archive, steps: Sequence[int]) -> None:

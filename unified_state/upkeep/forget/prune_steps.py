@@ -3,14 +3,12 @@ their transcript entries are created again.
 
 Only the user prunes. Nothing else deletes by age, size or use, and no hook, variable or file of a repository can
 request it. Pruned steps are not forgotten elsewhere, and servers keep them. A step that is the source of an item, or
-that an item or a note quotes or names (S12, T41), is evidence and always stays. The chosen steps are in a temporary
-table of the connection, so their number has no limit.
+that an item or a note quotes or names (S12, T41), is evidence and always stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 
 from unified_state.archive.archive import BODY_SIZE, Archive
 from unified_state.archive.small_steps import in_small_steps
@@ -27,22 +25,18 @@ from unified_state.search.rules.query_dates import begin_of
 from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 from unified_state.upkeep.forget.vacuum import free_bytes
 
-Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]  # called with the number of steps
-
 _DAY, _MEGABYTE = 86_400_000, 1_000_000
 _LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 1_000  # steps in one transaction, for which a hook may have to wait
-_ALL = float("inf")
-_EVIDENCE = "step.id IN (SELECT step FROM temp.evidence)"
-# Steps that the server in use does not have yet do not count as old.
-_SENT = "step.id <= coalesce((SELECT step FROM outbox_server ORDER BY began_at DESC LIMIT 1), step.id)"
-_OLD = f"kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted) AND {_SENT}"
-_TABLES = (
-    "CREATE TEMP TABLE IF NOT EXISTS evidence (step INTEGER PRIMARY KEY)",
-    "CREATE TEMP TABLE IF NOT EXISTS noted (version INTEGER NOT NULL)",
-    "CREATE TEMP TABLE IF NOT EXISTS chosen (step INTEGER PRIMARY KEY, size INTEGER NOT NULL)",
-    "DELETE FROM temp.chosen",
-    "DELETE FROM temp.noted",
-)
+# The least used turns are first, and of equal turns the oldest: search and recall count as use, recent use more. Steps
+# that the server in use does not have yet do not count as old.
+_OLD = f"""
+SELECT step.id, {BODY_SIZE}, session, step.at FROM step JOIN turn ON turn.id = step.turn
+LEFT JOIN (SELECT turn AS used_turn, max(level) AS used FROM access JOIN step AS asked ON asked.id = access.step
+    GROUP BY turn) ON used_turn = step.turn
+WHERE kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted)
+    AND step.id <= coalesce((SELECT step FROM outbox_server ORDER BY began_at DESC LIMIT 1), step.id)
+ORDER BY used IS NOT NULL, used, step.turn, step.id
+"""
 
 
 class Choice(Record):
@@ -65,11 +59,11 @@ class Pruned(Record):
     first_at: int | None
     last_at: int | None
     kept: int
-    is_done: bool
     archive_bytes: int
     first_step: int | None = None
     last_step: int | None = None
     free_bytes: int = 0
+    is_done: bool = False
 
 
 def older_than(age: str, now: int) -> Choice:
@@ -92,23 +86,18 @@ def by_policy(workspace: Workspace, now: int) -> Choice:
 
 def preview(workspace: Workspace, choice: Choice) -> Pruned:
     """Return the result that a prune would have."""
-    return workspace.use(lambda archive: _choose(archive, choice))
+    return workspace.use(lambda archive: choose_steps(archive, choice)[0])
 
 
-def prune(workspace: Workspace, choice: Choice, pruning: Progress) -> Pruned:
-    """Prune, and show how far it is.
-
-    An interrupted prune keeps its progress. Only a choice by size gives the space back to the disk.
-    """
+def prune(workspace: Workspace, choice: Choice) -> Pruned:
+    """Prune. An interrupted prune keeps its progress. Only a choice by size gives the space back to the disk."""
     if not may_decide(workspace.origin):
         message = "only the user prunes"
         raise UsageError(message, "ask them to run this in a terminal of their own; --dry-run shows what would go")
 
     def action(archive: Archive) -> Pruned:
-        chosen = _choose(archive, choice)
-        with pruning(chosen.steps) as advance:
-            for done in in_small_steps(lambda size: prune_some(archive, size), _LEAST_AT_ONCE, _MOST_AT_ONCE):
-                advance(done)
+        chosen, numbers = choose_steps(archive, choice)
+        prune_steps(archive, numbers)
         finish(archive)
         if choice.most_bytes is not None and archive.size() > choice.most_bytes:
             archive.compact()
@@ -117,68 +106,67 @@ def prune(workspace: Workspace, choice: Choice, pruning: Progress) -> Pruned:
     return workspace.use(action)
 
 
-def _choose(archive: Archive, choice: Choice) -> Pruned:
+def choose_steps(archive: Archive, choice: Choice) -> tuple[Pruned, list[int]]:
+    """Return what a choice takes: the result of its prune, and the numbers of the steps."""
+    evidence, left, kept = _evidence(archive), _bytes_to_take(archive, choice), 0
+    chosen = []
+    for row in archive.execute(_OLD, (choice.before,)):
+        if row[0] in evidence:
+            kept += 1
+        elif left > 0:
+            chosen.append(row)
+            left -= row[1]
+    numbers, sizes, sessions, times = zip(*chosen, strict=True) if chosen else ([], [], [], [])
+    amount = (len(numbers), sum(sizes), len(set(sessions)))
+    found = Pruned(*amount, *_ends(times), kept, archive.size(), *_ends(numbers), free_bytes(archive))
+    return found, sorted(numbers)
+
+
+def _ends(values: Sequence[int]) -> tuple[int | None, int | None]:
+    return min(values, default=None), max(values, default=None)
+
+
+def _bytes_to_take(archive: Archive, choice: Choice) -> float:
     if choice.most_bytes is None:
-        return choose_steps(archive, choice.before)
+        return float("inf")
     size = archive.size() - free_bytes(archive)
     (content,) = archive.row(f"SELECT coalesce(sum({BODY_SIZE}), 0) FROM step WHERE kind NOT NULL")
     # With the content of a step goes its share of the index: the file shrinks in proportion.
-    return choose_steps(archive, choice.before, max(0, content * (size - choice.most_bytes) // max(1, size)))
+    return float(content * (size - choice.most_bytes) // max(1, size))
 
 
-def choose_steps(archive: Archive, before: int, least_bytes: float = _ALL) -> Pruned:
-    """Choose steps from before a time until they have `least_bytes` bytes.
+def prune_steps(archive: Archive, numbers: list[int]) -> None:
+    """Prune the steps of a choice, in transactions for which others hardly wait."""
+    left = numbers[::-1]
+    version: int | None = None
+    evidence: set[int] = set()
 
-    Steps of the least used turns are first, and of equal turns the oldest. Search and recall count as use, recent use
-    more.
-    """
-    for statement in _TABLES:
-        archive.run(statement)
-    _note_evidence(archive)
-    archive.run(
-        "INSERT INTO temp.chosen SELECT id, size FROM (SELECT step.id AS id, "
-        f"{BODY_SIZE} AS size, sum({BODY_SIZE}) OVER (ORDER BY used IS NOT NULL, used, step.turn, step.id) AS so_far "
-        "FROM step "
-        "LEFT JOIN (SELECT turn, max(level) AS used FROM access JOIN step AS asked ON asked.id = access.step "
-        f"GROUP BY turn) AS use ON use.turn = step.turn WHERE {_OLD} AND NOT {_EVIDENCE}) WHERE so_far - size < ?2",
-        before,
-        least_bytes,
-    )
-    found = archive.row(
-        "SELECT count(*), coalesce(sum(size), 0), count(DISTINCT session), min(step.at), max(step.at), min(step.id), "
-        "max(step.id) FROM temp.chosen JOIN step ON step.id = chosen.step JOIN turn ON turn.id = step.turn"
-    )
-    (kept,) = archive.row(f"SELECT count(*) FROM step WHERE {_OLD} AND {_EVIDENCE}", before)
-    values = (*found[:5], kept, False, archive.size(), *found[5:], free_bytes(archive))
-    return Pruned(**dict(zip(Pruned.names, values, strict=True)))
-
-
-def prune_some(archive: Archive, most: int = _MOST_AT_ONCE) -> int:
-    """Prune the oldest of the chosen steps. Return the number of processed steps, 0 if none is left."""
-    with archive.transaction():
-        _note_evidence(archive)  # there may be new items by now
-        numbers = archive.column("SELECT step FROM temp.chosen ORDER BY step LIMIT ?", most)
-        for number in numbers:
-            if archive.row(f"SELECT 1 FROM step WHERE id = ? AND kind NOT NULL AND NOT {_EVIDENCE}", number):
-                archive.run("INSERT INTO pruned VALUES (?)", number)  # first: a pruned step leaves no tombstone
+    def prune_some(size: int) -> int:
+        nonlocal version, evidence
+        some = [left.pop() for _ in range(min(size, len(left)))]
+        with archive.transaction():
+            if version != archive.value("PRAGMA data_version"):  # another process has written: there may be new items
+                version, evidence = archive.value("PRAGMA data_version"), _evidence(archive)
+            for number in set(some) - evidence:
+                # First: a pruned step leaves no tombstone.
+                archive.run("INSERT INTO pruned SELECT id FROM step WHERE id = ? AND kind NOT NULL", number)
                 forget_step(archive, number)
-            archive.run("DELETE FROM temp.chosen WHERE step = ?", number)
-        if numbers:
             note_unfinished(archive)
-    return len(numbers)
+        return len(some)
+
+    for _ in in_small_steps(prune_some, _LEAST_AT_ONCE, _MOST_AT_ONCE):
+        pass
 
 
-def _note_evidence(archive: Archive) -> None:
-    """Collect all evidence again, if another connection has written to the archive since the last time."""
-    (version,) = archive.row("PRAGMA data_version")
-    if archive.row("SELECT 1 FROM temp.noted WHERE version = ?", version):
-        return
-    insert = "INSERT OR IGNORE INTO temp.evidence SELECT id FROM step WHERE "
+def _evidence(archive: Archive) -> set[int]:
+    """Return the steps that items come from, and those that items and notes name."""
+    found: set[int] = set()
     for uuid in archive.column("SELECT DISTINCT source_uuid FROM item WHERE source_uuid NOT NULL"):
-        archive.run(f"{insert} uuid = ?", uuid_key(uuid))
+        found.update(archive.column("SELECT id FROM step WHERE uuid = ?", uuid_key(uuid)))
     # In JSON an escape would hide the beginning of a line: \nS12.
     texts = [strings_of(parse_json(unpack(body))) for body in archive.column("SELECT body FROM item")]
     for text in [*texts, *archive.column("SELECT text FROM note")]:
         for kind, number in step_refs(text):
-            archive.run(f"{insert} {'turn' if kind == TURN else 'id'} = ?", number)
-    archive.run("INSERT INTO temp.noted VALUES (?)", version)
+            column = "turn" if kind == TURN else "id"
+            found.update(archive.column(f"SELECT id FROM step WHERE {column} = ?", number))
+    return found

@@ -32,20 +32,14 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
     wanted = Wanted(arguments.ref or "", arguments.session, arguments.match)
     if arguments.dry_run:
         found = find_to_forget(workspace, wanted)
-        return context.show({**found.counts().as_dict(), "refs": found.refs}, f"would go: {found.text}")
-    done = forget(
-        workspace,
-        current_time(),
-        ref=wanted.ref,
-        session_id=wanted.session_id,
-        text=wanted.text,
-        confirm=None if arguments.yes else ask,
-    )
-    others = f", {done.others} notes and other texts" if done.others else ""
-    text = f"forgotten: {done.steps} steps, {done.items} items, {done.summaries} summaries{others}"
-    if done.steps:
+        refs = [ref for refs in found.refs.values() for ref in refs]
+        return context.show({**found.counts(), "refs": refs}, f"would go: {found.text}")
+    done = forget(workspace, current_time(), wanted, None if arguments.yes else ask).counts()
+    others = f", {done['others']} notes and other texts" if done["others"] else ""
+    text = f"forgotten: {done['steps']} steps, {done['items']} items, {done['summaries']} summaries{others}"
+    if done["steps"]:
         text += "; the search index has none of their words any more"
-    context.show(done.as_dict(), text)
+    context.show(done, text)
     return context.say("not searched: the client's own transcripts, and archives that were set aside as damaged")
 
 
@@ -71,8 +65,7 @@ def _prune(context: Context, arguments: Namespace) -> None:
         return _show(context, would)
     if not arguments.yes:
         confirm(f"prunes {_amount(would)}", _SCRIPTS)
-    done = prune(workspace, choice, lambda steps: progress_bar("pruning", steps))
-    return _show(context, done)
+    return _show(context, prune(workspace, choice))
 
 
 def _show(context: Context, pruned: Pruned) -> None:
