@@ -19,7 +19,7 @@ from unified_state.archive.schema.archive_owner import check_owner
 from unified_state.archive.steps import damaged_steps
 from unified_state.constraints.compile_constraints import enforced
 from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
-from unified_state.errors import DamagedArchiveError, UnifiedStateError
+from unified_state.errors import UnifiedStateError
 from unified_state.extras.team.server_states import ServerState, server_states
 from unified_state.extras.team.team_server import exposed_settings, server_problem
 from unified_state.ledger.item_table import ACTIVE, list_items
@@ -86,7 +86,16 @@ def diagnose(
     """Return all checks, the most important first. `reads_all` asks for a check of every byte of a large archive."""
     history = journal_path(place) if settings.tier == JSON_TIER else place.archive_path
     subject = _Subject(place=place, settings=settings, environ=environ, now=now, history=history, reads_all=reads_all)
-    return [check for checks in _CHECKS for check in checks(subject)]
+    return [check for checks in _CHECKS for check in _checked(checks, subject)]
+
+
+def _checked(checks: Callable[[_Subject], Iterator[Check]], subject: _Subject) -> Iterator[Check]:
+    """Yield the results of some checks. One that cannot look at its subject has found a problem."""
+    try:
+        yield from checks(subject)
+    except (DatabaseError, UnifiedStateError) as error:
+        known = error if isinstance(error, UnifiedStateError) else storage_error(error, subject.history)
+        yield bad(checks.__name__.strip("_").replace("_", " "), known.message, known.hint)
 
 
 def _hooks(subject: _Subject) -> Iterator[Check]:
@@ -107,15 +116,12 @@ def _owners(subject: _Subject) -> Iterator[Check]:
 
 
 def _runs(subject: _Subject) -> Iterator[Check]:
-    runs = [
-        run for run in last_runs(subject.place.folder) if run.event != SYNC_RUN
-    ]  # reported by the check of the server
+    runs = [run for run in last_runs(subject.place.folder) if run.event != SYNC_RUN]  # of that the server's check tells
     if not runs:
         yield good("last runs", "no hook has run here yet")
     for run in runs:
         message = f"{age_text(subject.now, run.at)}, {run.milliseconds} ms{f': {run.problem}' if run.problem else ''}"
-        hint = "the log has the details" if run.problem else ""
-        yield Check(run.event, ok=not run.problem or run.event in MENDED, message=message, hint=hint)
+        yield Check(run.event, not run.problem or run.event in MENDED, message, "the log has the details")
 
 
 def _problems(subject: _Subject) -> Iterator[Check]:
@@ -126,72 +132,48 @@ def _problems(subject: _Subject) -> Iterator[Check]:
 
 
 def _tier(subject: _Subject) -> Iterator[Check]:
-    """Check the events that wait for the archive, and the journal of the tier json."""
-    place, journal = subject.place, journal_path(subject.place)
-    if subject.settings.tier == JSON_TIER:
-        yield _journal(subject)
-    elif os.path.exists(journal):
-        yield good("tier", f"sqlite; the journal {journal} is not shown")
+    """Check what waits for the archive, and tell which history the tier hides."""
+    place, is_json = subject.place, subject.settings.tier == JSON_TIER
+    hidden = place.archive_path if is_json else journal_path(place)
+    if os.path.exists(hidden):
+        yield good("tier", f"{subject.settings.tier}; {hidden} is not shown")
     for path in waiting_files(place):
         told = f"what was recorded while the archive could not be used waits in {path}"
         yield bad("tier", told, "it joins the archive with the next command that can use that")
 
 
-def _journal(subject: _Subject) -> Check:
-    path, archive_path = subject.history, subject.place.archive_path
-    hidden = f"; the archive {archive_path} is not shown" if os.path.exists(archive_path) else ""
-    try:
-        with JournalledArchive(path) as archive:
-            lines = archive.journal.damaged + archive.unusable
-    except UnifiedStateError as error:
-        return bad("tier", error.message, error.hint)
-    if lines:
-        told = f"{lines} lines of the history in {path} cannot be read, and are left out"
-        return bad("tier", told, "check the disk; a copy of the file may have them")
-    return good("tier", f"json: a journal in {path}{hidden}")
-
-
 def _archive(subject: _Subject) -> Iterator[Check]:
-    place = subject.place
-    if subject.settings.tier == JSON_TIER:
-        return
-    if not os.path.exists(place.archive_path):
+    path, is_json = subject.history, subject.settings.tier == JSON_TIER
+    if not os.path.exists(path):
         yield good("archive", "nothing is archived here yet")
         return
-    size = os.path.getsize(place.archive_path)
-    reads_all = subject.reads_all or size <= _QUICKLY_READ
-    try:
-        problem = problem_in(place.archive_path, reads_all=reads_all)
-        if problem is not None:
-            raise damaged(place.archive_path, problem)
-        with Archive(place.archive_path, seconds=_PATIENCE) as archive:
-            check_owner(archive, place.id or "")
-            lost = damaged_steps(archive) if reads_all else []
-    except (DatabaseError, UnifiedStateError) as error:
-        known = error if isinstance(error, UnifiedStateError) else storage_error(error, place.archive_path)
-        is_damaged = isinstance(known, DamagedArchiveError)
-        hint = "it is set aside at the next use; nothing is deleted" if is_damaged else known.hint
-        yield bad("archive", known.message, hint)
-        return
-    aside = set_aside_files(place.folder)
-    told = f"; set aside earlier: {', '.join(aside)}" if aside else ""
-    found = "whole" if reads_all else "opens as it should, not read to its end (`--full` does)"
+    size = os.path.getsize(path)
+    reads_all = subject.reads_all or size <= _QUICKLY_READ or is_json
+    if not is_json and (problem := problem_in(path, reads_all=reads_all)) is not None:
+        raise damaged(path, problem)
+    with subject.open() as archive:
+        check_owner(archive, subject.place.id or "")
+        lost = damaged_steps(archive) if reads_all else []
+        lines = archive.journal.damaged + archive.unusable if isinstance(archive, JournalledArchive) else 0
     if lost:
         steps = ", ".join(f"S{number}" for number in lost[:_MOST_NAMED])
-        told = f"the texts of {len(lost)} steps in {place.archive_path} are damaged: {steps}"
+        told = f"the texts of {len(lost)} steps in {path} are damaged: {steps}"
         yield bad("archive", told, "all else is usable; `unified-state forget` removes what is lost")
-        return
-    yield good("archive", f"{found}, {size / 1e6:.1f} MB in {place.archive_path}{told}")
+    if lines:
+        told = f"{lines} lines of the history in {path} cannot be read, and are left out"
+        yield bad("archive", told, "check the disk; a copy of the file may have them")
+    if not (lost or lines):
+        aside = set_aside_files(subject.place.folder)
+        told = f"; set aside earlier: {', '.join(aside)}" if aside else ""
+        found = "whole" if reads_all else "opens as it should, not read to its end (`--full` does)"
+        yield good("archive", f"{found}, {size / 1e6:.1f} MB in {path}{told}")
 
 
 def _file_system(subject: _Subject) -> Iterator[Check]:
     folder = subject.place.folder
-    kind = network_file_system(folder)
-    if kind:
+    if kind := network_file_system(folder):
         told = f"the archive lies on a network file system ({kind}), where locks are not reliable"
         yield bad("file system", told, f"set data_dir to a local folder in the settings file (now: {folder})")
-    else:
-        yield good("file system", "local, as far as can be told")
 
 
 def network_file_system(path: str) -> str | None:
@@ -214,8 +196,7 @@ def _space(subject: _Subject) -> Iterator[Check]:
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     free = shutil.disk_usage(folder).free
-    is_enough, message = free >= _LEAST_FREE, f"{free / 1e9:.1f} GB"
-    yield Check("free space", ok=is_enough, message=message, hint="free some space on the disk")
+    yield Check("free space", free >= _LEAST_FREE, f"{free / 1e9:.1f} GB", "free some space on the disk")
 
 
 def _settings(subject: _Subject) -> Iterator[Check]:
@@ -238,17 +219,13 @@ def _enforcement(subject: _Subject) -> Iterator[Check]:
         return
     wanted, stamp = found
     table, settings = read_table(place.folder), settings_path(place.repository.worktree)
-    if wanted and table is None:
-        hint = "the next tool call or session start mends it"
-        yield bad(name, f"{table_path(place.folder)} is missing or damaged", hint)
-    elif table is not None and table.stamp != stamp:
-        yield bad(name, "the table is not as the ledger says", "the next session start mends it")
+    if (table is None and wanted) or (table is not None and table.stamp != stamp):
+        yield bad(name, f"{table_path(place.folder)} is not as the ledger says", "the next session start mends it")
     elif bool(wanted) != has_hook(place):
-        what = f"{settings} lacks the hook" if wanted else f"{settings} has a hook with nothing to enforce"
+        what = f"{settings} {'lacks the hook' if wanted else 'has a hook with nothing to enforce'}"
         yield bad(name, what, "the next session start mends it, if the file is valid JSON")
     else:
-        told = ", ".join(f"{entry.ref} ({entry.mode})" for entry in wanted)
-        yield good(name, f"{told}; hook in {settings}")
+        yield good(name, f"{', '.join(f'{entry.ref} ({entry.mode})' for entry in wanted)}; hook in {settings}")
 
 
 def _meaning(subject: _Subject) -> Iterator[Check]:

@@ -10,34 +10,23 @@ from unified_state.archive.sessions import STAND_IN, count_sessions
 from unified_state.archive.vector_table import VectorCount, vector_counts
 from unified_state.errors import UnifiedStateError
 from unified_state.extras.team.server_states import ServerState, server_states
+from unified_state.ledger.check_validity import later_items
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD, is_past, to_milliseconds
-from unified_state.model.item import CONSTRAINT
-from unified_state.project.find_repository import Repository, read_head
 from unified_state.project.health import health_line
 from unified_state.project.place import Place
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.state_file import StateFile
 
-_ALL_STEPS_AND_TURNS = "SELECT (SELECT count(*) FROM step), (SELECT count(*) FROM turn)"
-# Empty rows of forgotten, pruned or damaged steps do not count, nor turns that have no others. All rows are read for
-# them once, in their order, and nothing is kept of those that are not empty. Most archives have none.
-_HAS_EMPTY_ROWS = """
-SELECT EXISTS (SELECT 1 FROM pruned) OR EXISTS (SELECT 1 FROM tombstone WHERE what = 'step')
-    OR EXISTS (SELECT 1 FROM step WHERE uuid = ?)
-"""
-_STEPS_AND_TURNS = """
-WITH gone AS (SELECT turn, count(*) AS steps FROM step NOT INDEXED WHERE kind IS NULL GROUP BY +turn)
-SELECT (SELECT count(*) FROM step) - coalesce(sum(steps), 0), (SELECT count(*) FROM turn)
-    - coalesce(sum(steps = (SELECT count(*) FROM step WHERE step.turn = gone.turn)), 0) FROM gone
+# Forgotten, pruned and damaged steps keep empty rows, which do not count.
+_STEPS = """
+SELECT (SELECT count(*) FROM step) - (SELECT count(*) FROM pruned) - (SELECT count(*) FROM step WHERE uuid = ?)
+    - (SELECT count(*) FROM tombstone WHERE what = 'step' AND waits IS NULL)
 """
 # What is still to come was written by a clock that was ahead.
 _NEWEST_STEP_AT = """
 SELECT max(at) FROM step WHERE at <= ?1
     AND turn = (SELECT id FROM turn WHERE at BETWEEN 1 AND ?1 ORDER BY at DESC LIMIT 1)
-"""
-_HAS_OTHER_COMMITS = """
-SELECT EXISTS (SELECT 1 FROM item WHERE status = 'active' AND kind != ? AND commit_id != ?)
 """
 
 
@@ -70,16 +59,9 @@ class Status(Record):
     later: tuple[str, ...] = ()
 
 
-def read_status(workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
-    """Return the status of a workspace whose archive exists."""
-    return workspace.use(lambda archive: status_of(archive, workspace, now, environ))
-
-
 def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
     """Return the status that an archive and its place tell."""
     place = workspace.place
-    (has_empty,) = archive.row(_HAS_EMPTY_ROWS, STAND_IN)
-    steps, turns = archive.row(_STEPS_AND_TURNS if has_empty else _ALL_STEPS_AND_TURNS)
     return Status(
         repository=place.id or "",
         worktree=place.repository.worktree,
@@ -88,8 +70,8 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         state_path=place.state_path,
         archive_bytes=archive.size(),
         sessions=count_sessions(archive),
-        turns=turns,
-        steps=steps,
+        turns=archive.row("SELECT count(*) FROM turn")[0],
+        steps=archive.row(_STEPS, STAND_IN)[0],
         compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
         items=_item_counts(archive),
         paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
@@ -100,7 +82,7 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         vectors=vector_counts(archive),
         servers=tuple(server_states(archive)),
         server_problem=_server_problem(workspace, environ),
-        later=_later_items(archive, place.repository),
+        later=later_items(archive, place.repository),
     )
 
 
@@ -111,15 +93,6 @@ def _server_problem(workspace: Workspace, environ: Mapping[str, str]) -> str | N
 
     problem = server_problem(workspace.settings, environ)
     return None if problem is None else str(problem)
-
-
-def _later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
-    """Return the items that `later_items` finds. It is loaded if any item is of another commit."""
-    if not archive.row(_HAS_OTHER_COMMITS, CONSTRAINT, read_head(repository)[0])[0]:
-        return ()
-    from unified_state.ledger.check_validity import later_items
-
-    return later_items(archive, repository)
 
 
 def read_saved_at(archive: Archive, place: Place) -> str | None:

@@ -82,10 +82,10 @@ def short_status(context: Context) -> list[str]:
     workspace = context.workspace(create=False)
     if workspace.is_empty:
         return [_NOTHING.partition(",")[0]]
-    from unified_state.upkeep.doctor.project_status import read_status
+    from unified_state.upkeep.doctor.project_status import status_of
 
     now = current_time()
-    status = read_status(workspace, now, environment())
+    status = workspace.use(lambda archive: status_of(archive, workspace, now, environment()))
     active = sum(states.get(ACTIVE, 0) for states in status.items.values())
     waiting = sum(states.get(PROPOSED, 0) for states in status.items.values())
     waits = f", {waiting:,} {'waits' if waiting == 1 else 'wait'} for you (`unified-state inbox`)" if waiting else ""
