@@ -96,10 +96,12 @@ def update_item(archive: Archive, item: LedgerItem) -> None:
     )
 
 
-def note_place(archive: Archive, item: LedgerItem) -> None:
-    """Update the size of an item and whether it is in the state file, unless the item changed since it was read."""
-    unchanged = "UPDATE item SET (estimate, paged_out_at) = (?, ?) WHERE uuid = ? AND changed_at IS ?"
-    archive.run(unchanged, item.estimate, item.paged_out_at, item.uuid, item.changed_at)
+def leave_file(archive: Archive, items: Iterable[LedgerItem], at: str) -> None:
+    """Mark items as paged out of the state file, unless they changed since they were read."""
+    unchanged = "UPDATE item SET paged_out_at = ? WHERE uuid = ? AND changed_at IS ?"
+    with archive.transaction():
+        for item in items:
+            archive.run(unchanged, at, item.uuid, item.changed_at)
 
 
 def link_items(archive: Archive, item: LedgerItem, relation: str, other: LedgerItem, at: str) -> None:

@@ -1,40 +1,31 @@
 """Paging out: what exceeds the budget of the state file leaves it. All of it stays in the archive, and the command that
 `tokenMetrics.whole` names prints it.
 
-All of the file counts. Notes, sessions and git's lists have what the items leave free, and half of the target at least.
-Blocking constraints, irreversible decisions, high-priority open questions and the newest errors always stay. Superseded
-decisions and resolved questions leave first. Among the others the more important and the newer items stay longer.
-
-An exact token count is slow (tiktoken has to load), so each count is stored with its item.
+All of the file counts. Notes, sessions and git's lists are shortened to half of the target. Then whole items leave, the
+least important first, until the file is at its target. Blocking constraints, irreversible decisions, high-priority open
+questions and the newest errors always stay.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from unified_state.archive.archive import Archive
-from unified_state.ledger.item_table import note_place
+from unified_state.ledger.item_table import leave_file
 from unified_state.ledger.rules.short_item import entry_text, key_decisions, oldest_first, sections_of
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import to_text
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.session_state import State
 from unified_state.settings import Settings
-from unified_state.state_file.state_file import (
-    CHARACTERS_PER_TOKEN,
-    SCALE,
-    budget_status,
-    encode_state,
-    token_scale,
-)
+from unified_state.state_file.state_file import CHARACTERS_PER_TOKEN, budget_status, encode_state
 
 Counter = Callable[[Sequence[str]], list[int]]
 
-_SCALED_AT = "token_scale_at"
 NEWEST_ERRORS = 3
 _LEAVES_FIRST, _WAITS, _MINOR, _USUAL, _MUST_STAY = range(5)
 _INDENT, _FRAME = 2, 12  # tokens around an entry of a list, and around the lists of items
+_KEPT_NOTES = ((None, None), (1, None), (0, None), (0, 5), (0, 0))  # highlights and pending actions, all and fewer
 
 
 def page_out(
@@ -45,29 +36,22 @@ def page_out(
 
     Without a counter (in hooks) sizes are estimated, and no item leaves.
     """
-    scale = token_scale(archive)
-    if counter is not None:
-        items = _counted(archive, items, counter)
-    count = counter or _estimated
-    estimates = (item.estimate or _estimated([entry_text(item)])[0] for item in items)
-    sizes = {item.uuid: round((size + _INDENT) * scale) for item, size in zip(items, estimates, strict=True)}
+    forms = list(_shorter(rest))
+    texts = [*map(entry_text, items), *(encode_state(disk_value(form)).decode() for form in forms)]
+    counts = (counter or _estimated)(texts)
+    sizes = {item.uuid: count + _INDENT for item, count in zip(items, counts, strict=False)}
     target, most = max(settings.budget_target, settings.budget_min), settings.budget_max
-    room = max(target // 2, most - sum(sizes.values()))
-
-    def size_of(state: State) -> int:
-        return round((count([encode_state(disk_value(state)).decode()])[0] + _FRAME) * scale)
-
-    rest, size = _shortened(rest, room, size_of)
-    total = size + sum(sizes.values())
+    fitting = [number for number, size in enumerate(counts[len(items) :]) if size <= target // 2]
+    number = fitting[0] if fitting else len(forms) - 1
+    rest, total = forms[number], counts[len(items) + number] + _FRAME + sum(sizes.values())
     gone = [] if counter is None else leaving(oldest_first(items, now), sizes, total, target, most)
-    with archive.transaction():
-        for item in gone:
-            note_place(archive, item.replace(paged_out_at=to_text(now)))
-    left = {item.uuid for item in gone}
-    items = [item for item in items if item.uuid not in left]
+    leave_file(archive, gone, to_text(now))
+    items = [item for item in items if item not in gone]
     total -= sum(sizes[item.uuid] for item in gone)
     metrics = rest.token_metrics.replace(estimated_tokens=total, budget_status=budget_status(total, target, most))
     summaries = rest.summaries
+    if counter is not None:
+        metrics = metrics.replace(at_most=total)
     if gone:
         metrics = metrics.replace(last_truncation=to_text(now))
         summaries = summaries.replace(key_decisions=key_decisions(items) if summaries.key_decisions else ())
@@ -78,41 +62,18 @@ def _estimated(texts: Sequence[str]) -> list[int]:
     return [round(len(text) / CHARACTERS_PER_TOKEN) for text in texts]
 
 
-def _shortened(state: State, most: int, size: Callable[[State], int]) -> tuple[State, int]:
-    """Return the longest form of a state without items that has at most so many tokens, with its size."""
-    forms = list(_shorter(state))
-    if (whole := size(state)) <= most:
-        return state, whole
-    at = bisect_left(forms, -most, hi=len(forms) - 1, key=lambda form: -size(form))
-    return forms[at], size(forms[at])
-
-
 def _shorter(state: State) -> Iterator[State]:
     """Yield a state without items, and then with less and less: first what it says twice or git says, notes last."""
     yield state
-    newest, *others = state.sessions or [""]
-    for name in (newest, *reversed(others)):  # the notes of the newest are in the summaries, too
-        state = state.replace(sessions={one: state.sessions[one] for one in state.sessions if one != name})
-        yield state
     git = state.git.replace(modified_files=())
-    for shorter in (git, git.replace(status="", recent_commits=())):
-        state = state.replace(git=shorter, summaries=state.summaries.replace(key_decisions=()))
-        yield state
-    highlights, actions = state.summaries.context_highlights, state.summaries.pending_actions
-    while highlights or actions:
-        highlights, actions = highlights[1:], actions if highlights else actions[:-1]
-        summaries = state.summaries.replace(context_highlights=highlights, pending_actions=actions)
-        yield state.replace(summaries=summaries)
-
-
-def _counted(archive: Archive, items: list[LedgerItem], count_tokens: Counter) -> list[LedgerItem]:
-    unknown = [item for item in items if item.estimate is None]
-    counts = count_tokens([entry_text(item) for item in unknown])
-    sized = {item.uuid: item.replace(estimate=count) for item, count in zip(unknown, counts, strict=True)}
-    with archive.transaction():
-        for item in sized.values():
-            note_place(archive, item)
-    return [sized.get(item.uuid, item) for item in items]
+    state = state.replace(sessions={}, git=git, summaries=state.summaries.replace(key_decisions=()))
+    yield state
+    state = state.replace(git=git.replace(status="", recent_commits=()))
+    notes = state.summaries
+    for newest, first in _KEPT_NOTES:
+        highlights = notes.context_highlights[-newest:] if newest else () if newest == 0 else notes.context_highlights
+        fewer = notes.replace(context_highlights=highlights, pending_actions=notes.pending_actions[:first])
+        yield state.replace(summaries=fewer)
 
 
 def leaving(
@@ -156,16 +117,3 @@ def _importance(item: LedgerItem, newest_errors: Sequence[str]) -> int:
 
 def _is_open_error(item: LedgerItem) -> bool:
     return item.kind == EVIDENCE and item.body.get("type") == "error" and item.status == "active"
-
-
-def calibrated_at(archive: Archive) -> int | None:
-    """Return when the factor was measured, in milliseconds since 1970."""
-    at = archive.meta(_SCALED_AT)
-    return int(at) if at else None
-
-
-def keep_calibration(archive: Archive, scale: float, now: int) -> None:
-    """Store a measured factor."""
-    with archive.transaction():
-        archive.set_meta(SCALE, f"{scale:.3f}")
-        archive.set_meta(_SCALED_AT, str(now))

@@ -39,7 +39,6 @@ _DIGITS = 64  # of a SHA-256
 _SHARED = 0o077  # what other users may do
 _INFINITY = float("inf")
 CHARACTERS_PER_TOKEN = 3.2  # of JSON in o200k; where nothing is counted
-SCALE = "token_scale"  # name of the value in the archive: tokens of the client's model per o200k token
 DIGEST_ENDING = ".sha256"
 
 
@@ -297,11 +296,6 @@ def migrate_state(state: Json, path: str) -> Json:
     for step in _STEPS[max(0, major - 1) :]:
         state = step(state)
     return state
-
-
-def token_scale(archive: Archive) -> float:
-    """Return the calibrated factor from o200k tokens to those of the client's model; 1 before the first measurement."""
-    return float(archive.meta(SCALE) or 1)
 
 
 def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:

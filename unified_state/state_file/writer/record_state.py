@@ -8,6 +8,7 @@ but complete file, which the next write updates. The rules file, if the user ask
 from __future__ import annotations
 
 import os
+from collections import Counter as Lines
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,7 +54,6 @@ from unified_state.state_file.state_file import (
     keep_unknown,
     last_save,
     read_section,
-    token_scale,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ Counter = Callable[[Sequence[str]], list[int]]
 _HIGHLIGHTS, _PENDING, _ALL = 5, 20, -1
 _NOTE, _FIELD = 600, 200  # characters of a note in the file, and of a text of the work item
 _TEXTS = ("id", "title", "phase")
+_ONE_DIGIT = str.maketrans("123456789", "000000000")
+_FRAME = 12  # tokens of the numbers about its size, and of commas behind former last entries
 
 
 def record(workspace: Workspace, action: Callable[[Archive, int], T]) -> T:
@@ -191,7 +193,7 @@ def refresh_state(
         if usable and not (content.is_ours and has_entries(archive, usable)):
             _adopt(archive, content.replace(json=usable), now)
         present = _merged(usable if content.is_ours else {}, fields or {})
-        state = keep_unknown(_within_budget(archive, workspace, now, present, count_tokens), present)
+        state = keep_unknown(_within_budget(archive, workspace, now, present, content, count_tokens), present)
         as_before = state.replace(updated_at=_text(present.get("updatedAt")))
         return as_before if disk_value(as_before) == content.json else state
 
@@ -261,24 +263,45 @@ def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) 
 
 
 def _within_budget(
-    archive: Archive, workspace: Workspace, now: int, present: dict[str, Any], count_tokens: Counter | None
+    archive: Archive,
+    workspace: Workspace,
+    now: int,
+    present: dict[str, Any],
+    content: StateContent,
+    count_tokens: Counter | None,
 ) -> State:
     """Return the state that the file holds. Its tokens are not counted while a proved bound says that they fit."""
     items, settings = items_in_file(archive), workspace.settings
     rest = keep_unknown(_state(archive, workspace, now, present), present)
     rest = rest.replace(summaries=rest.summaries.replace(key_decisions=key_decisions(items)))
     state = rest.replace(**sections_of(items))
-    text, scale = encode_state(disk_value(state)).decode(), token_scale(archive)
-    size: float = len(text) / CHARACTERS_PER_TOKEN
-    if count_tokens is not None and upper_bound(text) * scale > settings.budget_max:
-        (size,) = count_tokens([text])
-    tokens = round(size * scale)
-    if tokens > settings.budget_max:
-        from unified_state.state_file.page_out import page_out
+    text = encode_state(disk_value(state)).decode()
+    size, most = round(len(text) / CHARACTERS_PER_TOKEN), _most_tokens(text, content)
+    if count_tokens is not None and most > settings.budget_max:
+        size = most = count_tokens([text])[0] + _FRAME
+    status = budget_status(size, settings.budget_target, settings.budget_max)
+    metrics = rest.token_metrics.replace(estimated_tokens=size, at_most=most, budget_status=status)
+    if size <= settings.budget_max:
+        return state.replace(token_metrics=metrics)
+    from unified_state.state_file.page_out import page_out
 
-        return page_out(archive, rest, items, settings, count_tokens, now)
-    status = budget_status(tokens, settings.budget_target, settings.budget_max)
-    return state.replace(token_metrics=rest.token_metrics.replace(estimated_tokens=tokens, budget_status=status))
+    return page_out(archive, rest.replace(token_metrics=metrics), items, settings, count_tokens, now)
+
+
+def _most_tokens(text: str, content: StateContent) -> int:
+    """Return an upper bound of the tokens of a new file: those of our last one, and the bound of the lines it lacks.
+
+    No token spans two lines, and digits count the same whatever they are. Commas at the ends are added.
+    """
+    before = content.json if content.is_ours and content.json else {}
+    metrics = read_section(TokenMetrics, before.get("tokenMetrics"))
+    new = Lines(_like_lines(text)) - Lines(_like_lines(encode_state(before).decode()))
+    more = upper_bound("\n".join(new.elements())) + new.total() + _FRAME
+    return min(metrics.at_most + more, upper_bound(text))
+
+
+def _like_lines(text: str) -> list[str]:
+    return [line.rstrip(",") for line in text.translate(_ONE_DIGIT).split("\n")]
 
 
 def whole_state(archive: Archive, workspace: Workspace, now: int, shown: State) -> State:

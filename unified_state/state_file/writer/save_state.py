@@ -45,7 +45,6 @@ def save(
     from unified_state.project.git_library import GitPythonProcesses
     from unified_state.project.git_state import read_git
     from unified_state.project.rejoin import remember
-    from unified_state.state_file.calibrate import calibrate
 
     git = read_git(workspace.place.repository.worktree, environment(), start=GitPythonProcesses)
     now = current_time()
@@ -59,7 +58,6 @@ def save(
                 _note(workspace, archive, session, to_text(now), highlights, actions)
             change_work(archive, session, {"branch": git.branch, "commit": git.commit})
         noted.append(session)
-        calibrate(archive, now)
         return save_state(archive, workspace, now, trigger, git, count_tokens)
 
     saved = workspace.use(use)
