@@ -5,7 +5,9 @@ mypy, which `make lint` runs over this file, fails where one of the comments bel
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,5 +23,39 @@ def test_a_typo_is_found_by_a_type_checker_and_refused(repository: Path) -> None
             manager.add_evidence("eror", "x", "y")  # type: ignore[arg-type]
         with pytest.raises(UnifiedStateError, match="deni"):
             manager.add_constraint("x", "y", scope={"paths": ["a"]}, mode="deni")  # type: ignore[arg-type]
-        assert manager.search("x", kind="decisoin") == []  # type: ignore[arg-type]
+        with pytest.raises(UnifiedStateError, match="decisoin"):
+            manager.search("x", kind="decisoin")  # type: ignore[arg-type]
         assert [decision.rationale for decision in manager.list_decisions("active")] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda manager: manager.add_decision(None, 3), "decision is None; it should be a valid string"),
+        (lambda manager: manager.add_decision("x", ["y"]), "rationale is ['y']; it should be a valid string"),
+        (lambda manager: manager.add_decision("x", "y", reversible="no"), "reversible is 'no'; it should be a valid"),
+        (
+            lambda manager: manager.add_constraint("x", "y", "false"),
+            "blocking is 'false'; it should be a valid",
+        ),
+        (
+            lambda manager: manager.add_constraint("x", "y", scope={"commands": ["make", 5]}),
+            "scope.commands.1 is 5; it should be a valid string",
+        ),
+        (lambda manager: manager.save_state(highlights="one"), "highlights is 'one'; 'str' instances are not allowed"),
+        (lambda manager: manager.set_work_item(progress=7), "progress is 7; it should be less than or equal to 1"),
+        (lambda manager: manager.set_work_item(progress=float("nan")), "progress is nan; it should be"),
+        (lambda manager: manager.is_state_recent("an hour"), "max_age_minutes is 'an hour'; it should be a valid"),
+        (lambda manager: manager.recall(7), "ref is 7; it should be a valid string"),
+        (lambda _: UnifiedStateManager(5), "project_dir is 5; it should be a valid string"),  # type: ignore[arg-type]
+        (lambda _: UnifiedStateManager("/gone"), "project_dir is '/gone'; name a folder that exists"),
+    ],
+)
+def test_an_argument_of_another_type_is_named_with_its_value_and_the_remedy_and_nothing_is_recorded(
+    repository: Path, call: Callable[[Any], object], said: str
+) -> None:
+    manager = UnifiedStateManager(repository)
+    with pytest.raises(UnifiedStateError) as caught:
+        call(manager)
+    assert said in str(caught.value)
+    assert manager.load_state() is None

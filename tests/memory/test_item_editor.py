@@ -138,9 +138,9 @@ def test_to_make_an_item_the_users_word_is_only_proposed(users_words: UnifiedSta
     [
         ({}, "there is nothing to change in D1; it has decision, rationale, reversible"),
         ({"priority": "high"}, "a decision has no 'priority'; it has decision, rationale, reversible"),
-        ({"priority": "urgent"}, "priority is 'urgent'; it is one of high, medium, low"),
-        ({"reversible": "no"}, "reversible is 'no'; it is True or False"),
-        ({"rationale": 7}, "rationale is 7; it is a text"),
+        ({"priority": "urgent"}, "priority is 'urgent'; it should be 'high', 'medium' or 'low'"),
+        ({"reversible": "no"}, "reversible is 'no'; it should be a valid boolean"),
+        ({"rationale": 7}, "rationale is 7; it should be a valid string"),
         ({"rationale": " "}, "rationale is empty"),
         ({"origin": "user_said"}, "a decision has no 'origin'"),
     ],

@@ -35,10 +35,10 @@ def test_fields_of_another_kind_are_left_out() -> None:
     assert read_section(GitState, said) == GitState()
 
 
-def test_a_progress_is_a_number_that_there_is() -> None:
-    said = [0, 0.5, 10**400, float("nan"), float("inf"), -float("inf"), True, "0.5", None]
+def test_a_progress_is_a_number_from_0_to_1() -> None:
+    said = [0, 0.5, 1, 7, -1, 10**400, float("nan"), float("inf"), True, "0.5", None]
     progress = [read_section(WorkItem, {"progress": value}).progress for value in said]
-    assert progress == [0, 0.5, 10**400, *[None] * 6]
+    assert progress == [0, 0.5, 1, *[None] * 8]
 
 
 @given(json_values)

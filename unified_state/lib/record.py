@@ -21,6 +21,16 @@ def camel_case(name: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
+class Limits:
+    """The limits of a field's values, in pydantic's words: `Annotated[float, Limits(ge=0)]`."""
+
+    def __init__(self, **limits: Any) -> None:
+        self._limits = limits
+
+    def __get_pydantic_core_schema__(self, source: object, handler: Any) -> Any:
+        return {**handler(source), **self._limits}
+
+
 class _Signature:
     """The signature of a record class: its fields with types and defaults, as `help()` and editors show them."""
 

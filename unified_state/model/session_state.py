@@ -6,12 +6,13 @@ record for every live session. The file is a projection of the ledger: it can be
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from unified_state.lib.record import Record
+from unified_state.lib.record import Limits, Record
 from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
 
 STATE_VERSION = "3.2.0"
+Progress = Annotated[float, Limits(ge=0, le=1)]
 TRIGGERS = ("precompact", "manual", "checkpoint", "threshold")
 
 
@@ -43,7 +44,7 @@ class WorkItem(Record):
     id: str | None = None
     title: str | None = None
     phase: str | None = None
-    progress: float | None = None
+    progress: Progress | None = None
     unknown: dict[str, Any] = {}
 
 

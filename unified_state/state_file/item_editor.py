@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
-from unified_state.errors import UsageError
 from unified_state.ledger.rules.short_item import short_form
-from unified_state.model.item import EVIDENCE_TYPES, PRIORITIES, Decision, Entry
+from unified_state.model.checked_calls import CheckedCalls
+from unified_state.model.item import Decision, Entry
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.correct_state import (
     close_item,
@@ -18,9 +18,6 @@ from unified_state.state_file.writer.correct_state import (
     reopen_item,
     undo_newest,
 )
-
-_CHOICES = {"priority": PRIORITIES, "type": EVIDENCE_TYPES}
-_FLAGS = ("reversible", "blocking")
 
 
 class Changes(TypedDict, total=False):
@@ -43,7 +40,7 @@ class Changes(TypedDict, total=False):
     outcome: str
 
 
-class ItemEditor:
+class ItemEditor(CheckedCalls):
     """The methods of `UnifiedStateManager` that correct."""
 
     _workspace: Workspace
@@ -54,8 +51,6 @@ class ItemEditor:
         A change of a constraint, of a proposal, or of what the user said is only proposed: its status is "proposed",
         and the older item holds until the user accepts.
         """
-        for name, value in changes.items():
-            _check(name, value)
         return edit_item(self._workspace, item_id, dict(changes))
 
     def drop(self, item_id: str, why: str = "") -> Entry:
@@ -87,20 +82,3 @@ class ItemEditor:
     def propose_accept(self, item_id: str) -> Entry:
         """Propose to make an item the user's word, so that it binds."""
         return propose_accepting(self._workspace, item_id)
-
-
-def _check(name: str, value: Any) -> None:
-    """Raise UsageError for a value that a field cannot have."""
-    if name == "scope":
-        return  # checked with its mode
-    if name == "mode":
-        wanted = "" if value is None or isinstance(value, str) else "a text"
-    elif name in _CHOICES:
-        wanted = f"one of {', '.join(_CHOICES[name])}" if value not in _CHOICES[name] else ""
-    elif name in _FLAGS:
-        wanted = "" if isinstance(value, bool) else "True or False"
-    else:
-        wanted = "" if isinstance(value, str) else "a text"
-    if wanted:
-        message = f"{name} is {value!r}"
-        raise UsageError(message, f"it is {wanted}")

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from unified_state.errors import UsageError
-from unified_state.ledger.item_table import DISMISSED, PROPOSED, list_items
+from unified_state.ledger.item_table import PROPOSED, list_items
 from unified_state.ledger.rules.short_item import short_form
+from unified_state.lib.record import Limits
 from unified_state.lib.times import current_time, is_past, to_milliseconds
+from unified_state.model.checked_calls import CheckedCalls, checked
 from unified_state.model.item import (
     ATTEMPT,
     CONSTRAINT,
     DECISION,
     EVIDENCE,
-    EVIDENCE_TYPES,
-    PRIORITIES,
     QUESTION,
-    STATUSES,
     Attempt,
     Constraint,
     Decision,
@@ -27,7 +26,7 @@ from unified_state.model.item import (
     OpenQuestion,
 )
 from unified_state.model.scope import enforcement_of
-from unified_state.model.session_state import TRIGGERS, State, WorkItem
+from unified_state.model.session_state import Progress, State, WorkItem
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace, open_workspace
 from unified_state.state_file.item_editor import ItemEditor
@@ -41,12 +40,14 @@ Listed = Literal["active", "proposed", "superseded", "resolved", "all"]
 Kind = TypeVar("Kind", Decision, Constraint, OpenQuestion, Evidence, Attempt)
 
 
-_LISTED = (*(status for status in STATUSES if status != DISMISSED), "all")
-
-
+@checked
 def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: str | None) -> Workspace:
     """Return the workspace of a program, for the given folder or the current one. Problems are reported as warnings."""
     import warnings
+
+    if project_dir is not None and not os.path.isdir(project_dir):
+        message = f"project_dir is {os.fspath(project_dir)!r}"
+        raise UsageError(message, "name a folder that exists")
 
     def warn(line: str) -> None:
         warnings.warn(line, stacklevel=2)
@@ -54,7 +55,7 @@ def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: st
     return open_workspace(os.path.abspath(project_dir or "."), session_id, report=warn, around_use=CATCH_UP_AND_SETTLE)
 
 
-class StateReader:
+class StateReader(CheckedCalls):
     """The methods of `UnifiedStateManager` that read."""
 
     _workspace: Workspace
@@ -106,7 +107,7 @@ class StateReader:
     def search(
         self,
         query: str,
-        limit: int = 10,
+        limit: Annotated[int, Limits(ge=1)] = 10,
         *,
         session_id: str | None = None,
         since: str | None = None,
@@ -132,9 +133,6 @@ class StateReader:
         """Search all that was said, done and recorded here, the best hit first. The filters are those of the command
         `search`.
         """
-        if limit < 1:
-            message = f"limit is {limit}"
-            raise UsageError(message, "it is at least 1")
         from unified_state.search.find import Wanted, find  # not needed to record
 
         if self._workspace.is_empty:
@@ -148,10 +146,7 @@ class StateReader:
         return recall_and_note(self._workspace, ref, current_time())
 
     def _list(self, kind: str, entry: type[Kind], status: str) -> list[Kind]:
-        if status not in _LISTED:
-            message = f"status is {status!r}"
-            raise UsageError(message, f"it is one of {', '.join(_LISTED)}")
-        found = self._entries(kind, _LISTED[:-1] if status == "all" else (status,))
+        found = self._entries(kind, get_args(Listed)[:-1] if status == "all" else (status,))
         return [one for one in found if isinstance(one, entry)]
 
     def _entries(self, kind: str | None, statuses: Iterable[str]) -> list[Entry]:
@@ -182,9 +177,11 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
     ) -> None:
         """Manage the state of the repository that contains `project_dir` (default: the current folder).
 
-        `session_id` defaults to the client session that started this process. `workspace` is internal.
+        `session_id` defaults to the client session that started this process. `workspace` is internal: then the caller
+        checks the arguments.
         """
         self._workspace = workspace or program_workspace(project_dir, session_id)
+        self._is_checked = workspace is None
 
     def __enter__(self) -> Self:
         return self
@@ -222,7 +219,7 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
         self, question: str, context: str, priority: Literal["high", "medium", "low"] = "medium"
     ) -> OpenQuestion:
         """Record an open question."""
-        body = {"question": question, "context": context, "priority": _one_of("priority", priority, PRIORITIES)}
+        body = {"question": question, "context": context, "priority": priority}
         return _as(OpenQuestion, add_item(self._workspace, QUESTION, body))
 
     def resolve_question(self, question_id: str, resolution: str) -> OpenQuestion:
@@ -236,7 +233,7 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
         source: str,
     ) -> Evidence:
         """Record verbatim text: an error, a command, an output or an observation. The archive stores the full text."""
-        body = {"type": _one_of("type", type, EVIDENCE_TYPES), "content": content, "source": source}
+        body = {"type": type, "content": content, "source": source}
         return _as(Evidence, add_item(self._workspace, EVIDENCE, body))
 
     def add_attempt(self, attempt: str, outcome: str) -> Attempt:
@@ -248,12 +245,9 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
         id: str | None = None,  # noqa: A002  # the name on disk
         title: str | None = None,
         phase: str | None = None,
-        progress: float | None = None,
+        progress: Progress | None = None,
     ) -> WorkItem:
         """Set the work item of this session. Arguments that are None stay unchanged. `progress` ranges from 0 to 1."""
-        if progress is not None and not 0 <= progress <= 1:
-            message = f"progress is {progress}"
-            raise UsageError(message, "it goes from 0 to 1")
         given = {"id": id, "title": title, "phase": phase, "progress": progress}
         changes = {name: value for name, value in given.items() if value is not None}
         return WorkItem.from_disk(change_work_item(self._workspace, changes))
@@ -272,18 +266,11 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
         """Save the state with the current git state. `highlights` are added; `actions`, if given, replace the open
         actions.
         """
-        return save(self._workspace, _one_of("trigger", trigger, TRIGGERS), highlights, actions)
+        return save(self._workspace, trigger, highlights, actions)
 
 
 def _decision(decision: str, rationale: str, reversible: bool) -> dict[str, object]:
     return {"decision": decision, "rationale": rationale, "reversible": reversible}
-
-
-def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        message = f"{name} is {value!r}"
-        raise UsageError(message, f"it is one of {', '.join(allowed)}")
-    return value
 
 
 def _as(kind: type[Kind], entry: object) -> Kind:

@@ -6,11 +6,12 @@ from typing import Any
 
 from unified_state.ledger.rules.short_item import short_form
 from unified_state.lib.times import current_time
+from unified_state.model.checked_calls import CheckedCalls
 from unified_state.model.item import Entry
 from unified_state.project.workspace.workspace import Workspace
 
 
-class PastReader:
+class PastReader(CheckedCalls):
     """The methods of `UnifiedStateManager` that read earlier states. A point is a compaction ("K2"), a turn ("T41"), a
     time ("2026-03-14", "3d", "yesterday"), or a commit ("HEAD~3", "1a2b3c4").
     """

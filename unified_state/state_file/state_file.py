@@ -37,7 +37,6 @@ _LONGEST_NUMBER = 9  # digits; every version has fewer
 _DEEPEST = 100  # levels of nesting; far below Python's limit
 _DIGITS = 64  # of a SHA-256
 _SHARED = 0o077  # what other users may do
-_INFINITY = float("inf")
 CHARACTERS_PER_TOKEN = 3.2  # of JSON in o200k; where nothing is counted
 DIGEST_ENDING = ".sha256"
 
@@ -272,8 +271,8 @@ def _fits(annotation: str, value: object) -> bool:
             return isinstance(value, str)
         case "int":
             return isinstance(value, int) and not isinstance(value, bool)
-        case "float | None":
-            return isinstance(value, (int, float)) and not isinstance(value, bool) and -_INFINITY < value < _INFINITY
+        case "Progress | None":
+            return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
         case "tuple[str, ...]":
             return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
     return False

@@ -152,8 +152,8 @@ def test_a_change_of_a_rule_is_only_proposed(repository: Path) -> None:
     [
         ({"nonsense": "x"}, "a decision has no"),
         ({"self": "x"}, "a decision has no"),
-        ({"decision": 5}, "it is a text"),
-        ({"reversible": "no"}, "True or False"),
+        ({"decision": 5}, "decision is 5; it should be a valid string"),
+        ({"reversible": "no"}, "reversible is 'no'; it should be a valid boolean"),
     ],
 )
 def test_a_wrong_change_is_refused(repository: Path, changes: dict[str, object], told: str) -> None:

@@ -25,6 +25,7 @@ from unified_state.ledger.item_table import ACTIVE
 from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time
+from unified_state.model.checked_calls import checked
 from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 from unified_state.model.step import KINDS
 from unified_state.project.workspace.workspace import Workspace
@@ -280,5 +281,5 @@ class RecordingTools:
         """Correct or drop an item. A change of a rule or of the user's words is proposed to them."""
         notes: list[str] = []
         manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
-        entry = manager.edit(id, **changes) if changes else manager.drop(id)
+        entry = checked(manager.edit)(id, **changes) if changes else manager.drop(id)
         return {"id": entry.id, "status": entry.status or ACTIVE, "notes": notes}

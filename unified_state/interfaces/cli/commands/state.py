@@ -266,10 +266,13 @@ def _progress(text: str | None) -> float | None:
     if text is None:
         return None
     try:
-        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        progress = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
+        progress = -1.0
+    if not 0 <= progress <= 1:
         message = f"--progress is {text!r}"
-        raise UsageError(message, "give a number from 0 to 1, or a percentage such as 75%") from None
+        raise UsageError(message, "give a number from 0 to 1, or a percentage such as 75%")
+    return progress
 
 
 COMMANDS = {
