@@ -108,7 +108,15 @@ def test_a_compaction_keeps_every_structured_section(project: Project, manager: 
             {"openQuestions": [{"id": "Q1", "question": "?", "context": "", "timestamp": "", "priority": "urgent"}]},
             "$.openQuestions[0].priority",
         ),
-        ({"decisions": [{"id": "D99", "decision": "x", "rationale": "y", "timestamp": "z"}]}, "$.decisions[0].id"),
+        (
+            {"decisions": [{"id": "D99", "decision": "x", "rationale": "y", "timestamp": "2026-01-26T10:00:00Z"}]},
+            "$.decisions[0].id",
+        ),
+        ({"workItem": {"progress": 7}}, "$.workItem.progress"),
+        ({"timestamp": "yesterday"}, "$.timestamp"),
+        ({"timestamp": "2026-02-30T10:00:00Z"}, "$.timestamp"),
+        ({"sd": 5}, "$.sd"),
+        ({"version": "2.0.0", "sd": 5, "workItem": None}, "$.workItem"),
     ],
 )
 def test_validate_finds_nonsense_and_says_where(project: Project, nonsense: dict[str, object], path: str) -> None:

@@ -12,7 +12,7 @@ that this version does not know are stored in `unknown` and written back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, dataclass_transform, get_type_hints
+from typing import Annotated, Any, ClassVar, Self, dataclass_transform, get_type_hints
 
 
 def camel_case(name: str) -> str:
@@ -22,13 +22,22 @@ def camel_case(name: str) -> str:
 
 
 class Limits:
-    """The limits of a field's values, in pydantic's words: `Annotated[float, Limits(ge=0)]`."""
+    """What values a field has, as pydantic says it: `Annotated[float, Limits(ge=0)]`. A format is JSON Schema's."""
 
-    def __init__(self, **limits: Any) -> None:
+    def __init__(self, format: str = "", **limits: Any) -> None:  # noqa: A002  # its name there
+        self._format = {"format": format} if format else {}
         self._limits = limits
 
     def __get_pydantic_core_schema__(self, source: object, handler: Any) -> Any:
         return {**handler(source), **self._limits}
+
+    def __get_pydantic_json_schema__(self, schema: object, handler: Any) -> Any:
+        return {**handler(schema), **self._format}
+
+
+_DAY, _CLOCK = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[0-9]{2}:[0-9]{2}:[0-9]{2}([.,][0-9]+)?"
+_ZONE = "[Zz]|[+-][0-9]{2}(:?[0-9]{2})?"
+Time = Annotated[str, Limits("date-time", pattern=f"^{_DAY}[Tt ]{_CLOCK}({_ZONE})?$")]
 
 
 class _Signature:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from unified_state.lib.record import Record, camel_case
+from unified_state.lib.record import Record, Time, camel_case
 
 DECISION, CONSTRAINT, QUESTION, EVIDENCE = "decision", "constraint", "question", "evidence"
 ATTEMPT = "attempt"
@@ -24,7 +24,7 @@ class Decision(Record):
     id: str
     decision: str
     rationale: str
-    timestamp: str
+    timestamp: Time
     reversible: bool = True
     origin: Literal["user_said", "observed", "inferred"] = "inferred"
     status: Literal["active", "proposed", "superseded"] | None = None
@@ -46,7 +46,7 @@ class Constraint(Record):
     id: str
     constraint: str
     source: str
-    timestamp: str
+    timestamp: Time
     blocking: bool = False
     scope: Scope | None = None
     mode: Literal["warn", "ask", "deny"] | None = None
@@ -61,13 +61,13 @@ class OpenQuestion(Record):
     id: str
     question: str
     context: str
-    timestamp: str
+    timestamp: Time
     priority: Literal["high", "medium", "low"] = "medium"
     origin: Literal["user_said", "observed", "inferred"] = "inferred"
     status: Literal["active", "proposed", "superseded", "resolved"] | None = None
     resolved: bool = False
     resolution: str | None = None
-    resolved_at: str | None = None
+    resolved_at: Time | None = None
     unknown: dict[str, Any] = {}
 
 
@@ -80,7 +80,7 @@ class Evidence(Record):
     type: Literal["error", "command", "output", "observation", "commit", "pull_request"]
     content: str
     source: str
-    timestamp: str
+    timestamp: Time
     origin: Literal["user_said", "observed", "inferred"] = "inferred"
     status: Literal["active", "proposed", "superseded", "resolved"] | None = None
     unknown: dict[str, Any] = {}
@@ -92,7 +92,7 @@ class Attempt(Record):
     id: str
     attempt: str
     outcome: str
-    timestamp: str
+    timestamp: Time
     files: tuple[str, ...] = ()
     origin: Literal["user_said", "observed", "inferred"] = "inferred"
     status: Literal["active", "proposed", "superseded", "resolved"] | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from unified_state.lib.record import Limits, Record
+from unified_state.lib.record import Limits, Record, Time
 from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
 
 STATE_VERSION = "3.2.0"
@@ -77,7 +77,7 @@ class TokenMetrics(Record):
     estimated_tokens: int = 0
     at_most: int = 0
     budget_status: Literal["healthy", "warning", "over_budget"] = "healthy"
-    last_truncation: str | None = None
+    last_truncation: Time | None = None
     whole: str = "unified-state load --json"
     unknown: dict[str, Any] = {}
 
@@ -85,7 +85,7 @@ class TokenMetrics(Record):
 class SessionRecord(Record):
     """The work of one live session, beside the others of the same worktree."""
 
-    updated_at: str
+    updated_at: Time
     work_item: WorkItem | None = None
     highlights: tuple[str, ...] = ()
     pending_actions: tuple[str, ...] = ()
@@ -101,10 +101,10 @@ class State(Record):
     """
 
     version: str
-    timestamp: str
+    timestamp: Time
     trigger: Literal["precompact", "manual", "checkpoint", "threshold"]
     repository: str | None = None
-    updated_at: str | None = None
+    updated_at: Time | None = None
     git: GitState = GitState()
     work_item: WorkItem = WorkItem()
     workflow: Workflow = Workflow()

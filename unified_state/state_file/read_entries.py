@@ -98,8 +98,8 @@ def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> StateEnt
         status = _RESOLVED if raw.get("resolved") is True else status
         if isinstance(raw.get("resolution"), str):
             said["resolution"] = cut(raw["resolution"], LONGEST)
-        if to_milliseconds(raw.get("resolvedAt")) is not None:
-            said["resolvedAt"] = raw["resolvedAt"]
+        if (ended := to_milliseconds(raw.get("resolvedAt"))) is not None:
+            said["resolvedAt"] = to_text(ended)
     timestamp = to_milliseconds(raw.get("timestamp"))
     return StateEntry(
         kind=kind,

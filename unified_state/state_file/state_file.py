@@ -24,7 +24,7 @@ from unified_state.lib.package import upgrade_line
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, NotOursError, read_own, read_regular
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import well_formed
-from unified_state.lib.times import to_text
+from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.session_state import STATE_VERSION, TRIGGERS, GitState, State
 
@@ -213,7 +213,7 @@ def last_save(present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
     """Return time, trigger and git state of the last save that a file records; the current time if it has none."""
     timestamp, trigger = present.get("timestamp"), present.get("trigger")
     return (
-        timestamp if isinstance(timestamp, str) and timestamp else to_text(now),
+        str(timestamp) if to_milliseconds(timestamp) is not None else to_text(now),
         trigger if trigger in TRIGGERS else "checkpoint",
         read_section(GitState, present.get("git")),
     )
@@ -269,6 +269,8 @@ def _fits(annotation: str, value: object) -> bool:
     match annotation:
         case "str" | "str | None":
             return isinstance(value, str)
+        case "Time | None":
+            return to_milliseconds(value) is not None
         case "int":
             return isinstance(value, int) and not isinstance(value, bool)
         case "Progress | None":
@@ -320,8 +322,7 @@ def _from_2_to_3(state: Json) -> Json:
     It calls the work item `workItem`, whatever ticket system it comes from, and has only the trigger `precompact`.
     """
     migrated = {name: value for name, value in state.items() if name != "sd"}
-    work_item = state.get("workItem") or state.get("sd")
-    if isinstance(work_item, dict):
+    if work_item := state.get("workItem") or state.get("sd"):
         migrated["workItem"] = work_item
     if state.get("trigger") == "auto":
         migrated["trigger"] = "precompact"

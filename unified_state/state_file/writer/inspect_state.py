@@ -14,6 +14,7 @@ from unified_state.lib.package import asset_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import camel_case
 from unified_state.lib.text import well_formed
+from unified_state.lib.times import to_milliseconds
 from unified_state.model.item import ITEM_KINDS
 from unified_state.model.session_state import State
 from unified_state.secrets.rules.mask import hide_secrets
@@ -56,11 +57,14 @@ def _findings(path: str, archive: Archive | None) -> list[Finding]:
 
 
 def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, FormatChecker
 
-    validator = Draft202012Validator(json.loads(read_regular(asset_path(*SCHEMA), LARGE_FILE)))
-    for error in sorted(validator.iter_errors(content), key=lambda error: error.json_path):
-        yield Finding(error.json_path, error.message)
+    formats = FormatChecker(())
+    formats.checks("date-time")(lambda value: not isinstance(value, str) or to_milliseconds(value) is not None)
+    schema = json.loads(read_regular(asset_path(*SCHEMA), LARGE_FILE))
+    errors = Draft202012Validator(schema, format_checker=formats).iter_errors(content)
+    found = {error.json_path: error.message for error in errors}
+    yield from (Finding(path, message) for path, message in sorted(found.items()))
 
 
 def _as_state(content: dict[str, Any]) -> State:
