@@ -16,7 +16,6 @@ from unified_state.project.place import KEY_FILE
 _KEY_BYTES = 32
 _UUID = 36  # characters
 _TAG_DIGITS = 8
-_MOST_TOOLS = 1_000  # names in the cache
 
 
 class Masker:
@@ -26,15 +25,14 @@ class Masker:
         self._path = os.path.join(data_dir, KEY_FILE)
         self._enabled = enabled
         self._key = b""
-        self._tools: dict[str | None, str | None] = {None: None}  # masked: a long session repeats few names
 
     def text(self, text: str) -> str:
         """Return the text with its secrets masked; the same object if it has none."""
         if not self._enabled:
             return text
-        from unified_state.secrets.rules.mask import mask_text, needs_masking  # not where a hook writes nothing
+        from unified_state.secrets.rules.mask import mask_text  # not where a hook writes nothing
 
-        return mask_text(text, self.tag) if needs_masking(text) else text
+        return mask_text(text, self.tag)
 
     def typed(self, text: str) -> str:
         """Return a text that the user typed, without secrets and parts marked as private."""
@@ -49,12 +47,17 @@ class Masker:
         return text if text.startswith("toolu_01") and text[8:].isalnum() else self.text(text)
 
     def json(self, text: str) -> str:
-        """Return a JSON text with the secrets in its strings masked; the same object if it has none."""
-        from unified_state.secrets.rules.mask import mask_value, needs_masking
+        """Return a JSON text with the secrets in its strings masked; the same object if it has none. A damaged one is
+        masked as text.
+        """
+        from unified_state.secrets.rules.mask import mask_value
 
-        if not self._enabled or not needs_masking(text):
+        if not self._enabled:
             return text
-        value = parse_json(text)
+        try:
+            value = parse_json(text)
+        except (ValueError, RecursionError):  # damaged
+            return self.text(text)
         masked = mask_value(value, self.tag)
         return text if masked == value else dump_json(masked)
 
@@ -66,17 +69,10 @@ class Masker:
             text = self.json(step.text)
         else:  # a notice may quote the user: a slash command's arguments, also inside its text
             text = self.typed(step.text) if step.kind in {PROMPT, NOTICE} else self.text(step.text)
-        tool, uuid, use = self._tool(step.tool), self.id(step.uuid), self.id(step.tool_use_id)
+        tool, uuid, use = self.id(step.tool), self.id(step.uuid), self.id(step.tool_use_id)
         if text is step.text and tool == step.tool and uuid is step.uuid and use is step.tool_use_id:
             return step
         return step.replace(text=text, tool=tool, uuid=uuid or "", tool_use_id=use)
-
-    def _tool(self, name: str | None) -> str | None:
-        if name not in self._tools:
-            if len(self._tools) > _MOST_TOOLS:
-                self._tools = {None: None}
-            self._tools[name] = name and self.text(name)
-        return self._tools[name]
 
     def tag(self, secret: str) -> str:
         """Return the keyed HMAC tag that replaces a secret. Raises StorageError if the key cannot be stored."""

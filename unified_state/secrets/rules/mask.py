@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from unified_state.secrets.rules.secret_names import has_names
-from unified_state.secrets.rules.secret_tokens import SHORTEST_RUN, Found, find_formats, has_key_label
+from unified_state.secrets.rules.secret_tokens import SHORTEST_RUN, Found, find_formats
 from unified_state.secrets.rules.secret_values import MASK_OPENING, trailing
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
@@ -42,28 +41,6 @@ def may_need_masking(text: str) -> bool:
         if any(name in lower for name in _NAMES):
             return True
     return any(len(word) >= SHORTEST_RUN for word in text.split())
-
-
-def needs_masking(text: str) -> bool:
-    """Return False only if neither the text nor, if it is JSON, any string in it holds a secret.
-
-    One call for many texts joined by newlines is faster than a call for each.
-    """
-    if len(text) > _PIECE:
-        return any(needs_masking(text[begin:end]) for begin, end in _pieces(text))
-    data = _as_bytes(text)
-    if not _may_hold_sequences(data):
-        return _may_hold_secrets(data)
-    from unified_state.secrets.rules.control_sequences import Shown
-
-    shown = Shown(data)
-    return any(map(_may_hold_secrets, (shown.blanked, shown.text))) or next(find_formats(data), None) is not None
-
-
-def _may_hold_secrets(data: bytes) -> bool:
-    return (
-        has_key_label(data) or next(find_formats(data), None) is not None or has_names(data) or bool(_find_placed(data))
-    )
 
 
 def _find_placed(data: bytes) -> list[Found]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from unified_state.secrets.rules.secret_names import kind_of_name
+from unified_state.secrets.rules.secret_assignments import kind_of_name
 from unified_state.secrets.rules.secret_values import is_placeholder
 
 Found = tuple[int, int, str]

@@ -46,7 +46,6 @@ _LONGEST_NAME = 8
 _BLOB = 16  # letters and digits before a prefix: no word is that long
 
 _rows: dict[bytes, list[Format]] = {}  # by prefix; read at the first text with a long run, because most hooks see none
-_ends: dict[bytes, list[bytes]] = {}  # the prefixes by the last letters of their first word; b"" has the others
 _dotted: list[bytes] = []  # prefixes after which the run begins
 
 
@@ -64,10 +63,6 @@ def _fill_tables() -> None:
     for row in read_formats():
         for prefix in row[1]:
             _rows.setdefault(prefix, []).append(row)
-    for prefix in _rows:
-        word, separator, _ = prefix.replace(b"-", b"_").partition(b"_")
-        is_word = separator and len(word) >= 3  # noqa: PLR2004
-        _ends.setdefault(word[-3:] if is_word else b"", []).append(prefix)
     _dotted.extend(prefix for prefix in _rows if prefix[-1:] in (b".", b"~"))
 
 
@@ -80,8 +75,7 @@ def find_tokens(data: bytes) -> Iterator[Found]:
         _fill_tables()
     runs, marked = _long_runs(data, shown)
     joined = b" ".join(runs)
-    words = {b"", *(word[-3:] for word in joined.replace(b"-", b"_").split(b"_"))}
-    for prefix in (prefix for word in words & _ends.keys() for prefix in _ends[word] if prefix in joined):
+    for prefix in filter(joined.__contains__, _rows):
         yield from _tokens_with(data, prefix)
     for start in marked:
         yield from _marked_tokens(data, start)
@@ -174,19 +168,11 @@ def _marked_tokens(data: bytes, start: int) -> Iterator[Found]:
         yield from find_parts(data, start)
 
 
-KEY_LABEL = b"PRIVATE KEY"
-
-
 def find_formats(data: bytes) -> Iterator[Found]:
     """Yield the secrets of a known form in a text (ASCII bytes), in any order."""
     yield from find_tokens(data)
     is_sign = b"/" in data and (b"hook" in data or b"1//0" in data or (b"@" in data and b"://" in data))
-    if is_sign or has_key_label(data):
+    if is_sign or b"PRIVATE KEY" in data:
         from unified_state.secrets.rules.secret_patterns import find_patterns
 
         yield from find_patterns(data)
-
-
-def has_key_label(data: bytes) -> bool:
-    """Return whether a text has the label of a private key. Few texts have its rarest letter."""
-    return b"V" in data and KEY_LABEL in data
