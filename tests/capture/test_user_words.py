@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from threading import Timer
 
 import pytest
 
 from tests.builders import NOW, SESSION, answer, append, prompt
 from unified_state.archive.archive import Archive
-from unified_state.archive.pending_messages import Pending, keep_message
 from unified_state.archive.sessions import Cursor, move_cursor, touch_session
 from unified_state.capture.user_words import NOT_FOUND, SAYS_ELSE, check_quote, quoted_source
+from unified_state.ledger.find_sources import Source
 from unified_state.ledger.item_table import find_item
 from unified_state.ledger.source_table import entry_steps
 from unified_state.model.item import CONSTRAINT
-from unified_state.model.step import PROMPT
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.record_state import add_item
 
@@ -27,14 +25,14 @@ Keep = Callable[..., None]
 def test_a_sentence_of_the_user_makes_the_item_theirs(workspace: Workspace, archive: Archive, keep: Keep) -> None:
     keep(prompt(1, f"Hello. {RULE}! Go on."))
     found = check_quote(workspace, RULE, RULE, NOW)
-    assert found.source is not None
-    assert (found.source.origin, found.source.quote) == ("user_said", RULE)
-    assert entry_steps(archive, found.source.uuid) == [1]
+    assert isinstance(found, Source)
+    assert (found.origin, found.quote) == ("user_said", RULE)
+    assert entry_steps(archive, found.uuid) == [1]
 
 
 def test_a_sentence_of_an_older_session_counts_too(workspace: Workspace, keep: Keep) -> None:
     keep(prompt(1, f"{RULE}."), session="0f00d000-0000-4000-8000-000000000000")
-    assert check_quote(workspace, RULE, RULE, NOW).source is not None
+    assert isinstance(check_quote(workspace, RULE, RULE, NOW), Source)
 
 
 @pytest.mark.parametrize(
@@ -55,12 +53,12 @@ def test_what_the_user_did_not_say_as_a_statement_makes_nothing_theirs(
     workspace: Workspace, keep: Keep, said: str, quote: str
 ) -> None:
     keep(prompt(1, said))
-    assert check_quote(workspace, quote, RULE, NOW).problem == NOT_FOUND
+    assert check_quote(workspace, quote, RULE, NOW) == NOT_FOUND
 
 
 def test_what_the_model_said_makes_nothing_the_users(workspace: Workspace, keep: Keep) -> None:
     keep(prompt(1, "hello"), answer(2, f"{RULE}."))
-    assert check_quote(workspace, RULE, RULE, NOW).problem == NOT_FOUND
+    assert check_quote(workspace, RULE, RULE, NOW) == NOT_FOUND
 
 
 @pytest.mark.parametrize(
@@ -78,13 +76,13 @@ def test_words_of_the_user_that_say_something_else_make_nothing_theirs(
     workspace: Workspace, keep: Keep, words: str, claim: str
 ) -> None:
     keep(prompt(1, f"{words}."))
-    assert check_quote(workspace, words, claim, NOW).problem == SAYS_ELSE
+    assert check_quote(workspace, words, claim, NOW) == SAYS_ELSE
 
 
 @pytest.mark.parametrize("claim", [f"{RULE}.", "never push  to the main branch", "Do not push to the main branch"])
 def test_an_item_may_say_it_in_nearly_the_same_words(workspace: Workspace, keep: Keep, claim: str) -> None:
     keep(prompt(1, f"{RULE}."))
-    assert check_quote(workspace, RULE, claim, NOW).source is not None
+    assert isinstance(check_quote(workspace, RULE, claim, NOW), Source)
 
 
 def test_a_prompt_that_is_not_archived_yet_is_found_in_the_transcript(
@@ -94,20 +92,7 @@ def test_a_prompt_that_is_not_archived_yet_is_found_in_the_transcript(
     session = touch_session(archive, SESSION, NOW)
     move_cursor(archive, Cursor(str(path), session, None, 0, None, None))
     append(path, prompt(1, f"{RULE}."))
-    assert check_quote(workspace, RULE, RULE, NOW).source is not None
-
-
-def test_a_prompt_that_the_client_is_about_to_write_is_waited_for(
-    workspace: Workspace, archive: Archive, tmp_path: Path
-) -> None:
-    path = tmp_path / f"{SESSION}.jsonl"
-    session = touch_session(archive, SESSION, NOW)
-    move_cursor(archive, Cursor(str(path), session, None, 0, None, None))
-    keep_message(archive, SESSION, Pending(PROMPT, f"{RULE}.", NOW))
-    late = Timer(0.3, append, (path, prompt(1, f"{RULE}.")))
-    late.start()
-    assert check_quote(workspace, RULE, RULE, NOW).source is not None
-    late.join()
+    assert isinstance(check_quote(workspace, RULE, RULE, NOW), Source)
 
 
 def test_where_nothing_is_to_be_recorded_the_transcript_is_not_read(
@@ -118,7 +103,7 @@ def test_where_nothing_is_to_be_recorded_the_transcript_is_not_read(
     move_cursor(archive, Cursor(str(path), session, None, 0, None, None))
     append(path, prompt(1, f"{RULE}."))
     workspace.settings.enabled = False
-    assert check_quote(workspace, RULE, RULE, NOW).problem == NOT_FOUND
+    assert check_quote(workspace, RULE, RULE, NOW) == NOT_FOUND
     assert archive.rows("SELECT 1 FROM step") == []
 
 
@@ -126,8 +111,8 @@ def test_a_secret_in_a_quote_is_compared_as_it_is_archived(workspace: Workspace,
     rule = "Never print the token ghp_0123456789abcdefghijABCDEFGHIJ012345"
     keep(prompt(1, f"{rule}."))
     found = check_quote(workspace, rule, rule, NOW)
-    assert found.source is not None
-    assert "ghp_" not in found.source.quote
+    assert isinstance(found, Source)
+    assert "ghp_" not in found.quote
 
 
 def test_an_item_with_a_quote_keeps_the_words_and_their_entry(

@@ -8,6 +8,7 @@ count as the user's. Invariant: every passage is a slice of the prompt.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -34,14 +35,15 @@ _FENCES = ("```", "~~~")
 _FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "* commit ", "[Pasted text ", "[Image ", "[Attached ")
 _MAIL_BEGINS = ("-----Original Message", "Begin forwarded message", "---------- Forwarded message")
 
-# Words before a rule that do not change its meaning: "Please, never push."
-_OPENERS = {
-    "actually", "again", "also", "and", "attention", "btw", "but", "from", "here", "hey", "important", "just", "no",
-    "note", "now", "oh", "ok", "okay", "on", "please", "remember", "reminder", "rule", "so", "then", "yeah", "yes",
-}  # fmt: skip
-_WIDE_ENDINGS = "\u3002\uff01\uff1b"  # ends of Chinese and Japanese sentences, which need no space after them
-_ENDINGS, _ASIDES = ".!;\n", ",:-\u2013\u2014*\u2022)( \t0123456789."
-_BEGINNINGS = f"?\uff1f{_ENDINGS}{_WIDE_ENDINGS}"  # characters after which a sentence may begin
+# What may stand before a statement in its sentence without changing it: "And please, never push."
+_ASIDES = r",:\-\u2013\u2014*\u2022)( \t0-9."
+_OPENERS = (
+    "actually|again|also|and|attention|btw|but|from|here|hey|important|just|no|note|now|oh|ok|okay|on|please|remember"
+    "|reminder|rule|so|then|yeah|yes"
+)
+_BEGINS = rf"(?:\A|[?\uff1f.!;\n\u3002\uff01\uff1b])(?:[{_ASIDES}]|(?:{_OPENERS})(?=[{_ASIDES}]))*"
+_ENDS = r"[ \t]*(?:\Z|[\n\u3002\uff01\uff1b]|[.!;](?:\Z|\s))"
+_END_SIGNS = ".!;\n\u3002\uff01\uff1b"
 _BULLETS = set("-*\u2022+0123456789")
 _LEAST_WORDS, _MOST_LINES, _LONGEST_PARAGRAPH = 3, 8, 2_000
 _CHARACTERS_OF_A_WORD = 2  # in Chinese and Japanese
@@ -111,11 +113,10 @@ def said_in(passages: list[str], text: str) -> str | None:
     """
     if len(text.split()) + sum(map(is_cjk, text)) // _CHARACTERS_OF_A_WORD < _LEAST_WORDS:
         return None
-    for passage in passages:
-        words = _statement(passage, text.strip().rstrip(_ENDINGS + _WIDE_ENDINGS))
-        if words is not None:
-            return words
-    return None
+    wanted = text.strip().rstrip(_END_SIGNS)
+    statement = re.compile(f"{_BEGINS}({re.escape(wanted)}){_ENDS}", re.IGNORECASE)
+    found = next(filter(None, map(statement.search, passages if wanted else ())), None)
+    return found and found[1]
 
 
 def _is_typed(paragraph: str) -> bool:
@@ -175,31 +176,3 @@ def _outside_quotes(text: str) -> Iterator[str]:
 
 def _begins_mail(line: str) -> bool:
     return line.startswith(_MAIL_BEGINS) or (line.startswith("On ") and line.endswith("wrote:"))
-
-
-def _statement(passage: str, text: str) -> str | None:
-    folded, wanted = passage.lower(), text.lower()
-    if len(folded) != len(passage) or not wanted:
-        return None
-    at = -1
-    while (at := folded.find(wanted, at + 1)) >= 0:
-        end = at + len(wanted)
-        if _begins_here(passage, at) and _ends_here(passage, end):
-            return passage[at:end]
-    return None
-
-
-def _begins_here(passage: str, at: int) -> bool:
-    """Return whether a sentence begins at a position, or began before it with words that do not change its meaning."""
-    before = max(passage.rfind(sign, 0, at) for sign in _BEGINNINGS) + 1
-    lead = passage[before:at].lower()
-    for sign in _ASIDES:
-        lead = lead.replace(sign, " ")
-    return all(word in _OPENERS for word in lead.split())
-
-
-def _ends_here(passage: str, end: int) -> bool:
-    rest = passage[end:].lstrip(" \t")
-    if not rest or rest[0] in _WIDE_ENDINGS:
-        return True
-    return rest[0] in _ENDINGS and (len(rest) == 1 or rest[0] == "\n" or rest[1].isspace())
