@@ -48,9 +48,10 @@ def hosts() -> str:
 
 
 def _user_file(host: Host) -> str:
+    name = host.user_file or host.project_file
     if not host.user_folder_variable:
-        return f"~/{host.user_file}"
-    return f"~/{host.user_file}` or `${host.user_folder_variable}/{host.user_file.rpartition('/')[2]}"
+        return f"~/{name}"
+    return f"~/{name}` or `${host.user_folder_variable}/{name.rpartition('/')[2]}"
 
 
 def _events(host: Host) -> str:

@@ -100,7 +100,7 @@ def test_a_shell_command_goes_by_claude_codes_name(name: str, arguments: str) ->
 @pytest.mark.parametrize(
     ("name", "arguments", "command"),
     [
-        ("shell", '{"command": ["git", "commit", "-m", "it\'s done"]}', "git commit -m 'it'\\''s done'"),
+        ("shell", '{"command": ["git", "commit", "-m", "it\'s done"]}', "git commit -m 'it'\"'\"'s done'"),
         ("local_shell", '{"command": ["zsh", "-lc", "ls | wc"]}', "ls | wc"),
     ],
 )

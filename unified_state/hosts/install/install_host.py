@@ -46,10 +46,8 @@ def host_file(host: Host, scope: str, worktree: str, environ: Mapping[str, str])
     """
     if scope != "user":
         return os.path.join(worktree, host.project_file)
-    folder = environ.get(host.user_folder_variable) if host.user_folder_variable else None
-    if folder:
-        return os.path.join(folder, os.path.basename(host.user_file))
-    return os.path.join(os.path.expanduser("~"), host.user_file)
+    folder, name = environ.get(host.user_folder_variable), host.user_file or host.project_file
+    return os.path.join(folder, os.path.basename(name)) if folder else os.path.join(os.path.expanduser("~"), name)
 
 
 def install_host(host: Host, path: str, data_dir: str) -> Installed:

@@ -8,6 +8,7 @@ instructions. Tools that Claude Code also has get its names and fields, and resu
 
 from __future__ import annotations
 
+import shlex
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -34,7 +35,6 @@ _SHELLS = {
     **dict.fromkeys(("shell", "shell_command", "container.exec", "local_shell"), "command"),
 }
 _FOLDER = "working_directory"  # another name of `workdir`
-_PLAIN = str.maketrans("_./:=@%+,", "a" * 9)
 _SHELL_PROGRAMS = ("bash", "sh", "zsh")
 _MCP = "mcp__"
 _PLAN, _TODOS = "update_plan", "TodoWrite"
@@ -149,12 +149,7 @@ def _folder(fields: Entry) -> Entry:
 def _line_of(words: list[str]) -> str:
     """Return the shell line of a command that is given by its words: `bash -lc LINE`, or a program with arguments."""
     is_shell = program_name("".join(words[:1])) in _SHELL_PROGRAMS and words[1:2] in (["-c"], ["-lc"])
-    return "".join(words[2:3]) if is_shell else " ".join(map(_quoted, words))
-
-
-def _quoted(word: str) -> str:
-    is_plain = bool(word) and word.replace("-", "").translate(_PLAIN).isalnum()
-    return word if is_plain else "'" + word.replace("'", "'\\''") + "'"
+    return "".join(words[2:3]) if is_shell else shlex.join(words)
 
 
 def _result(message: Message, payload: Entry) -> Step:

@@ -72,7 +72,7 @@ _DIM, _RED, _RESET = "\x1b[2m", "\x1b[31m", "\x1b[0m"
 _BETWEEN = " · "
 
 
-class Glance:
+class Glance(Record):
     """The known figures of a status line. `problem` is the last failure of a hook, in a few words."""
 
     tokens: int | None = None
@@ -85,13 +85,6 @@ class Glance:
     waiting: int = 0
     saved: str | None = None
     problem: str | None = None
-
-    def __init__(self, **figures: Any) -> None:
-        self.__dict__.update(figures)
-
-    def replace(self, **changes: Any) -> Glance:
-        """Return a copy with some figures changed."""
-        return Glance(**{**self.__dict__, **changes})
 
 
 def status_line(glance: Glance, columns: int, *, colour: bool) -> str:

@@ -17,25 +17,29 @@ NESTED, FLAT, SNAKE_CASE, FLAT_AND_NESTED = "nested", "flat", "snake case", "fla
 GROUPS, SHELL_LINES, COMMANDS, PLUGIN = "groups", "shell lines", "commands", "plugin"
 
 
-class Host(Record):
-    """One host. `events` maps each of its events that we handle to our event name.
+_CLAUDES = {name: name for name in ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")}
+_AFTER_TOOLS = {**_CLAUDES, "PostToolUse": "UserPromptSubmit"}  # the next chance after a compaction
+_PROMPTS = ("SessionStart", "UserPromptSubmit")
 
-    `timeout_unit` is the number of its timeout units in a second. `context_events` are the events whose hooks may add
-    context. `characters` is the limit of one output. `says_compact` means that the host starts a session again after a
-    compaction. Without it, the lost context is restored with the next of its context events. `transcript` names the
-    transcript reader. It is None if only the data of hook events is archived. `tried` is the version that was tested,
-    or empty if the row relies on documentation. `own_file` means that the file contains only our entries. `options` are
-    further fields that a handler needs. `next_step` is what users have to know or do after the installation.
-    `shell_variable` is set in the environment of the agent's commands, and `session_variable` holds the session id
-    there. Both are empty if unknown.
+
+class Host(Record):
+    """One host. `user_file` lies in the home; "" is the name of `project_file`. `events` maps each of its events that
+    we handle to our event name. `timeout_unit` is the number of its timeout units in a second. `context_events` are the
+    events whose hooks may add context. `characters` is the limit of one output. `says_compact` means that the host
+    starts a session again after a compaction. Without it, the lost context is restored with the next of its context
+    events. `transcript` names the transcript reader. It is None if only the data of hook events is archived. `tried` is
+    the version that was tested, or empty if the row relies on documentation. `own_file` means that the file contains
+    only our entries. `options` are further fields that a handler needs. `next_step` is what users have to know or do
+    after the installation. `shell_variable` is set in the environment of the agent's commands, and `session_variable`
+    holds the session id there. Both are empty if unknown.
     """
 
     name: str
     title: str
     project_file: str
-    user_file: str
-    events: dict[str, str]
-    context_events: tuple[str, ...]
+    user_file: str = ""
+    events: dict[str, str] = _CLAUDES
+    context_events: tuple[str, ...] = _PROMPTS
     tried: str = ""
     layout: str = GROUPS
     emitter: str = NESTED
@@ -57,11 +61,6 @@ class Host(Record):
         return f"{self.name}{HOST_MARK}{given}" if given else ""
 
 
-_CLAUDES = {name: name for name in ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")}
-_AFTER_TOOLS = {**_CLAUDES, "PostToolUse": "UserPromptSubmit"}  # the next chance after a compaction
-_PROMPTS = ("SessionStart", "UserPromptSubmit")
-_TOOLS = ("SessionStart", "PostToolUse")
-
 # The project file of VS Code is in a folder that Copilot CLI reads too, so one file serves both.
 _COPILOT = Host(
     name="copilot",
@@ -69,7 +68,7 @@ _COPILOT = Host(
     project_file=".github/hooks/unified-state.json",
     user_file=".copilot/hooks/unified-state.json",
     events=_AFTER_TOOLS,
-    context_events=_TOOLS,
+    context_events=("SessionStart", "PostToolUse"),
     layout=SHELL_LINES,
     emitter=FLAT_AND_NESTED,
     own_file=True,
@@ -81,10 +80,7 @@ _HOSTS = (
         title="Codex",
         tried="0.169.0",
         project_file=".codex/hooks.json",
-        user_file=".codex/hooks.json",
         user_folder_variable="CODEX_HOME",
-        events=_CLAUDES,
-        context_events=_PROMPTS,
         says_compact=True,
         transcript="codex",
         # In tokens. Of more than 2,500 the host shows the model both ends only.
@@ -98,7 +94,6 @@ _HOSTS = (
         title="Gemini CLI",
         tried="0.61.0",
         project_file=".gemini/settings.json",
-        user_file=".gemini/settings.json",
         # The host sends PreCompress before every request, even if nothing is compressed.
         events={
             "SessionStart": "SessionStart",
@@ -118,7 +113,6 @@ _HOSTS = (
         tried="1.18.33",
         project_file=".opencode/plugins/unified-state.js",
         user_file=".config/opencode/plugins/unified-state.js",
-        events=_CLAUDES,
         context_events=(*_PROMPTS, "PreCompact"),
         layout=PLUGIN,
         emitter=FLAT,
@@ -132,9 +126,6 @@ _HOSTS = (
         name="qwen",
         title="Qwen Code",
         project_file=".qwen/settings.json",
-        user_file=".qwen/settings.json",
-        events=_CLAUDES,
-        context_events=_PROMPTS,
         timeout_unit=1000,
         says_compact=True,
         shell_variable="QWEN_CODE",
@@ -143,9 +134,6 @@ _HOSTS = (
         name="droid",
         title="Factory Droid",
         project_file=".factory/settings.json",
-        user_file=".factory/settings.json",
-        events=_CLAUDES,
-        context_events=_PROMPTS,
         says_compact=True,
     ),
     _COPILOT,
@@ -154,7 +142,6 @@ _HOSTS = (
         name="cursor",
         title="Cursor",
         project_file=".cursor/hooks.json",
-        user_file=".cursor/hooks.json",
         events={
             "sessionStart": "SessionStart",
             "beforeSubmitPrompt": "UserPromptSubmit",
