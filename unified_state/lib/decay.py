@@ -22,11 +22,6 @@ def raised(level: float | None, weight: float, clock: int, half_life: float = HA
     return high + log2(1.0 + 2.0 ** (low - high))
 
 
-def growth(age: int, half_life: float = HALF_LIFE) -> float:
-    """Return the factor by which a sighting outweighs an equal one that was so many steps earlier."""
-    return float(2.0 ** (age / half_life))
-
-
 def score(level: float, clock: int, half_life: float = HALF_LIFE) -> float:
     """Return the sum for a level, at a time in the same unit. The exponent is limited, for a clock that was set far
     back.

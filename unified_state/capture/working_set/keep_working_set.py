@@ -1,8 +1,7 @@
 """The working set of a session, updated with each archived step.
 
 The work per step is bounded, whatever the session has seen before: only a bounded part of the text is read, and each
-row holds a bounded number of identifiers. Within a transaction sightings are only summed up. The previous rows are read
-and the new levels computed once for all of them.
+row holds a bounded number of identifiers.
 """
 
 from __future__ import annotations
@@ -24,35 +23,10 @@ from unified_state.capture.working_set.working_set_table import (
 )
 from unified_state.hosts.transcripts.rules.about_work import is_about_work
 from unified_state.hosts.transcripts.rules.call_effects import Call
-from unified_state.lib.decay import growth, raised
+from unified_state.lib.decay import raised
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
 
 _MOST_WORDS = 250  # identifiers that a row holds
-_MOST_STEPS_AT_ONCE = 6_000  # weights double with each step until they are written; a float holds that many doublings
-
-
-class _Sum:
-    """The sightings of one row since the last write, with their weights scaled to one point in time."""
-
-    def __init__(self) -> None:
-        self.weight = 0.0
-        self.heat = 0.0
-        self.words: dict[str, float] = {}
-        self.lost: set[str] = set()
-        self.gone: str | None = None
-
-    def add(self, sighting: Sighting, growth: float) -> None:
-        """Add one sighting. `growth` is the factor by which weights have grown at its time."""
-        weight = sighting.weight * growth
-        self.weight += weight
-        self.heat += sighting.heat * growth
-        self.gone = self.gone if sighting.gone is None else sighting.gone
-        words = self.words
-        self.lost = (self.lost | sighting.lost) - sighting.words
-        for word in sighting.lost:
-            words.pop(word, None)
-        for word in sighting.words:
-            words[word] = words.get(word, 0.0) + weight
 
 
 class WorkingSetKeeper:
@@ -62,9 +36,8 @@ class WorkingSetKeeper:
         self._archive = archive
         self._session = session
         (self._root,) = archive.row("SELECT root FROM session WHERE id = ?", session)
-        self._clock = self._base = read_clock(archive, session)
-        self._growth = 1.0
-        self._sums: dict[str, _Sum] = {}
+        self._clock = read_clock(archive, session)
+        self._changed: dict[str, Entry] = {}
 
     def note(self, step: Step, call: Call | None) -> None:
         """Add the sightings of one step with its tool call. For a subagent only tool calls count, not what it read or
@@ -73,37 +46,32 @@ class WorkingSetKeeper:
         if (step.agent is not None and step.kind != TOOL_CALL) or not is_about_work(step, call):
             return
         if step.kind in {TEXT, TOOL_CALL, PROMPT}:
-            self._tick()
+            self._clock += 1
         for sighting in sightings(step, call, self._root or ""):
-            self._sums.setdefault(sighting.path, _Sum()).add(sighting, self._growth)
+            path = sighting.path
+            before = self._changed.get(path) or read_entry(self._archive, self._session, path)
+            self._changed[path] = _raised_entry(before, sighting, self._clock)
 
     def flush(self) -> None:
         """Write the changed rows."""
-        for path, seen in self._sums.items():
-            before = read_entry(self._archive, self._session, path)
-            write_entry(self._archive, self._session, _raised_entry(before, path, seen, self._base))
-        self._sums.clear()
-        self._base, self._growth = self._clock, 1.0
+        for entry in self._changed.values():
+            write_entry(self._archive, self._session, entry)
+        self._changed.clear()
         move_clock(self._archive, self._session, self._clock)
 
-    def _tick(self) -> None:
-        if self._clock - self._base >= _MOST_STEPS_AT_ONCE:
-            self.flush()
-        self._clock += 1
-        self._growth = growth(self._clock - self._base)
 
-
-def _raised_entry(before: Entry | None, path: str, seen: _Sum, clock: int) -> Entry:
-    """Return a row with the sightings since the last write added."""
-    words = {word: level for word, level in before.words.items() if word not in seen.lost} if before else {}
-    for word, weight in seen.words.items():
-        words[word] = raised(words.get(word), weight, clock)
+def _raised_entry(before: Entry | None, seen: Sighting, clock: int) -> Entry:
+    """Return a row with one more sighting."""
+    level, words, hot, gone = (before.level, before.words, before.hot, before.gone) if before else (None, {}, None, "")
+    for word in seen.lost:
+        words.pop(word, None)
+    for word in seen.words:
+        words[word] = raised(words.get(word), seen.weight, clock)
     if len(words) > _MOST_WORDS * 1.25:
         words = dict(sorted(words.items(), key=by_level, reverse=True)[:_MOST_WORDS])
-    hot, gone = (before.hot, before.gone) if before else (None, "")
     return Entry(
-        path,
-        raised(before.level if before else None, seen.weight, clock),
+        seen.path,
+        raised(level, seen.weight, clock),
         words,
         raised(hot, seen.heat, clock) if seen.heat else hot,
         gone if seen.gone is None else seen.gone,
