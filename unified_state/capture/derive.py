@@ -68,39 +68,35 @@ def derive(archive: Archive, session: int, moment: Moment, report: Callable[[str
     one line about it. Without `report` the error is raised.
     """
     most, is_first = _STEPS_AT_ONCE, True
-    while (numbers := queued_steps(archive, session, 1)) and (is_first or moment.has_time()):
+    while (numbers := queued_steps(archive, session, most)) and (is_first or moment.has_time()):
         try:
             _derive_batch(archive, session, moment, most)
         except Exception as error:  # a rule can fail in any way on an unforeseen text
-            if report is None or isinstance(error, _NOT_OF_A_STEP):
+            if report is None or isinstance(error, _NOT_OF_A_STEP) or explained(error, archive.path) is not error:
                 raise
-            if most > 1:
-                most //= 2  # until the step is found
-                continue
-            if explained(error, archive.path) is not error:
-                raise
-            with archive.transaction(durable=False):
-                unqueue_steps(archive, session, numbers)
-            report(f"nothing could be derived from S{numbers[0]}: {type(error).__name__}: {error}")
-            most = _STEPS_AT_ONCE
-        is_first = False
+            if most == 1:
+                with archive.transaction(durable=False):
+                    unqueue_steps(archive, session, numbers)
+                report(f"nothing could be derived from S{numbers[0]}: {type(error).__name__}: {error}")
+            most = 1  # the step is among them
+        else:
+            is_first = False
 
 
 def _derive_batch(archive: Archive, session: int, moment: Moment, most: int) -> None:
     """Derive from so many queued steps, in a transaction that also removes them from the queue."""
     with archive.transaction(durable=False):
         calls = SessionCalls(archive, session)
-        keepers = WorkingSetKeeper(archive, session), FactKeeper(archive, session, moment)
+        facts, working_set = FactKeeper(archive, session, moment), WorkingSetKeeper(archive, session)
         sources = SourceKeeper(archive, session)
         numbers = queued_steps(archive, session, most)  # another process may have taken some
         for step in filter(None, (find_step(archive, number) for number in numbers)):
             seen = step if len(step.text) <= _LONGEST_TEXT else step.replace(text=step.text[:_LONGEST_TEXT])
             call = calls.call_of(seen)
-            for keeper in keepers:
-                keeper.note(seen, call)
+            working_set.note(seen, call)
+            facts.note(seen, call)
             sources.note(seen)
-        for keeper in keepers:
-            keeper.flush()
+        working_set.flush()
         sources.flush()
         unqueue_steps(archive, session, numbers)
 
@@ -110,7 +106,7 @@ _LOOKED_BACK = 200  # steps among which the edits before a failed check are look
 
 
 class FactKeeper:
-    """Takes in the steps of one session, within one transaction; call `flush` at its end."""
+    """Takes in the steps of one session, within one transaction."""
 
     def __init__(self, archive: Archive, session: int, moment: Moment) -> None:
         self._archive = archive
@@ -134,15 +130,10 @@ class FactKeeper:
         elif ":" in step.text and (step.kind == PROMPT or step.text.startswith("<command-")):
             self._marked(step)
 
-    def flush(self) -> None:
-        """Bring what was captured to an end."""
-        self._recorder.flush()
-
     def _succeeded(self, step: Step, call: Call) -> None:
         if call.tool in (_ANSWERED if step.agent is None else SHARED_TOOLS):
             self._answered(step, call)
-        if self._recorder.is_failing(call.tool):
-            self._recorder.succeeds(call.tool, call_key(call), step)
+        self._recorder.succeeds(call.tool, call_key(call), step)
         if may_make(call.command):
             self._record((*commits(call.command, step.text), *pull_requests(call.command, step.text)), step)
 

@@ -46,8 +46,6 @@ class FactRecorder:
         self.root: str = root or ""
         self._worktree = worktree if worktree == root else None  # to which the paths are relative
         self._moment = moment
-        self._failing: dict[str, bool] = {}  # whether a tool has failures that a success could close
-        self._grown: dict[str, int] = {}  # the rules that recorded something, and when
 
     def record(self, fact: Fact, step: Step, number: int = 0) -> LedgerItem | None:
         """The new item; None where this fact of this step was captured before. `number` tells the facts of one rule in
@@ -63,7 +61,8 @@ class FactRecorder:
             from unified_state.ledger.record_item import relate  # few steps hold one
 
             relate(self._archive, item)
-        self._grown[fact.rule] = step.at
+        if fact.rule in _IN_FILE:
+            keep_newest_in_file(self._archive, fact.rule, _IN_FILE[fact.rule], item.created_at, self._moment.now)
         for one in older:
             change = {"status": SUPERSEDED, "superseded_by": item.uuid, "changed_at": item.created_at}
             update_item(self._archive, one.replace(**change))
@@ -99,14 +98,8 @@ class FactRecorder:
     def fails(self, item: LedgerItem, tool: str, call: str, step: Step) -> None:
         """The item tells of a call that failed: when the same call succeeds later on, it is resolved."""
         if call:
-            add_failing(self._archive, self.root, tool, text_hash(call), item.uuid, step.at)
-            self._failing[tool] = True
-
-    def is_failing(self, tool: str) -> bool:
-        """Whether a success of the tool could resolve anything."""
-        if tool not in self._failing:
-            self._failing[tool] = fails_any(self._archive, self.root, tool)
-        return self._failing[tool]
+            failing = self.root, tool, text_hash(call), item.uuid, step.at
+            self._archive.run("INSERT OR IGNORE INTO failing VALUES (?, ?, ?, ?, ?)", *failing)
 
     def succeeds(self, tool: str, call: str, step: Step) -> None:
         """A call succeeded: what told of its failures is resolved, and leaves the state file."""
@@ -120,15 +113,6 @@ class FactRecorder:
                     self._archive,
                     item.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None),
                 )
-        if taken:
-            self._failing.pop(tool)
-
-    def flush(self) -> None:
-        """What was recorded is bounded in the state file."""
-        for rule, at in self._grown.items():
-            if rule in _IN_FILE:
-                keep_newest_in_file(self._archive, rule, _IN_FILE[rule], to_text(at), self._moment.now)
-        self._grown.clear()
 
     def _superseded(self, fact: Fact) -> list[LedgerItem]:
         """What the fact takes the place of: an earlier answer to the same question, an earlier form of the plan."""
@@ -160,16 +144,6 @@ def was_captured(archive: Archive, key: str) -> bool:
         )
         is not None
     )
-
-
-def add_failing(archive: Archive, root: str, tool: str, call: str, item: str, at: int) -> None:
-    """A call failed, which an item tells of."""
-    archive.run("INSERT OR IGNORE INTO failing VALUES (?, ?, ?, ?, ?)", root, tool, call, item, at)
-
-
-def fails_any(archive: Archive, root: str, tool: str) -> bool:
-    """Whether any call of a tool failed in a worktree and did not succeed since."""
-    return archive.row("SELECT 1 FROM failing WHERE root = ? AND tool = ? LIMIT 1", root, tool) is not None
 
 
 def take_failing(archive: Archive, root: str, tool: str, call: str, before: int) -> list[str]:
