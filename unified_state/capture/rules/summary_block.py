@@ -7,6 +7,8 @@ the length of its lines. The content was written by a model.
 
 from __future__ import annotations
 
+import re
+
 from unified_state.lib.record import Record
 from unified_state.lib.text import one_line
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, QUESTION
@@ -26,7 +28,7 @@ _KINDS = {
     **dict.fromkeys((NEXT, "next step", "next steps", "todo", "pending"), NEXT),
 }
 _LONGEST_KIND = 16
-_SHORTEST_FENCE = 3
+_BLOCK = re.compile(r"^\s*?(`{3,}|~{3,})[ \t]*(.*?)\s*$(.*?)(?:^\s*?(\1[`~]*)\s*?$|\Z)", re.MULTILINE | re.DOTALL)
 _LETTERS = "".join(ALIAS_LETTERS.values())
 
 
@@ -40,7 +42,7 @@ class Reported(Record):
 def read_block(summary: str) -> tuple[Reported, ...]:
     """Return the items that the block of a summary reports, none without a block."""
     reported: dict[tuple[str, str], Reported] = {}
-    for line in _last_block(summary.splitlines()):
+    for line in _last_block(summary):
         found = _reported(line)
         if found is not None:
             reported.setdefault((found.kind, found.text.casefold()), found)
@@ -56,27 +58,17 @@ def alias_in_front(text: str) -> str:
     return word if word[:1] in _LETTERS and word[1:].isascii() and word[1:].isdigit() else ""
 
 
-def _last_block(lines: list[str]) -> list[str]:
-    """Return the lines of our last complete block. A fence inside another block is text, as in Markdown."""
+def _last_block(summary: str) -> list[str]:
+    """Return the lines of our last complete block. A fence inside another block is text, as in Markdown, and a quoted
+    one (`> …`) is none.
+    """
     block: list[str] = []
-    fence, begin, is_ours = "", 0, False
-    for number, line in enumerate(lines):
-        mark, info = _fence(line)
-        if not fence and mark:
-            fence, begin, is_ours = mark, number + 1, info.strip(":{} .").lower() == NAME
-        elif fence and not info and mark[:1] == fence[0] and len(mark) >= len(fence):
-            if is_ours:
-                block = lines[begin:number]
-            fence = ""
-    rest = [line for line in lines[begin:] if line.strip()] if fence and is_ours else []
-    return rest if rest and all(map(_kind_and_text, rest)) else block  # the last fence may be cut off
-
-
-def _fence(line: str) -> tuple[str, str]:
-    """Return the fence in a line and the text after it, or two empty strings. A quoted line (`> …`) is not a fence."""
-    line = line.strip()
-    mark = line[: len(line) - len(line.lstrip(line[:1]))] if line[:1] in {"`", "~"} else ""
-    return (mark, line[len(mark) :].strip()) if len(mark) >= _SHORTEST_FENCE else ("", "")
+    for _, info, content, ending in _BLOCK.findall(summary):
+        if info.strip(":{} .").lower() == NAME:
+            lines = list(filter(str.strip, content.splitlines()))
+            if ending or (lines and all(map(_kind_and_text, lines))):  # the last fence may be cut off
+                block = lines
+    return block
 
 
 def _kind_and_text(line: str) -> tuple[str, str] | None:

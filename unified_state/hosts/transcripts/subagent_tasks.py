@@ -26,41 +26,8 @@ from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
 _TAIL = 1 << 19  # bytes at the end of a transcript that are searched for an open call
 _MOST_PARENTS = 8  # number of newest subagent transcripts that are searched for nested calls
 _TOOLS = ("Agent", "Task")  # current and former name of the tool
-_NAMES = tuple(f'"{tool}"'.encode() for tool in _TOOLS)
 _USUAL_TYPE = "general-purpose"
 _LONGEST_TASK = 20_000  # characters
-
-
-class _Calls:
-    """Subagent calls in transcripts: calls without a result, and the call whose result names this agent.
-
-    A call is the type of the agent and its task.
-    """
-
-    def __init__(self, agent_id: str) -> None:
-        self._agent_id = agent_id
-        self.open: dict[str, tuple[str, str]] = {}
-        self.own: tuple[str, str] | None = None
-
-    def take(self, line: bytes) -> None:
-        """Read a line of a transcript. Most lines contain no such call and are not parsed."""
-        if not any(name in line for name in _NAMES) and not any(name.encode() in line for name in self.open):
-            return
-        for entry in parse_entries(line):
-            for block in objects_in(object_in(entry, "message").get("content")):
-                match entry.get("type"), block.get("type"):
-                    case "assistant", "tool_use":
-                        self._call(block)
-                    case "user", "tool_result":  # immediate for an agent in the background, with its id
-                        call = self.open.pop(str(block.get("tool_use_id")), None)
-                        if call and object_in(entry, "toolUseResult").get("agentId") == self._agent_id:
-                            self.own = call
-
-    def _call(self, block: Entry) -> None:
-        given = block.get("input")
-        if isinstance(given, dict) and block.get("name") in _TOOLS:
-            task = f"{text_in(given, 'description')}\n{text_in(given, 'prompt')}"
-            self.open[str(block.get("id"))] = (text_in(given, "subagent_type") or _USUAL_TYPE, task[:_LONGEST_TASK])
 
 
 def tasks_of(transcript_path: str, agent_id: str, agent_type: str | None) -> tuple[str, ...]:
@@ -69,18 +36,27 @@ def tasks_of(transcript_path: str, agent_id: str, agent_type: str | None) -> tup
     Several tasks are returned if more than one call matches, and none if the call is not written yet.
     """
     folder = session_folder(transcript_path)
-    calls = _Calls(agent_id)
+    calls: dict[str, tuple[str, str]] = {}  # without a result: the type of the agent, and its task
     for path in (transcript_path, *_parents(folder)):
-        for line in _last_lines(path):
-            calls.take(line)
-    if calls.own is not None:
-        return (calls.own[1],)
+        for entry, block in _blocks(path):
+            given = object_in(block, "input")
+            if block.get("name") in _TOOLS:
+                task = f"{text_in(given, 'description')}\n{text_in(given, 'prompt')}"
+                calls[str(block.get("id"))] = (text_in(given, "subagent_type") or _USUAL_TYPE, task[:_LONGEST_TASK])
+            elif block.get("type") == "tool_result":  # immediate for an agent in the background, with its id
+                call = calls.pop(str(block.get("tool_use_id")), None)
+                if call and object_in(entry, "toolUseResult").get("agentId") == agent_id:
+                    return (call[1],)
     begun = set(_begun(folder, but=agent_id))
-    return tuple(
-        task
-        for tool_use_id, (kind, task) in calls.open.items()
-        if tool_use_id not in begun and agent_type in {None, kind}
-    )
+    return tuple(task for use, (kind, task) in calls.items() if use not in begun and agent_type in {None, kind})
+
+
+def _blocks(path: str) -> Iterator[tuple[Entry, Entry]]:
+    """Yield the calls and results near the end of a transcript, each with its entry. Other lines are not parsed."""
+    for line in _last_lines(path):
+        if b'"tool_use' in line:
+            for entry in parse_entries(line):
+                yield from ((entry, block) for block in objects_in(object_in(entry, "message").get("content")))
 
 
 def has_begun(transcript_path: str, agent_id: str) -> bool:
