@@ -62,7 +62,6 @@ Prepared = tuple[Step | Fact, str | bytes]
 
 
 CHUNK_BYTES = 1 << 20
-_LONGEST_FOR_PROMPT = 1 << 24  # bytes; a longer line is left to the end of the turn, because a prompt would wait
 INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
@@ -89,14 +88,13 @@ class _Chunk(Record):
     """A part of a transcript.
 
     It has the end offset, the masked steps and facts, the parent session of a fork, and the folder in which the session
-    began. It `is_postponed` if it ends before a long line, for which a prompt must not wait.
+    began.
     """
 
     end: int
     prepared: list[Prepared]
     parent: str | None
     cwd: str | None
-    is_postponed: bool = False
 
 
 class Capture:
@@ -119,7 +117,6 @@ class Capture:
         self._masker = masker
         self._moment = moment
         self._postpones = postpones
-        self._stops_before = _LONGEST_FOR_PROMPT if postpones else 0
         self._report = report
 
     def session(self, transcript_path: str, session_id: str) -> Captured:
@@ -147,7 +144,7 @@ class Capture:
                 return Captured(added, complete=False)
             chunk = self._read_chunk(path, unread.offset, read, to_end=to_end)
             if chunk.end == unread.offset:
-                return Captured(added, complete=not chunk.is_postponed)
+                return Captured(added)
             added += self._store(unread, chunk, session_id)
             del chunk  # its texts must not stay in memory while the next are read
             is_first = False
@@ -213,12 +210,8 @@ class Capture:
         first.
         """
         prepared: list[Prepared] = []
-        end, parent, cwd, is_postponed = offset, None, None, False
-        longest = self._stops_before or LONGEST_LINE
-        for line_end, line in read_lines(path, offset, to_end=to_end, longest=longest):
-            if not line and self._stops_before:
-                is_postponed = True
-                break
+        end, parent, cwd = offset, None, None
+        for line_end, line in read_lines(path, offset, to_end=to_end):
             if not line:
                 self._tell_too_long(path)
             entries, left = whole_entries(line)
@@ -235,7 +228,7 @@ class Capture:
             prepared += map(self._prepare, found)
             if end - offset >= CHUNK_BYTES:
                 break
-        return _Chunk(end, prepared, self._masker.id(parent), cwd and self._masker.text(cwd), is_postponed)
+        return _Chunk(end, prepared, self._masker.id(parent), cwd and self._masker.text(cwd))
 
     def _tell_too_long(self, path: str) -> None:
         """Report a text that is archived in part at most."""

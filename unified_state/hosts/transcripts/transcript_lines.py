@@ -25,20 +25,18 @@ _PART = 1 << 20  # bytes that are read at once
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second also occurs inside entries that begin with the first
 
 
-def read_lines(
-    path: str, offset: int, *, to_end: bool = False, longest: int = LONGEST_LINE
-) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tuple[int, bytes]]:
     """Yield the lines from a byte offset on, each with the offset after it. Raises OSError.
 
     A last line without a newline is still being written and is left for the next call. With `to_end`, for files that
-    are complete, it is read if it is valid. A line of more than `longest` bytes is yielded in parts, each as b"".
+    are complete, it is read if it is valid. A line of more than `LONGEST_LINE` bytes is yielded in parts, each as b"".
     """
     with open_regular(path, 1 << 18) as file:
         file.seek(offset)
         while line := file.readline(_PART):
             size, is_whole = len(line), line.endswith(b"\n")
             if size == _PART and not is_whole:
-                size, line = _long_line(line, file, longest, to_end=to_end)
+                size, line = _long_line(line, file, to_end=to_end)
                 is_whole = line[-1:] in b"\n"
             if not is_whole and not (to_end and parse_entries(line)):
                 return
@@ -48,13 +46,13 @@ def read_lines(
             yield offset, held.pop()
 
 
-def _long_line(beginning: bytes, file: BufferedReader, longest: int, *, to_end: bool) -> tuple[int, bytes]:
+def _long_line(beginning: bytes, file: BufferedReader, *, to_end: bool) -> tuple[int, bytes]:
     """Return the size of a line, or of the part that was read, and the line itself; b"" for a line that is too long.
     Of the last line of a file that is not complete the beginning is enough.
     """
     parts, size = [beginning], len(beginning)
-    while size < longest:
-        part = file.readline(min(_PART, longest - size))
+    while size < LONGEST_LINE:
+        part = file.readline(min(_PART, LONGEST_LINE - size))
         parts.append(part)
         size += len(part)
         if not part and not to_end:
