@@ -14,7 +14,7 @@ WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interface
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign outbox scale scale-commands contention hindcast exam locomo beam sessions-found captured lean pruning blame turns evaluation evaluation-dry evaluation-page generate screenshots clean
+.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign scale-commands hindcast exam locomo beam sessions-found captured lean pruning blame evaluation evaluation-dry generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -73,36 +73,17 @@ other-hosts: $(VENV)/other-hosts/installed
 bench: $(VENV)/installed
 	$(RUN)/python benchmarks/latency.py $(OPTIONS)
 	$(RUN)/python benchmarks/ingestion.py
-	$(RUN)/python -m benchmarks.noting
-	$(RUN)/python -m benchmarks.plugin
-	$(RUN)/python -m benchmarks.search
-	$(RUN)/python -m benchmarks.mcp_server
 	$(RUN)/python -m benchmarks.viewer
 	$(RUN)/python -m benchmarks.tool_calls
-	$(RUN)/python -m benchmarks.reminders
-	$(RUN)/python -m benchmarks.tool_outputs
-	$(RUN)/python -m benchmarks.lean_cost
 
 # Made-up inputs of every kind, guided by coverage, for so many seconds: make campaign DURATION=3600
 DURATION ?= 60
 campaign: $(VENV)/campaign
 	@$(RUN)/python -m tests.campaign $(DURATION) $(OPTIONS)
 
-# Whether everything reaches a server once, whatever happens on the way.
-outbox: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.outbox $(OPTIONS)
-
-# What each tier costs as history grows: make scale OPTIONS="--steps 10000,100000,1000000"
-scale: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.scale $(OPTIONS)
-
 # What every hook and command takes as an archive grows, and how that grows: make scale-commands OPTIONS="--steps 10000,1000000"
 scale-commands: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.scale_commands $(OPTIONS)
-
-# What a prompt takes while 64 sessions work in three worktrees.
-contention: $(VENV)/installed
-	@$(RUN)/python -m benchmarks.contention $(OPTIONS)
 
 # What comes back after real compactions, from a folder of transcripts: make hindcast DATA=~/.claude/projects
 hindcast: $(VENV)/installed
@@ -143,20 +124,12 @@ blame: $(VENV)/installed
 
 # The experiment with a model and a key of one's own, in $ANTHROPIC_API_KEY; it costs up to BUDGET dollars:
 # make evaluation TASKS=FOLDER MODEL=claude-... PRICES=prices.json BUDGET=20 RESULTS=FOLDER ARMS="bare unified-state"
-evaluation: $(VENV)/evaluation
+evaluation: $(VENV)/real-client
 	@$(RUN)/python -m evaluation.live $(TASKS) $(MODEL) --arms "$(ARMS)" --prices $(PRICES) --budget $(BUDGET) --results $(RESULTS) $(OPTIONS)
 
 # What stands in the context, without a model: make evaluation-dry TASKS=FOLDER DATA=FOLDER-OF-TRANSCRIPTS
-evaluation-dry: $(VENV)/evaluation
+evaluation-dry: $(VENV)/real-client
 	@$(RUN)/python -m evaluation.dry_run $(TASKS) $(DATA) --arms "$(ARMS)" $(OPTIONS)
-
-# A page with plots: make evaluation-page RESULTS=FOLDER PAGE=build/evaluation.html
-evaluation-page: $(VENV)/evaluation
-	@$(RUN)/python -m evaluation.page $(RESULTS) $(PAGE)
-
-# What all hooks together add to a turn, in the client itself; on a quiet machine.
-turns: $(VENV)/real-client
-	@$(RUN)/python -m benchmarks.turns $(OPTIONS)
 
 # Everything that is generated and checked in: schemas, the plugin's hooks, forms of tokens, reference pages, the bundled session.
 generate: $(VENV)/installed
@@ -183,15 +156,11 @@ $(VENV)/product: pyproject.toml
 	@touch $@
 
 $(VENV)/installed: $(VENV)/product
-	$(PIP) --editable '.[dev,evaluation,mcp,postgres,vectors,viewer]'
+	$(PIP) --editable '.[dev,mcp,postgres,vectors,viewer]'
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed
 	$(PIP) claude-agent-sdk==0.2.187
-	@touch $@
-
-$(VENV)/evaluation: $(VENV)/real-client
-	$(PIP) --editable '.[evaluation]'
 	@touch $@
 
 $(VENV)/release: $(VENV)/product

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
+from benchmarks.arguments import described
 from benchmarks.bm25 import Bm25
 from benchmarks.conversations import Conversation, Question, write_transcripts
 from benchmarks.minilm_folder import minilm_folder
-from benchmarks.retrieval import CUTOFFS, Found, scores
+from benchmarks.retrieval import CUTOFFS, Found, Summed, print_found, scores
 from benchmarks.temporary_project import temporary_workspace
-from benchmarks.walk import NODES, Node, walked
 from unified_state.capture.ingest import find_transcripts, ingest
 from unified_state.extras.vectors.embed_steps import embed
 from unified_state.lib.times import to_milliseconds
@@ -23,7 +25,30 @@ Ranking = Callable[[Question], Sequence[str]]
 Search = Callable[[Question, int, str], dict[str, float]]
 
 
-def ask(conversation: Conversation, models: Sequence[str] = (OFF,), *, walks: bool = False) -> Iterator[Found]:
+def main(
+    about: str | None, load: Callable[[Path], Sequence[Conversation]], summed: Summed, arguments: list[str] | None
+) -> int:
+    """The command of a benchmark: ask all questions of a file and print the tables."""
+    parser = described(about)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--half", choices=["tune", "report"], help="every second conversation alone")
+    parser.add_argument(
+        "--vectors", nargs="+", choices=[OFF, MINILM], default=[OFF], help="what search goes by, beside words"
+    )
+    options = parser.parse_args(arguments)
+    conversations = load(options.file)
+    if options.half:
+        conversations = conversations[options.half == "report" :: 2]
+    found: list[Found] = []
+    for conversation in conversations:
+        print(f"{conversation.name}: {len(conversation.questions)} questions", file=sys.stderr)
+        found += ask(conversation, options.vectors)
+    print_found(found, summed, list(map(method_of, options.vectors)), as_json=options.json)
+    return 0
+
+
+def ask(conversation: Conversation, models: Sequence[str] = (OFF,)) -> Iterator[Found]:
     """Each method on each question of a conversation."""
     with product(conversation, models) as searched, Bm25([turn.line for turn in conversation.turns]) as index:
         ids = [turn.id for turn in conversation.turns]
@@ -34,8 +59,6 @@ def ask(conversation: Conversation, models: Sequence[str] = (OFF,), *, walks: bo
             "BM25": lambda question: [ids[number] for number in index.ranked(question.text, CUTOFFS[-1])],
             **{method_of(model): _first_found(searched, model) for model in models},
         }
-        if walks:
-            methods["... with a walk"] = _walking(conversation, searched)
         for question in conversation.questions:
             for name, rank in methods.items():
                 yield Found(name, question.category, scores(rank(question), question.evidence))
@@ -72,16 +95,3 @@ def product(conversation: Conversation, models: Sequence[str] = (OFF,)) -> Itera
             return {turn_of[uuid]: hit.score for hit in hits for uuid in hit.uuids}
 
         yield searched
-
-
-def _walking(conversation: Conversation, searched: Search) -> Ranking:
-    """The product's hits, ordered anew by a walk between them."""
-    places = {turn.id: place for place, turn in enumerate(conversation.turns)}
-
-    def rank(question: Question) -> list[str]:
-        found = searched(question, NODES, OFF)
-        turns = [conversation.turns[places[turn]] for turn in found]
-        nodes = [Node(found[turn.id], turn.session, places[turn.id], turn.line) for turn in turns]
-        return [turns[index].id for index in walked(nodes)]
-
-    return rank

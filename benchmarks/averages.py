@@ -50,14 +50,6 @@ def pooled(groups: Sequence[Sequence[float]]) -> Average:
     return Average(sum(total for total, _ in sums) / count, means[outside], means[-outside - 1], count)
 
 
-def macro_average(values: Sequence[float], groups: Sequence[str]) -> float:
-    """The mean of the groups' means, in which a large group counts no more than a small one."""
-    members: dict[str, list[float]] = {}
-    for value, group in zip(values, groups, strict=True):
-        members.setdefault(group, []).append(value)
-    return fmean(fmean(of_group) for of_group in members.values())
-
-
 def short(share: float, digits: int = 3) -> str:
     """A share as tables print it: .123, and 1.00 for all of it."""
     return f"{share:.{digits}f}"[1:] if share < 1 - 0.5 * 10**-digits else f"{share:.{digits - 1}f}"

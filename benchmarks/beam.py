@@ -15,12 +15,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arguments import described
-from benchmarks.ask_conversation import ask, method_of
-from benchmarks.conversations import Conversation, Question, Turn, halves
-from benchmarks.packed import read_json
-from benchmarks.retrieval import Found, Summed, print_found
-from unified_state.setting_table import MINILM, OFF
+from benchmarks import ask_conversation
+from benchmarks.conversations import Conversation, Question, Turn, read_json
+from benchmarks.retrieval import Summed
 
 _FACTUAL = Summed(
     "factual",
@@ -38,20 +35,7 @@ _BETWEEN_MESSAGES = timedelta(seconds=30)
 
 def main(arguments: list[str] | None = None) -> int:
     """Ask all questions of a file and print the tables."""
-    parser = described(__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--half", choices=["tune", "report"], help="every second chat alone")
-    parser.add_argument(
-        "--vectors", nargs="+", choices=[OFF, MINILM], default=[OFF], help="what search goes by, beside words"
-    )
-    options = parser.parse_args(arguments)
-    found: list[Found] = []
-    for conversation in halves(load_chats(options.file), options.half):
-        print(f"chat {conversation.name}: {len(conversation.questions)} questions", file=sys.stderr)
-        found += ask(conversation, options.vectors)
-    print_found(found, _FACTUAL, list(map(method_of, options.vectors)), as_json=options.json)
-    return 0
+    return ask_conversation.main(__doc__, load_chats, _FACTUAL, arguments)
 
 
 def load_chats(path: Path) -> list[Conversation]:
@@ -67,7 +51,7 @@ def _conversation(chat: dict[str, Any]) -> Conversation:
         for asked in chat["questions"]
         if (evidence := known.intersection(map(str, asked["evidence"])))
     ]
-    return Conversation(str(chat["chat"]), "user", turns, questions)
+    return Conversation(f"chat {chat['chat']}", "user", turns, questions)
 
 
 def _turns(messages: list[dict[str, Any]]) -> Iterator[Turn]:

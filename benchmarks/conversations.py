@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import lzma
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Turn(NamedTuple):
@@ -36,9 +36,10 @@ class Conversation(NamedTuple):
     questions: list[Question]
 
 
-def halves(conversations: Sequence[Conversation], half: str | None) -> Sequence[Conversation]:
-    """Every second conversation from the first for `tune`, from the second for `report`; all for None."""
-    return conversations[half == "report" :: 2] if half else conversations
+def read_json(path: Path) -> Any:
+    """What a file of JSON holds that a user names, packed (.xz) or not."""
+    data = path.read_bytes()
+    return json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
 
 
 def write_transcripts(conversation: Conversation, folder: Path) -> dict[str, str]:

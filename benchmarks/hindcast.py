@@ -16,8 +16,7 @@ from pathlib import Path
 from benchmarks.arguments import described
 from benchmarks.hindcast_baselines import BASELINES, within
 from benchmarks.hindcast_cases import Case, find_cases
-from benchmarks.hindcast_measures import measure
-from benchmarks.hindcast_report import ALONE, WITH_SUMMARY, CaseFacts, Measured, as_json, facts_of, tables
+from benchmarks.hindcast_report import ALONE, WITH_SUMMARY, Measured, as_json, measure, tables
 from benchmarks.temporary_project import temporary_workspace
 from unified_state.capture.ingest import find_transcripts, ingest
 from unified_state.lib.text import estimate_tokens
@@ -35,16 +34,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tokens", type=int, nargs="+", default=BUDGETS)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    facts: list[CaseFacts] = []
     measured: list[Measured] = []
     for case in find_cases(options.folder):
         print(f"{case.project} {case.name}", file=sys.stderr)
-        facts.append(facts_of(case))
         measured += measure_case(case, options.tokens)
-    if not facts:
+    if not measured:
         print(f"{options.folder}: no transcript with a compaction that can be measured", file=sys.stderr)
         return 1
-    print(json.dumps(as_json(measured, facts), indent=1) if options.json else tables(measured, facts))
+    print(json.dumps(as_json(measured), indent=1) if options.json else tables(measured))
     return 0
 
 

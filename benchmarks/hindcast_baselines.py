@@ -7,7 +7,6 @@ last 450 characters, since an outcome stands at the end.
 from __future__ import annotations
 
 import math
-import random
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -18,7 +17,7 @@ from typing import NamedTuple
 from benchmarks.bm25 import Bm25
 from benchmarks.hindcast_cases import Case
 from benchmarks.hindcast_gold import entities, in_one_line, programs
-from benchmarks.transcripts import Entry, blocks, calls, said, strings
+from benchmarks.transcripts import blocks, calls, said, strings
 from unified_state.lib.times import to_milliseconds
 from unified_state.lib.tokens import count_tokens
 
@@ -29,7 +28,6 @@ _CHARACTERS_PER_TOKEN = 10  # more than any text has that an agent reads or writ
 _HALF_LIFE = 7 * 86_400_000  # milliseconds
 _TOOL_BOOST, _FILE_BOOST = 0.5, 0.3
 _CONFIDENCE, _LEAST_CONFIDENCE, _BOOST, _DECAY, _HOUR = 0.8, 0.1, 1.03, 0.005, 3_600_000  # decay per hour
-_SUMMARY_CHARACTERS, _PROMPT_CHARACTERS, _ANSWER_CHARACTERS, _FILES = 300, 100, 120, 5
 
 
 class Step(NamedTuple):
@@ -78,11 +76,6 @@ def _line(texts: list[str]) -> str:
     return line if len(line) <= 2 * _HALF_STEP else f"{line[:_HALF_STEP]} … {line[-_HALF_STEP:]}"
 
 
-def random_steps(case: Case, _tokens: int) -> Iterable[str]:
-    """The steps in any order."""
-    return _shuffled([step.text for step in steps_of(case)], case.name)
-
-
 def last_steps(case: Case, _tokens: int) -> Iterable[str]:
     """The newest steps first."""
     return [step.text for step in reversed(steps_of(case))]
@@ -125,65 +118,16 @@ def _confidence(step: Step, now: int, accesses: int) -> float:
     return max(_LEAST_CONFIDENCE, min(1.0, _CONFIDENCE * _BOOST**accesses) - _DECAY * (now - step.at) / _HOUR)
 
 
-def seed_summaries(case: Case, _tokens: int) -> Iterable[str]:
-    """One line a turn, the newest first: the prompt's first line, then the tools, files and first lines of the agent's
-    last message.
-    """
-    turns: list[tuple[str, Entry]] = []
-    for entry in case.before:
-        text = _text_of(entry)
-        if entry["type"] == "user" and text:
-            turns.append((text, {}))
-        elif entry["type"] == "assistant" and turns:
-            turns[-1] = (turns[-1][0], entry)
-    lines = [f"- [Turn {number}] {_turn_summary(*turn)}" for number, turn in enumerate(turns, 1)]
-    return reversed(lines)
-
-
-def _turn_summary(prompt: str, answer: Entry) -> str:
-    used = list(calls([answer])) if answer else []
-    parts = [
-        prompt.splitlines()[0][:_PROMPT_CHARACTERS],
-        f"Tools: {', '.join(dict.fromkeys(call.tool for call in used))}" if used else "",
-        f"Files: {', '.join([call.file for call in used if call.file][:_FILES])}" if used else "",
-        " ".join(_text_of(answer).splitlines()[:2])[:_ANSWER_CHARACTERS],
-    ]
-    return " | ".join(filter(None, parts))[:_SUMMARY_CHARACTERS]
-
-
-def _text_of(entry: Entry) -> str:
-    return "\n".join(text for block in blocks(entry) for text in strings(block.get("text"))).strip()
-
-
-def random_names(case: Case, _tokens: int) -> Iterable[str]:
-    """All names that occur, one a line, in any order: what recall is worth that anybody gets for a bare list."""
-    return _shuffled(sorted(_names(case)), case.name)
-
-
 def frequent_names(case: Case, _tokens: int) -> Iterable[str]:
-    """The same, those in the most entries first."""
-    names = _names(case)
+    """All names that occur, one a line, those in the most entries first."""
+    names = Counter(name for entry in case.before for name in entities(said(entry)))
+    names.update(program for call in calls(case.before) for program in programs([call]))
     return sorted(names, key=lambda name: (-names[name], name))
 
 
-def _names(case: Case) -> Counter[str]:
-    names = Counter(name for entry in case.before for name in entities(said(entry)))
-    names.update(program for call in calls(case.before) for program in programs([call]))
-    return names
-
-
-def _shuffled(units: list[str], seed: str) -> list[str]:
-    random.Random(seed).shuffle(units)
-    return units
-
-
-RANDOM_NAMES = "random names"
 BASELINES: dict[str, Ranking] = {
-    "random steps": random_steps,
     "last steps": last_steps,
-    "seed: summaries": seed_summaries,
     "seed: formula": seed_formula,
     "BM25, last prompt": bm25_on_prompt,
-    RANDOM_NAMES: random_names,
     "frequent names": frequent_names,
 }

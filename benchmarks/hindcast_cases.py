@@ -39,8 +39,6 @@ class Case:
     gold: set[str] = field(default_factory=set)
     pairs: set[tuple[str, str]] = field(default_factory=set)
     next_edits: list[tuple[str, str]] = field(default_factory=list)
-    repeated: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
 
     def is_usable(self) -> bool:
         """Whether the hindcast can measure it."""
@@ -93,8 +91,6 @@ def _find_gold(case: Case) -> None:
     seen_together = gold_of.seen_pairs(earlier)
     case.pairs = gold_of.edited_pairs(later) & seen_together
     case.next_edits = gold_of.next_edits(later, seen_together)
-    case.repeated = gold_of.repeated_outcomes(earlier, later)
-    case.errors = gold_of.current_errors(earlier, written)
 
 
 def _next_steps(entries: Iterable[Entry]) -> Iterator[Entry]:

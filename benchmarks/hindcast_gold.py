@@ -31,10 +31,8 @@ _ERROR = re.compile(
 )
 _WRONG = re.compile(r"(?i)error|fail|panic|undefined|fatal|exception|expected|\bgot\b|cannot")
 _NO_PROGRAMS = {"cd", "do", "done", "echo", "else", "for", "if", "then", "while"}
-_DURATION = re.compile(r"\s*\(?\d+(?:\.\d+)?m?s\)?$")  # at the end of a line: no run takes as long as another
 
-_NEXT = 3  # edits, and errors, that are looked at
-_TELLING = 80  # characters of an outcome or an error that must be held
+_NEXT = 3  # edits that are looked at
 
 
 def entities(text: str) -> set[str]:
@@ -104,35 +102,12 @@ def next_edits(calls: Iterable[Call], seen: set[tuple[str, str]]) -> list[tuple[
     return list(dict.fromkeys((file, max(symbols, key=len)) for file, symbols in known if symbols))[:_NEXT]
 
 
-def repeated_outcomes(before: Iterable[Call], after: Iterable[Call]) -> list[str]:
-    """The last line of what a command had said, for each command that is run again as it was."""
-    outcomes = {call.command: call.result.strip() for call in before if call.command}
-    again = dict.fromkeys(call.command for call in after if outcomes.get(call.command))
-    return [telling(outcomes[command].splitlines()[-1]) for command in again]
-
-
-def current_errors(before: Iterable[Call], written: set[str]) -> list[str]:
-    """The newest error messages of commands that name something of what the agent writes afterwards."""
-    errors = [
-        telling(line)
-        for call in before
-        for line in call.result.splitlines()
-        if call.command and is_error(line) and not written.isdisjoint(entities(line))
-    ]
-    return list(dict.fromkeys(reversed(errors)))[:_NEXT]
-
-
 def _edits(calls: Iterable[Call]) -> Iterator[tuple[str, str]]:
     """The file and the text that is replaced, of every edit."""
     for call in calls:
         old = call.given.get("old_string")
         if call.file is not None and isinstance(old, str):
             yield call.file, old
-
-
-def telling(line: str) -> str:
-    """What of an output's line a text must hold."""
-    return _DURATION.sub("", in_one_line(line))[:_TELLING]
 
 
 def _symbols(text: str) -> set[str]:

@@ -1,35 +1,26 @@
-"""The hindcast's results as tables and as JSON: means over cases with their intervals, and beside them what is left
-when the recall of a random list of names is taken off.
+"""How much of what the agent needed a text holds, alone or together with the client's summary; means over cases with
+their intervals, as tables and as JSON.
+
+Names are held wherever they stand. Two that belong together are held only in one unit: a line of the text, a paragraph
+of the summary.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence, Sized
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from benchmarks.averages import average, macro_average, short
-from benchmarks.hindcast_baselines import RANDOM_NAMES
+from benchmarks.averages import average
 from benchmarks.hindcast_cases import Case
-from benchmarks.hindcast_measures import MEASURES
+from benchmarks.hindcast_gold import holds, holds_together
 
+T = TypeVar("T")
+
+MEASURES = ("all", "lost", "pair", "next edit")
 ALONE, WITH_SUMMARY = "alone", "with the summary"
-_OVER_NAMES = ("all", "lost")  # the measures that a list of names can raise
-_NAME_WIDTH, _WIDTH, _SHORT_WIDTH = 18, 15, 12
-
-
-class CaseFacts(NamedTuple):
-    """What a case is called, and how much gold of each kind it has."""
-
-    name: str
-    project: str
-    gold: int
-    lost: int
-    pairs: int
-    next_edits: int
-    repeated: int
-    errors: int
+_NAME_WIDTH, _WIDTH = 18, 15
 
 
 class Measured(NamedTuple):
@@ -42,114 +33,57 @@ class Measured(NamedTuple):
     shares: dict[str, float]
 
 
-class _Cell:
-    """The shares of one method within one budget, by case."""
-
-    def __init__(self, measured: Sequence[Measured], of: tuple[str, int, str]) -> None:
-        self._shares = {m.case: m.shares for m in measured if (m.method, m.tokens, m.mode) == of}
-
-    def of(self, measure: str) -> dict[str, float]:
-        """The share of each case that has this measure."""
-        return {case: shares[measure] for case, shares in self._shares.items() if measure in shares}
-
-    def over(self, other: _Cell, measure: str) -> list[float]:
-        """How much more this one holds than the other, case by case."""
-        own, others = self.of(measure), other.of(measure)
-        return [own[case] - others[case] for case in own]
+def measure(case: Case, text: str, summary: str = "") -> dict[str, float]:
+    """The share that is held, by measure; without those for which the case has no gold."""
+    whole = f"{text}\n{summary}"
+    units = [*text.splitlines(), *re.split(r"\n\s*\n", summary)]
+    shares = {
+        "all": _share(sorted(case.gold), lambda entity: holds(whole, entity)),
+        "lost": _share(sorted(case.lost()), lambda entity: holds(whole, entity)),
+        "pair": _share(sorted(case.pairs), lambda pair: holds_together(units, pair)),
+        "next edit": _share(case.next_edits, lambda place: holds_together(units, place)),
+    }
+    return {name: share for name, share in shares.items() if share is not None}
 
 
-def facts_of(case: Case) -> CaseFacts:
-    """What the report needs to know of a case, without its transcript."""
-    pieces: tuple[Sized, ...] = (case.gold, case.lost(), case.pairs, case.next_edits, case.repeated, case.errors)
-    return CaseFacts(case.name, case.project, *map(len, pieces))
+def _share(gold: Sequence[T], is_held: Callable[[T], bool]) -> float | None:
+    return sum(map(is_held, gold)) / len(gold) if gold else None
 
 
-def tables(measured: Sequence[Measured], cases: Sequence[CaseFacts]) -> str:
+def tables(measured: Sequence[Measured]) -> str:
     """All results for people."""
-    projects = Counter(case.project for case in cases)
-    lines = [f"{_counted(len(cases), 'compaction')} of {_counted(len(projects), 'project')}"]
-    for tokens, mode in dict.fromkeys((m.tokens, m.mode) for m in measured):
-        lines += ["", *_table(measured, tokens, mode)]
-    if len(projects) > 1:
-        lines += ["", *_macro_table(measured, cases)]
+    lines = [f"{len({one.case for one in measured})} compactions"]
+    for tokens, mode in dict.fromkeys((one.tokens, one.mode) for one in measured):
+        own = [one for one in measured if (one.tokens, one.mode) == (tokens, mode)]
+        lines += ["", f"{tokens:,} tokens, {mode}: mean and its 95 % interval"]
+        first = _values([one for one in own if one.method == own[0].method])
+        lines.append(_row("", [f"{name} ({len(values)})" for name, values in first.items()]))
+        for method in dict.fromkeys(one.method for one in own):
+            columns = _values([one for one in own if one.method == method]).values()
+            lines.append(_row(method, [str(average(values)) if values else "-" for values in columns]))
     return "\n".join(lines)
 
 
-def _table(measured: Sequence[Measured], tokens: int, mode: str) -> Iterator[str]:
-    methods = _methods(measured)
-    cells = {method: _Cell(measured, (method, tokens, mode)) for method in methods}
-    names = cells[RANDOM_NAMES]
-    yield f"{tokens:,} tokens, {mode}: mean, its 95 % interval, and the mean over that of random names"
-    heads = [f"{measure} ({len(names.of(measure))})".ljust(_WIDTH) for measure in MEASURES]
-    for measure in reversed(_OVER_NAMES):
-        heads.insert(MEASURES.index(measure) + 1, "over names".ljust(_SHORT_WIDTH))
-    yield _row("", heads)
-    for method, cell in cells.items():
-        columns = []
-        for measure in MEASURES:
-            values = list(cell.of(measure).values())
-            columns.append(str(average(values)).ljust(_WIDTH) if values else "-".ljust(_WIDTH))
-            if measure in _OVER_NAMES:
-                over = cell.over(names, measure)
-                columns.append((_signed(average(over).mean) if over else "-").ljust(_SHORT_WIDTH))
-        yield _row(method, columns)
-
-
-def _macro_table(measured: Sequence[Measured], cases: Sequence[CaseFacts]) -> Iterator[str]:
-    projects = {case.name: case.project for case in cases}
-    yield "mean of the projects' means"
-    yield _row("", [measure.ljust(_SHORT_WIDTH) for measure in MEASURES])
-    for tokens, mode in dict.fromkeys((m.tokens, m.mode) for m in measured):
-        yield f"{tokens:,} tokens, {mode}"
-        for method in _methods(measured):
-            cell = _Cell(measured, (method, tokens, mode))
-            found = [_macro(cell.of(measure), projects) for measure in MEASURES]
-            yield _row(method, [("-" if value is None else short(value)).ljust(_SHORT_WIDTH) for value in found])
-
-
-def as_json(measured: Sequence[Measured], cases: Sequence[CaseFacts]) -> dict[str, Any]:
+def as_json(measured: Sequence[Measured]) -> list[dict[str, Any]]:
     """All results for programs."""
-    return {
-        "cases": [case._asdict() for case in cases],
-        "results": [
-            {"method": method, "tokens": tokens, "mode": mode, "measures": _measures_as_json(measured, of, cases)}
-            for of in dict.fromkeys((m.method, m.tokens, m.mode) for m in measured)
-            for method, tokens, mode in [of]
-        ],
-    }
-
-
-def _measures_as_json(
-    measured: Sequence[Measured], of: tuple[str, int, str], cases: Sequence[CaseFacts]
-) -> dict[str, Any]:
-    projects = {case.name: case.project for case in cases}
-    cell, names = _Cell(measured, of), _Cell(measured, (RANDOM_NAMES, *of[1:]))
-    return {
-        measure: {
-            **asdict(average(list(shares.values()))),
-            "macro": _macro(shares, projects),
-            "over_names": asdict(average(cell.over(names, measure))),
+    groups: dict[tuple[str, int, str], list[Measured]] = {}
+    for one in measured:
+        groups.setdefault((one.method, one.tokens, one.mode), []).append(one)
+    return [
+        {
+            "method": method,
+            "tokens": tokens,
+            "mode": mode,
+            "measures": {name: asdict(average(values)) for name, values in _values(group).items() if values},
         }
-        for measure in MEASURES
-        if (shares := cell.of(measure))
-    }
+        for (method, tokens, mode), group in groups.items()
+    ]
 
 
-def _macro(shares: dict[str, float], projects: dict[str, str]) -> float | None:
-    return macro_average(list(shares.values()), [projects[case] for case in shares]) if shares else None
-
-
-def _methods(measured: Sequence[Measured]) -> list[str]:
-    return list(dict.fromkeys(m.method for m in measured))
+def _values(measured: Sequence[Measured]) -> dict[str, list[float]]:
+    """The shares of all cases that have any, by measure."""
+    return {name: [one.shares[name] for one in measured if name in one.shares] for name in MEASURES}
 
 
 def _row(name: str, columns: Sequence[str]) -> str:
-    return f"{name:{_NAME_WIDTH}}{' '.join(columns)}".rstrip()
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"
-
-
-def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'}{short(abs(value))}"
+    return f"{name:{_NAME_WIDTH}}{' '.join(column.ljust(_WIDTH) for column in columns)}".rstrip()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.arguments import described
 from benchmarks.generated import write_transcript
-from benchmarks.side_by_side import clean_environment
+from benchmarks.side_by_side import clean_environment, node
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
 
@@ -41,18 +42,12 @@ def measure(name: str, paths: list[str], folder: Path) -> None:
     peak = max(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, before) / 1024
     (archive,) = home.glob(".local/share/unified-state/repositories/*/archive.db")
     ratio = archive.stat().st_size / size
-    in_nodes = seconds / _node()
+    yardstick = node()
+    for _ in range(5):
+        yardstick.run()
+    in_nodes = seconds / statistics.median(yardstick.seconds)
     print(f"{name:<28} {size / 1e6:8.1f} MB  {seconds:6.2f} s  {seconds / size * 1e8:5.2f} s/100 MB", end="")
     print(f"  {in_nodes:7.0f} x node -e 0  {peak:6.1f} MiB  archive {ratio:.3f} of it")
-
-
-def _node() -> float:
-    runs = []
-    for _ in range(5):
-        begin = time.perf_counter()
-        subprocess.run(["node", "-e", "0"], env=clean_environment(), check=True)
-        runs.append(time.perf_counter() - begin)
-    return sorted(runs)[2]
 
 
 def main() -> None:

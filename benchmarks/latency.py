@@ -6,7 +6,7 @@ Targets: UserPromptSubmit with nothing to say and Stop until the client goes on 
 transcript has grown to; a prompt after a compaction, SessionStart(compact) on 50,000 archived turns and every other
 start at most 2.2 x; SubagentStart with 50 constraints at most 2 x; a tool call with rules at most 1.8 x; PreCompact at
 most 1.6 x in a small repository, 3 x in one of 50,000 files; `search`, `show`, `decision add`, `status` and `--help`
-at most 1.5 x in the shell, `decision add` 5 ms in the API.
+at most 1.5 x.
 
 The commands are started as `install` leaves them, and run in a repository with 50,000 archived steps.
 
@@ -18,10 +18,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
-import os
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -39,7 +36,6 @@ from benchmarks.generated import Generator, line, write_many_turns, write_transc
 from benchmarks.long_archive import write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from benchmarks.world import PROGRAM, World
-from unified_state.hosts.install.status_line_entry import with_status_line
 from unified_state.project.place import locate
 from unified_state.settings import default_data_dir
 
@@ -272,40 +268,6 @@ def commands(world: World, steps: int) -> list[Contender]:
     ]
 
 
-def status_lines(folder: Path) -> list[Contender]:
-    """The status line of a session that is archived, as `install` would write it, alone and with another beside it."""
-    settings = {"status line": {}, "status line with another": {"statusLine": {"command": "cat"}}}
-    world = World(folder / "line")
-    transcript = world.folder / "line.jsonl"
-    write_transcript(transcript, 500, transcript.stem)
-    world.archive(transcript)
-    stdin, rows = _status(world, transcript), []
-    for name, known in settings.items():
-        command = shlex.split(with_status_line(known, default_data_dir())["statusLine"]["command"])
-        rows.append(Contender(name, command, stdin, environment=world.environment))
-    return rows
-
-
-def _status(world: World, transcript: Path) -> Callable[[], bytes]:
-    """What the client gives a session's status line."""
-    usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
-    given = json.dumps({"session_id": transcript.stem, "cwd": str(world.project), "context_window": usage}).encode()
-    return lambda: given
-
-
-def api(world: World, rounds: int) -> None:
-    """One `add_decision` in a process that lives."""
-    os.environ["HOME"] = str(world.home)
-    from unified_state import UnifiedStateManager
-
-    manager, times = UnifiedStateManager(world.project), []
-    for number in range(rounds):
-        begin = time.perf_counter()
-        manager.add_decision(f"Decision {number} about the archive", "it was weighed against another way")
-        times.append((time.perf_counter() - begin) * 1000)
-    print(f"\nadd_decision in the API: median {statistics.median(times):.1f} ms of {rounds}")
-
-
 def main() -> None:
     """Build the worlds, run the comparisons, print the table."""
     parser = described(__doc__)
@@ -340,9 +302,6 @@ def main() -> None:
             for world, count in ((small, 20), (large, files))
         ]
         compare([node(), *pre_compact, *commands(World(Path(name) / "commands"), turns)], options.rounds)
-        print()
-        compare([bare, *status_lines(Path(name))], options.rounds)
-        api(small, 50)
         print()
         compare([node(), *subagents(small, 50)], options.rounds)  # last: it leaves many items behind
 

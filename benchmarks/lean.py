@@ -1,10 +1,7 @@
 """Lean context on real sessions: every tool output replayed, what its short form saves, and what of it the agent used
 later.
 
-    python -m benchmarks.lean FOLDER [--halves] [--sessions] [--as-printed]
-
-Beside the tables of all sessions it says what came out in most halves of them, drawn at random: one half is a test of
-what was set by the other.
+    python -m benchmarks.lean FOLDER [--as-printed]
 
 FOLDER holds transcripts of Claude Code (*.jsonl, *.jsonl.xz, also in subfolders), such as ~/.claude/projects. Offline,
 and the same in every run. docs/explanation/how-it-is-measured.md tells what the measures mean.
@@ -19,7 +16,7 @@ from pathlib import Path
 from benchmarks.arguments import described
 from benchmarks.lean_measures import FILES, OTHERS, Sums, group_of, measure, tokens_of
 from benchmarks.lean_methods import Form, clearing, heads_and_tails, short_forms, whole
-from benchmarks.lean_report import spread, table
+from benchmarks.lean_report import table
 from benchmarks.lean_sessions import Stretch, stretches
 from benchmarks.lean_uses import uses
 from unified_state.extras.lean.rules.levels import LEVELS
@@ -33,7 +30,7 @@ METHODS = {
     **{f"head and tail, as level {level}": heads_and_tails(level) for level in LEVELS},
     "clearing of old results": clearing,
 }
-_ORDER = ("All", "Other", "File", "By tool", "By kind", "By session")
+_ORDER = ("All", "Other", "File", "By tool", "By kind")
 Tables = dict[str, dict[str, Sums]]
 
 
@@ -41,32 +38,24 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure all sessions of a folder and print the tables."""
     parser = described(__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--halves", action="store_true", help="every second session apart from the others")
     parser.add_argument("--as-printed", action="store_true", help="count only lines that were written again as printed")
-    parser.add_argument("--sessions", action="store_true", help="a table by session")
     options = parser.parse_args(arguments)
     tables: Tables = defaultdict(lambda: defaultdict(Sums))
-    by_session: Tables = defaultdict(lambda: defaultdict(Sums))
     sessions: list[str] = []
     for stretch in stretches(options.folder):
         if stretch.session not in sessions:
             sessions.append(stretch.session)
             print(stretch.session, file=sys.stderr)
-        half = "second, fourth … session" if sessions.index(stretch.session) % 2 else "first, third … session"
-        half = half if options.halves else ""
-        _measure(stretch, tables, by_session, half, as_printed=options.as_printed)
+        _measure(stretch, tables, as_printed=options.as_printed)
     if not sessions:
         print(f"{options.folder}: no transcript", file=sys.stderr)
         return 1
-    if options.sessions:
-        tables |= {f"By session, {OTHERS}: {name}": rows for name, rows in by_session.items()}
     for title, rows in sorted(tables.items(), key=lambda pair: list(map(pair[0].startswith, _ORDER)), reverse=True):
         print("\n".join(table(title, rows, by_tokens=not title.startswith(("All", OTHERS, FILES)))))
-    print("\n".join(spread(f"{OTHERS.capitalize()}, of random halves of the sessions nine in ten", by_session)))
     return 0
 
 
-def _measure(stretch: Stretch, tables: Tables, by_session: Tables, half: str, *, as_printed: bool) -> None:
+def _measure(stretch: Stretch, tables: Tables, *, as_printed: bool) -> None:
     tokens = tokens_of([output.text for output in stretch.outputs])
     used = uses(stretch, as_printed=as_printed)
     groups = list(map(group_of, stretch.outputs))
@@ -79,15 +68,11 @@ def _measure(stretch: Stretch, tables: Tables, by_session: Tables, half: str, *,
             tables[group.capitalize()][name].add(sums)
             if group == OTHERS and output.is_taken:
                 tables[_TAKEN][name].add(sums)
-            if half:
-                tables[f"{group.capitalize()}, {half}"][name].add(sums)
             if group == OTHERS and name.startswith("unified-state"):
                 tables[f"By tool: {name}"][output.tool].add(sums)
                 tables[f"By kind: {name}"][_kind(form)].add(sums)
             if group == OTHERS and name.startswith("head and tail"):
                 tables[f"By kind: {name}"][_kind(form)].add(sums)
-            if group == OTHERS and name.startswith("unified-state"):
-                by_session[name][stretch.session].add(sums)
 
 
 def _kind(form: Form) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.transcripts import Entry, blocks, find_transcripts, parse, read_lines, strings
+from benchmarks.transcripts import Entry, blocks, find_transcripts, parse, read_lines, result_of, strings
 from unified_state.extras.lean.rules.answer_shapes import text_of
 
 _BOUNDARY = "compact_boundary"
@@ -75,7 +75,7 @@ def stretches_of(name: str, entries: list[Entry]) -> Iterator[Stretch]:
                 call = calls.get(block.get("tool_use_id", ""), {})
                 tool, given = call.get("name", ""), call.get("input") or {}
                 is_taken = not block.get("is_error") and text_of(tool, entry.get("toolUseResult")) is not None
-                stretch.outputs.append(Output(tool, given, _text(block), length, len(stretch.context), is_taken))
+                stretch.outputs.append(Output(tool, given, result_of(block), length, len(stretch.context), is_taken))
             elif entry["type"] == "assistant":
                 said = "\n".join([*strings(block.get("text")), *strings(block.get("input"))]) + "\n"
                 pieces.append(said)
@@ -95,9 +95,3 @@ def _context(usage: Entry) -> int:
         int(usage.get(name) or 0)
         for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
     )
-
-
-def _text(block: Entry) -> str:
-    content = block.get("content")
-    parts = content if isinstance(content, list) else [{"text": content}]
-    return "\n".join(text for part in parts if isinstance(part, dict) for text in strings(part.get("text")))

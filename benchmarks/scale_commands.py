@@ -6,8 +6,7 @@ An archive has a session and eleven captured items for every thousand steps, as 
 every five thousand, and 200 repositories beside it.
 The last column is the growth exponent from the fewest to the most steps: 0 where the time stays, 1 where it grows as
 the archive does. The last line names what grows faster than the power .3. Only `forget` also rests, for as long as it
-works. In a FOLDER the archives are kept for the next run; each run works on a copy. Where an embedded PostgreSQL is
-installed, `sync` is timed too, with what the server takes for it.
+works. In a FOLDER the archives are kept for the next run; each run works on a copy.
 """
 
 from __future__ import annotations
@@ -22,20 +21,15 @@ import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.arguments import described
 from benchmarks.captured_items import capture_items
 from benchmarks.long_archive import write_archive
 from benchmarks.scale_work import Make, Work
 from benchmarks.world import World
-from tests.passwd import mounted_passwd
 from unified_state import UnifiedStateManager
 from unified_state.archive.archive import Archive
 from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
-
-if TYPE_CHECKING:
-    from benchmarks.local_postgres import LocalPostgres
 
 SESSION_STEPS, ITEM_STEPS = 1_000, 5_000  # how many steps there are for each session and each decision
 OTHER_STEPS = 2_400  # of each repository beside it
@@ -59,29 +53,14 @@ def main(arguments: list[str] | None = None) -> int:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="unified-state-"))
         kept = options.folder or Path(name)
         others = _others(kept, options.repositories)
-        server = _server(stack)
         for steps in sizes:
             world = _world(Path(name) / str(steps), _archive(kept, steps), others)
-            for what, make in Work(world, steps, server).all():
-                taken.setdefault(what, {})[steps] = _timed(world, make, options.rounds, server)
+            for what, make in Work(world, steps).all():
+                taken.setdefault(what, {})[steps] = _timed(world, make, options.rounds)
                 print(f"{steps:>9,} {what:40} {taken[what][steps]:8.3f}", file=sys.stderr, flush=True)
             shutil.rmtree(world.folder)
     _print(taken, sizes)
     return 0
-
-
-def _server(stack: ExitStack) -> LocalPostgres | None:
-    """A PostgreSQL of the benchmark's own, where its package is installed and a home of its own can be had."""
-    without = mounted_passwd()
-    try:
-        from benchmarks.local_postgres import LocalPostgres
-
-        if isinstance(without, Path):
-            return stack.enter_context(LocalPostgres())
-    except ImportError as error:
-        without = str(error)
-    print(f"sync and search --team are not timed: {without}", file=sys.stderr)
-    return None
 
 
 def _print(taken: dict[str, dict[int, float]], sizes: list[int]) -> None:
@@ -135,18 +114,18 @@ def _world(folder: Path, archive: Path, others: Path) -> World:
     return world
 
 
-def _timed(world: World, make: Make, rounds: int, server: LocalPostgres | None) -> float:
+def _timed(world: World, make: Make, rounds: int) -> float:
     """How many seconds of a processor a process takes: the median of some rounds after a first one, or once if it takes
     long.
     """
     seconds: list[float] = []
     for _ in range(rounds + 1):
         command, stdin = make()
-        begin = _processor_seconds(server)
+        begin = _processor_seconds()
         done = subprocess.run(
             command, input=stdin, env=world.environment, cwd=world.project, capture_output=True, check=False
         )
-        seconds.append(_processor_seconds(server) - begin)
+        seconds.append(_processor_seconds() - begin)
         if done.returncode > (command[1] in _FINDING):
             sys.exit(f"{command}: exit {done.returncode}\n{done.stderr.decode(errors='replace')}")
         if seconds[0] > _SLOW:
@@ -154,10 +133,10 @@ def _timed(world: World, make: Make, rounds: int, server: LocalPostgres | None) 
     return statistics.median(seconds[1:])
 
 
-def _processor_seconds(server: LocalPostgres | None) -> float:
-    """What all processes took that have ended, and what the server took so far: a busy machine does not change it."""
+def _processor_seconds() -> float:
+    """What all processes took that have ended: a busy machine does not change it."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime + (server.processor_seconds() if server is not None else 0.0)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

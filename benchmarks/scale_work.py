@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.generated import Generator, line
 from benchmarks.world import PROGRAM, World
-from tests.passwd import set_home
 from unified_state.archive.archive import Archive
-
-if TYPE_CHECKING:
-    from benchmarks.local_postgres import LocalPostgres
 
 Run = tuple[list[str], bytes]
 Make = Callable[[], Run]
 
-_NEW = 100  # steps that a server does not have yet
 _EVENTS = {
     "UserPromptSubmit": {"prompt": "go on"},
     "Stop": {},
@@ -63,8 +56,8 @@ READING = {
 class Work:
     """The processes to time, in an order in which none spoils another."""
 
-    def __init__(self, world: World, steps: int, server: LocalPostgres | None) -> None:
-        self._world, self._steps, self._server = world, steps, server
+    def __init__(self, world: World, steps: int) -> None:
+        self._world, self._steps = world, steps
         self._transcript = world.folder / "now.jsonl"
         self._generator = Generator(self._transcript.stem, seed=7, result_bytes=(200, 2_000))
         self._places = itertools.count(steps // 2, 7)
@@ -81,9 +74,6 @@ class Work:
         yield "decision add", self._command("decision", "add", "One more", "--rationale", "it was weighed")
         yield "edit", self._edit
         yield "import, one transcript", self._import
-        yield "embed --limit 500", self._command("embed", "--limit", "500")
-        if self._server is not None:
-            yield from self._with_server(self._server)
         yield "export", self._command("export")
         yield "export --full", self._command("export", "--full", str(self._world.folder / "history.jsonl"))
         yield "scan", self._command("scan")
@@ -116,8 +106,6 @@ class Work:
         page = str(self._world.folder / "page.html")
         yield "view --export, a session of 1,000", self._command("view", "session-00001", "--export", page)
         yield "view --export, the state", self._command("view", "state", "--export", page)
-        reader = [sys.executable, str(Path(__file__).with_name("view_once.py")), PROGRAM, "1"]
-        yield "view, four pages", lambda: (reader, b"")
 
     def _edit(self) -> Run:
         number = next(self._questions)
@@ -127,29 +115,6 @@ class Work:
     def _import(self) -> Run:
         self._go_on(self._transcript)
         return [PROGRAM, "import", str(self._transcript)], b""
-
-    def _with_server(self, server: LocalPostgres) -> Iterator[tuple[str, Make]]:
-        """What a team's server adds. Its settings go again, so that what comes later does not speak to it."""
-        set_home(self._world.home)  # settings that name a server count only in the user's own home
-        config = self._world.home / ".config" / "unified-state" / "config.toml"
-        config.parent.mkdir(parents=True, exist_ok=True)
-        named = f'postgres_dsn = "{server.dsn()}"\npostgres_organisation = "{server.organisation}"\n'
-        config.write_text(f"postgres_enabled = true\n{named}", encoding="utf-8")
-        with Archive(str(self._own())) as archive:
-            server.agree(archive, "scale")
-        yield "sync --limit 2000, a first one", self._command("sync", "--limit", "2000")
-        yield f"sync, {_NEW} new steps", self._sync
-        yield "sync, nothing new", self._command("sync")
-        yield "search --team", self._command("search", "retry build budget", "--team")
-        yield "status, with a server", self._command("status")
-        yield "doctor, with a server", self._command("doctor")
-        config.unlink()
-
-    def _sync(self) -> Run:
-        """Let the server lack the newest steps, and have all before."""
-        with Archive(str(self._own())) as archive, archive.transaction():
-            archive.run("UPDATE outbox_server SET step = (SELECT max(id) FROM step) - ?", _NEW)
-        return [PROGRAM, "sync"], b""
 
     def _forget(self, *what: str) -> Run:
         return [PROGRAM, "forget", *what, "--yes"], b""

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.arguments import described
 from benchmarks.bm25 import Bm25
-from benchmarks.packed import read_json
+from benchmarks.conversations import read_json
 from benchmarks.retrieval import Found, Summed, print_found
 from benchmarks.temporary_project import temporary_workspace
 from unified_state.archive.archive import Archive

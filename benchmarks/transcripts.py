@@ -87,7 +87,7 @@ def said(entry: Entry) -> str:
             case "tool_use":
                 texts += strings(block.get("input"))
             case "tool_result":
-                texts.append(_result(block))
+                texts.append(result_of(block))
     return "\n".join(texts)
 
 
@@ -103,7 +103,7 @@ def strings(value: Any) -> list[str]:
 def calls(entries: Iterable[Entry]) -> Iterator[Call]:
     """Every tool call, in order, with the result that it had."""
     found = [(entry["type"], block) for entry in entries for block in blocks(entry)]
-    results = {block.get("tool_use_id"): _result(block) for _, block in found if block.get("type") == "tool_result"}
+    results = {block.get("tool_use_id"): result_of(block) for _, block in found if block.get("type") == "tool_result"}
     for speaker, block in found:
         if speaker == "assistant" and block.get("type") == "tool_use":
             given = block.get("input")
@@ -112,7 +112,8 @@ def calls(entries: Iterable[Entry]) -> Iterator[Call]:
             )
 
 
-def _result(block: Entry) -> str:
+def result_of(block: Entry) -> str:
+    """The text of a tool's result."""
     content = block.get("content")
     parts = content if isinstance(content, list) else [{"text": content}]
     return "\n".join(text for part in parts if isinstance(part, dict) for text in strings(part.get("text")))

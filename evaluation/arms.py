@@ -9,19 +9,6 @@ WORKING_SET, AT_THE_PROMPT, AT_THE_ACTION = "working-set", "at-the-prompt", "at-
 PARTS = ("rules", WORKING_SET, "found", AT_THE_PROMPT, AT_THE_ACTION)
 ABLATIONS = tuple(f"no-{part}" for part in PARTS)
 ARMS = (BARE, PLACEBO, TAIL, NATIVE, GREP, OURS, *ABLATIONS)
-ABOUT = {
-    BARE: "the client's summary alone",
-    PLACEBO: "as many tokens of what unified-state gives in another project",
-    TAIL: "as many tokens of the last turns, verbatim",
-    NATIVE: "the client's own memory: CLAUDE.md and its memory folder",
-    GREP: "the transcript in a folder, and a line that says so",
-    OURS: "all of unified-state, with reminders on",
-    "no-rules": "without what the user said or confirmed as a rule",
-    "no-working-set": "without files, commands and the last turns",
-    "no-found": "without passages of the agent's own texts",
-    "no-at-the-prompt": "without the archived turns that the prompt is about",
-    "no-at-the-action": "without the line before an edit",
-}
 
 
 def known_arms(given: str) -> list[str]:

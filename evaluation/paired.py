@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.averages import Average, average
+from benchmarks.averages import Average, average, short
 
 ALPHA, POWER = 0.05, 0.8
 _Z_ALPHA, _Z_POWER = 1.959964, 0.841621  # standard normal quantiles of 1 - ALPHA / 2 and of POWER
@@ -33,6 +33,20 @@ def compare(arm: Sequence[float], other: Sequence[float]) -> Compared:
     differences = [one - two for one, two in zip(arm, other, strict=True)]
     better, worse = sum(value > 0 for value in differences), sum(value < 0 for value in differences)
     return Compared(average(differences), better, worse, mcnemar(better, worse))
+
+
+def interval(values: Sequence[float]) -> str:
+    """The mean and its interval, as tables print them."""
+    mean = average(values)
+    return f"{short(mean.mean)} ({short(mean.low, 2)} to {short(mean.high, 2)})"
+
+
+def against(values: Sequence[float], others: Sequence[float]) -> str:
+    """What differs from the same tasks in another arm, as tables print it; nothing without any."""
+    if not others:
+        return ""
+    compared = compare(values, others)
+    return f"+{compared.better} -{compared.worse}, p {compared.p:.3f}"
 
 
 def mcnemar(better: int, worse: int) -> float:

@@ -120,8 +120,6 @@ SLOW = {
     "acceptance/test_long_lines.py",
     "acceptance/test_rules_come_back.py",
     "acceptance/test_typed_api.py",
-    "benchmarks/test_outbox.py",
-    "benchmarks/test_scale.py",
     "benchmarks/test_scale_commands.py",
     "evaluation/test_dry_run.py",
     "restore/test_preview.py",

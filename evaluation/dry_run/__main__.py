@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.arguments import described
 from evaluation.arms import known_arms
 from evaluation.dry_run.contexts import Outcome, outcomes, placebo_of, size_of
-from evaluation.dry_run.play import play
+from evaluation.dry_run.session import play
 from evaluation.dry_run.stories import decision_stories, find_works, question_stories
 from evaluation.dry_run.tables import tables
 from evaluation.paired import effect_lines

@@ -7,12 +7,16 @@ Invariant: a session in a temporary folder with a home of its own; nothing of th
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
@@ -210,3 +214,18 @@ def _context(done: Done) -> str:
     except ValueError:
         return done.out
     return str(output.get("additionalContext", ""))
+
+
+def play(stories: Sequence[Story]) -> list[Told]:
+    """What the product tells in each story; stories of one session are played together."""
+    groups = [list(group) for _, group in groupby(stories, key=lambda story: (story.decided, story.works))]
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        return [told for group in pool.map(play_group, groups) for told in group]
+
+
+def play_group(stories: Sequence[Story]) -> list[Told]:
+    """Play stories that are the same up to their last prompt."""
+    with tempfile.TemporaryDirectory(prefix="unified-state-") as folder:
+        session = Session(stories[0], Path(folder) / "s")
+        session.compact_all()
+        return [session.play_again(story) for story in stories]

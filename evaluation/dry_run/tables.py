@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from benchmarks.averages import average, short
+from benchmarks.averages import short
 from evaluation.arms import ABLATIONS, BARE, OURS
 from evaluation.dry_run.contexts import AGENTS, READS, Outcome
-from evaluation.paired import compare
+from evaluation.paired import against, compare, interval
 
 KINDS = {
     "decision": "A decision, then real work and real summaries that did not see it",
@@ -36,7 +36,7 @@ def _table(found: Sequence[Outcome], arms: Sequence[str]) -> list[str]:
         cells = [arm]
         for agent in AGENTS:
             values = _answered(found, arm, agent)
-            cells += [_interval(values), _against(values, _answered(found, BARE, agent)) if arm != BARE else ""]
+            cells += [interval(values), against(values, _answered(found, BARE, agent)) if arm != BARE else ""]
         cells.append(short(fmean(one.held for one in _of(found, arm, READS))))
         cells += [f"{fmean(one.tokens for one in _of(found, arm, agent)):,.0f}" for agent in AGENTS]
         lines.append(f"| {' | '.join(cells)} |")
@@ -60,15 +60,3 @@ def _of(found: Sequence[Outcome], arm: str, agent: str) -> list[Outcome]:
 
 def _answered(found: Sequence[Outcome], arm: str, agent: str) -> list[float]:
     return [outcome.answered for outcome in _of(found, arm, agent)]
-
-
-def _interval(values: Sequence[float]) -> str:
-    mean = average(values)
-    return f"{short(mean.mean)} ({short(mean.low, 2)} to {short(mean.high, 2)})"
-
-
-def _against(values: Sequence[float], bare: Sequence[float]) -> str:
-    if not bare:
-        return ""
-    compared = compare(values, bare)
-    return f"+{compared.better} -{compared.worse}, p {compared.p:.3f}"

@@ -106,7 +106,7 @@ def _plans(options: argparse.Namespace, tasks: list[Task]) -> list[Plan]:
         if options.transcripts is None:
             message = "the arms tail and placebo need --transcripts, a folder of transcripts with compactions"
             raise CannotStartError(message)
-        from evaluation.dry_run.sizes import sizes_of
+        from evaluation.dry_run.contexts import sizes_of
 
         sizes = sizes_of(tasks, options.transcripts, options.compactions)
     return [

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from benchmarks.averages import average, short
+from benchmarks.averages import short
 from evaluation.arms import ARMS, BARE
-from evaluation.paired import compare
+from evaluation.paired import against, interval
 
 Json = dict[str, Any]
 MEASURES = {
@@ -43,19 +43,14 @@ def summary(results: Sequence[Json]) -> str:
 
 
 def _cells(results: Sequence[Json], own: Sequence[Json], arm: str) -> list[str]:
-    mean = average([float(one["solved_at_once"]) for one in own])
     ours, bare = pairs(results, arm, BARE)
-    against = ""
-    if arm != BARE and ours:
-        compared = compare(ours, bare)
-        against = f"+{compared.better} -{compared.worse}, p {compared.p:.3f}"
     means = [f"{fmean(float(one[measure]) for one in own):,.2f}" for measure in MEASURES]
     solved = short(fmean(float(one["solved"]) for one in own))
     return [
         arm,
         str(len(own)),
-        f"{short(mean.mean)} ({short(mean.low, 2)} to {short(mean.high, 2)})",
-        against,
+        interval([float(one["solved_at_once"]) for one in own]),
+        against(ours, bare) if arm != BARE else "",
         solved,
         *means,
     ]

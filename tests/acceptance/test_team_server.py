@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cutting_proxy import CuttingProxy
 from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
+from tests.cutting_proxy import CuttingProxy
 from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
 from unified_state.model.history_records import HistoryRecord, StoredStep

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.averages import average, macro_average, short
+from benchmarks.averages import average, short
 
 
 def test_the_interval_is_the_same_in_every_run_and_holds_the_mean() -> None:
@@ -10,10 +10,6 @@ def test_the_interval_is_the_same_in_every_run_and_holds_the_mean() -> None:
     assert found == average([0.0, 0.5, 1.0, 0.5])
     assert found.mean == 0.5
     assert 0.0 <= found.low < 0.5 < found.high <= 1.0
-
-
-def test_a_large_group_counts_no_more_than_a_small_one() -> None:
-    assert macro_average([1.0, 0.0, 0.0, 0.0], ["small", "large", "large", "large"]) == 0.5
 
 
 def test_shares_are_printed_without_the_zero() -> None:

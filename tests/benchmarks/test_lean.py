@@ -85,7 +85,7 @@ def test_what_the_client_takes_from_no_hook_is_told_apart(folder: Path) -> None:
 
 
 def test_the_tables_of_a_folder_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert lean.main([str(folder), "--halves", "--sessions"]) == 0
+    assert lean.main([str(folder)]) == 0
     printed = capsys.readouterr().out
     assert (
         printed.index("All output") < printed.index("Other output") < printed.index("By kind: unified-state, level 2")

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import locomo, retrieval
 from benchmarks.conversations import write_transcripts
-from benchmarks.locomo_data import load_conversations
+from benchmarks.locomo import load_conversations
 
 CONVERSATION = {
     "speaker_a": "Ada",

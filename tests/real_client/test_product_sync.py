@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from benchmarks.cutting_proxy import CuttingProxy
+from tests.cutting_proxy import CuttingProxy
 from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
 from tests.sandboxed.product import Product

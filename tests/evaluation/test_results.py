@@ -9,7 +9,6 @@ import pytest
 from evaluation.live.measures import repeated
 from evaluation.live.results import Json, Results, write_result
 from evaluation.live.summary import summary
-from evaluation.page import main, page
 from tests.acceptance.transcripts import Transcript
 
 
@@ -34,15 +33,6 @@ def test_the_summary_pairs_the_arms_by_task(results: Results) -> None:
     lines = summary(results.all()).splitlines()
     assert lines[2].startswith("| bare | 8 | .125 (.00 to .38) |")
     assert lines[3].startswith("| unified-state | 8 | 1.00 (1.0 to 1.0) | +7 -0, p 0.016 |")
-
-
-def test_the_page_has_plots_and_what_was_registered(results: Results, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    assert main([str(results.root), str(tmp_path / "page.html")]) == 0
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert text.count("<svg") == 3
-    assert "&quot;model&quot;: &quot;m&quot;" in text
-    assert page(results) == text  # the same files give the same page
 
 
 def test_a_run_that_fails_leaves_nothing(results: Results) -> None:

@@ -1,4 +1,4 @@
-"""The benchmark of search, on an archive of a few hundred steps."""
+"""Archives for benchmarks, of a few hundred steps."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.known_items import Exhaustive, measure
 from benchmarks.long_archive import word, write_archive
-from benchmarks.search import share_of_exhaustive
 from benchmarks.side_by_side import Contender, ratio
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import count_having, count_steps
@@ -36,20 +34,6 @@ def test_words_are_as_frequent_as_their_ranks_say(path: Path) -> None:
     with Archive(str(path)) as archive:
         counts = list(count_having(archive, [word(rank) for rank in (5, 50, 5_000)], STEPS).values())
     assert counts == sorted(counts, reverse=True)
-
-
-def test_where_few_steps_match_search_finds_what_scoring_all_would(path: Path) -> None:
-    assert share_of_exhaustive(path, "T-00001") == 1
-
-
-def test_known_items_are_looked_for_in_each_class_and_age(path: Path) -> None:
-    with Archive(str(path)) as archive:
-        found = list(measure(archive, Exhaustive(archive), 2))
-    assert [one.name for one in found] == [
-        f"{kind}, {age}" for kind in ("common", "medium", "rare", "question") for age in ("old", "new")
-    ]
-    assert all(0 <= share <= 1 for one in found for share in (one.exhaustive, one.found, one.overlap))
-    assert max(one.found for one in found) == 1
 
 
 def test_the_ratio_is_the_median_of_the_rounds() -> None:
