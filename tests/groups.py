@@ -26,7 +26,6 @@ MARKERS = {
     "extras/blame/test_hostile_repositories.py": "process",
     "structure/test_flaky.py": "process",
     "structure/test_hermetic.py": "process",
-    "structure/test_journeys.py": "process",
     "structure/test_start_up.py": "process",
     "structure/test_wheel.py": "process",
     "extras/team": "server",

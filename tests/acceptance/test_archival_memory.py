@@ -20,20 +20,6 @@ def prompts(project: Project, session: str = "s") -> list[str]:
     return [line["text"] for line in project.export(session) if line["kind"] == "prompt"]
 
 
-def test_archiving_goes_on_when_a_session_grows_beyond_any_window(project: Project, tmp_path: Path) -> None:
-    """100 prompts of 12 entries: a window of 500 messages would close in the middle."""
-    written, path = Transcript("s"), tmp_path / "s.jsonl"
-    for number in range(100):
-        written.prompt(f"prompt {number}")
-        for step in range(5):
-            written.call("Bash", {"command": f"step {step}"}, f"output {number} {step}")
-        written.text("Done.")
-        if number % 20 == 19:
-            project.keep(written, path, "UserPromptSubmit")
-    assert kept(project.export("s")) == said(written.content)
-    assert project.ask("status")["turns"] == 100
-
-
 def test_a_ref_names_the_same_turn_for_ever_while_the_session_grows(project: Project, tmp_path: Path) -> None:
     written, path = Transcript("s"), tmp_path / "s.jsonl"
     written.turn(1)
@@ -93,21 +79,6 @@ def test_equal_turns_are_all_kept_in_one_session_and_across_sessions(project: Pr
             written.text("Done.")
         project.keep(written, tmp_path / f"{name}.jsonl")
     assert [prompts(project, name) for name in ("s", "t")] == [["continue"] * 3] * 2
-
-
-def test_what_the_client_wrote_in_the_user_s_place_is_not_the_user_s_word(project: Project, tmp_path: Path) -> None:
-    written = Transcript("s")
-    written.prompt("really mine")
-    written.prompt("<local-command-caveat>Caveat: run directly</local-command-caveat>", isMeta=True)
-    written.prompt("<command-name>/model</command-name>")
-    written.prompt("<local-command-stdout>Set model</local-command-stdout>")
-    written.prompt("[Request interrupted by user]")
-    written.prompt("<task-notification>done</task-notification>", origin={"kind": "task-notification"})
-    written.entry("user", message={"role": "user", "content": "a subagent's task"}, isSidechain=True, agentId="a")
-    written.compaction("Summary of all")
-    project.keep(written, tmp_path / "s.jsonl")
-    own = [line["text"] for line in project.export("s") if line["kind"] == "prompt" and "agent" not in line]
-    assert own == ["really mine"]
 
 
 def test_nothing_is_ever_deleted_by_age_by_use_or_by_the_number_of_compactions(

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import subprocess
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -69,69 +67,6 @@ def strike(project: Project, word: bytes, *, at: int = 0) -> bytes:
 def set_aside(project: Project) -> list[bytes]:
     """The archives that were set aside."""
     return [path.read_bytes() for path in project.archive.parent.glob("archive.damaged-*.db")]
-
-
-@pytest.mark.parametrize(
-    ("word", "at", "first"),
-    [
-        (b"tableitem", 6, "decision list"),
-        (b"CREATE TRIGGER item_recorded", 8, "decision add"),
-        (b"tablemeta", 2, "SessionStart"),
-    ],
-)
-def test_a_byte_of_the_schema_is_damage_and_nothing_is_lost_by_it(
-    filled: Project, word: bytes, at: int, first: str
-) -> None:
-    before = filled.export()
-    damaged = strike(filled, word, at=at)
-    ways = {
-        "decision list": lambda: filled.run("decision", "list"),
-        "SessionStart": lambda: filled.hook("SessionStart", "brief", source="startup"),
-        "decision add": lambda: filled.run("decision", "add", "more", "--rationale", "r"),
-    }
-    done: Done = ways[first]()
-    assert (done.code, "Traceback" in done.err) == (0, False)
-    assert "set aside" in (done.out if first == "SessionStart" else done.err)
-    assert done.err.count("\n") == (first != "SessionStart")
-    assert set_aside(filled) == [damaged]
-    assert [item["decision"] for item in filled.ask("decision", "list")][: len(TEXTS)] == TEXTS
-    assert filled.export() == before
-    assert "[HEALTH]" in restored(filled)
-    assert "archive.damaged-1.db" in filled.run("doctor").out
-
-
-def test_doctor_says_that_a_byte_of_the_schema_is_damaged_and_leaves_it(filled: Project) -> None:
-    damaged = strike(filled, b"tableitem", at=6)
-    done = filled.run("doctor")
-    assert (done.code, done.err) == (1, "")
-    assert "BAD archive" in done.out
-    assert "set aside at the next use" in done.out
-    assert filled.archive.read_bytes() == damaged
-
-
-def test_a_byte_in_the_text_of_an_item_hides_no_item_and_that_one_is_shown_as_far_as_it_can_be_read(
-    filled: Project,
-) -> None:
-    before = filled.export()
-    damaged = strike(filled, b"Decision 3: use", at=4)
-    done = filled.run("decision", "list", "--json")
-    shown = [item["decision"] for item in json.loads(done.out)]
-    assert (done.code, done.err.count("\n"), "set aside" in done.err) == (0, 1, True)
-    assert shown == [*TEXTS[:3], "Deci\ufffdion 3: use port 8003", *TEXTS[4:]]
-    assert set_aside(filled) == [damaged]
-    assert filled.export() == before
-
-
-def test_a_byte_of_an_index_is_damage_and_hides_no_item(filled: Project) -> None:
-    raw = bytearray(filled.archive.read_bytes())
-    with closing(sqlite3.connect(filled.archive)) as archive:
-        (root,) = archive.execute("SELECT rootpage FROM sqlite_master WHERE name = 'item_by_kind'").fetchone()
-    page = (root - 1) * 4096
-    raw[raw.index(b"decision", page)] ^= 0x10
-    filled.archive.write_bytes(raw)
-    done = filled.run("decision", "list", "--json")
-    assert "set aside" in done.err
-    assert [item["decision"] for item in json.loads(done.out)] == TEXTS
 
 
 def test_the_archive_of_another_repository_is_asked_about_and_not_written_into(filled: Project, tmp_path: Path) -> None:

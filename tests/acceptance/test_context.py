@@ -80,15 +80,6 @@ def test_each_phase_saves_the_state_and_is_told_once(session: Session) -> None:
     assert session.project.state()["trigger"] == "threshold"
 
 
-def test_where_the_client_compacted_by_itself_is_where_it_will(session: Session) -> None:
-    session.turn(140_000)
-    session.compact()
-    session.turn(20_000)
-    context = session.context()
-    assert (context["compacts_at"], context["known_from"]) == (150_000, "compactions")
-    assert [cut["pre_tokens"] for cut in context["compactions"]] == [150_000]
-
-
 def test_it_can_be_switched_off(session: Session) -> None:
     off = {"UNIFIED_STATE_CONTEXT_AUTOPILOT": "off"}
     assert [session.turn(tokens, **off) for tokens in (100_000, 150_000, 155_000)] == ["", "", ""]

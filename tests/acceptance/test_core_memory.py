@@ -57,19 +57,6 @@ def test_an_id_names_its_item_for_ever_also_after_it_left_the_file(
     assert project.ask("show", "D1")["superseded_by"] == superseding
 
 
-def test_a_blocking_constraint_is_not_pushed_out_by_trivial_ones(
-    project: Project, manager: UnifiedStateManager
-) -> None:
-    manager.add_constraint("MUST keep API v1", "user", blocking=True)
-    manager.add_decision("Drop the old tables", "r", reversible=False)
-    manager.add_open_question("Which license?", "legal asks", "high")
-    for number in range(40):
-        manager.add_constraint(f"trivial {number} {'and so on ' * 15}", "lint")
-    assert shown(project, "constraints")[0] == "C1"
-    assert (shown(project, "decisions"), shown(project, "openQuestions")) == (["D1"], ["Q1"])
-    assert len(project.ask("constraint", "list")) == 41
-
-
 def test_what_a_session_noted_is_in_reach_when_it_has_ended(project: Project) -> None:
     UnifiedStateManager(project.folder, "first").save_state(highlights=["seen"], actions=["finish it"])
     assert project.hook("SessionEnd", session_id="first").code == 0
@@ -77,14 +64,6 @@ def test_what_a_session_noted_is_in_reach_when_it_has_ended(project: Project) ->
     assert project.state()["summaries"]["contextHighlights"] == ["new"]
     told = project.ask("load")["summaries"]
     assert (told["contextHighlights"], told["pendingActions"]) == (["seen", "new"], ["finish it"])
-
-
-def test_the_token_budget_holds_whatever_is_added(project: Project, manager: UnifiedStateManager) -> None:
-    for number in range(10):
-        manager.add_decision(f"{number} {'a long decision ' * 250}", "r")
-        manager.add_evidence("output", f"{number} {'日本語の出力 ' * 60}", "make")
-        assert size(project) <= MOST_TOKENS
-    assert project.state()["tokenMetrics"]["budgetStatus"] in ("healthy", "warning")
 
 
 def test_a_compaction_keeps_every_structured_section(project: Project, manager: UnifiedStateManager) -> None:
@@ -161,13 +140,6 @@ def test_the_age_is_that_of_the_save_not_of_the_last_addition_or_of_the_file(pro
     age = project.ask("age")
     assert (round(age["ageMinutes"]), age["recent"]) == (60, False)
     assert project.run("age", "--max-age", "30").code == 1
-
-
-def test_long_evidence_is_kept_word_for_word_though_the_file_shows_its_beginning(project: Project) -> None:
-    content = "line of output\n" * 5000 + "  the end\t"
-    alias = project.ask("evidence", "add", "output", content, "--source", "make")["id"]
-    assert project.ask("show", alias)["body"]["content"] == content
-    assert len(project.state()["evidenceLedger"][0]["content"]) <= 500
 
 
 def _saved_at(project: Project, moment: str) -> None:

@@ -176,32 +176,6 @@ def test_a_second_undo_takes_the_change_before_and_then_there_is_nothing(project
     assert set(statuses(project).values()) == {"dismissed"}
 
 
-@pytest.mark.parametrize("kind", ["decision", "attempt"])
-def test_undo_takes_an_addition_back_and_not_the_drop_before_it(recorded: Project, kind: str) -> None:
-    added = {
-        "decision": ("swordfish", "--rationale", "x"),
-        "attempt": ("swordfish", "--outcome", "x"),
-    }
-    ends_well(recorded.run("drop", "D1"))
-    before = statuses(recorded)
-    ref = json.loads(ends_well(recorded.run(kind, "add", *added[kind], "--json")))["id"]
-    assert f"undone: addition, just now\n  {ref} is dismissed now: swordfish" in ends_well(recorded.run("undo"))
-    assert statuses(recorded) == {**before, ref: "dismissed"}
-    assert "swordfish" not in recorded.run("preview", "--startup").out + recorded.state_path.read_text(encoding="utf-8")
-    assert body(recorded, ref)["resolution"] == "its addition was undone"
-    ends_well(recorded.run("reopen", ref))  # nothing is lost
-    assert statuses(recorded)[ref] == "active"
-
-
-def test_only_the_user_at_a_terminal_undoes_that_a_rule_was_added(recorded: Project) -> None:
-    words = ("constraint", "add", "Keep the API", "--source", "me", "--blocking")
-    ref = json.loads(ends_well(recorded.run(*words, "--json")))["id"]
-    for done in (recorded.run("undo"), recorded.run("undo", **AGENT), recorded.at_terminal("undo", answer="no")):
-        assert (done.code, statuses(recorded)[ref]) == (2, "active")
-    assert f"only the user undoes the addition of {ref}" in recorded.run("undo").err
-    assert f"{ref} is dismissed now" in ends_well(recorded.at_terminal("undo"))
-
-
 def test_an_edit_of_a_proposal_is_one_change(recorded: Project) -> None:
     assert recorded.run("drop", "D1", **AGENT).code == 2  # which leaves a proposal, D2
     before = statuses(recorded)
@@ -248,18 +222,6 @@ def test_an_agent_undoes_what_it_did_in_its_session_and_nothing_of_the_user(reco
     assert f"{ref} is dismissed now" in ends_well(recorded.run("undo", **AGENT))
     assert recorded.run("undo", **AGENT).code == 2
     assert "D1 is active now" in ends_well(recorded.run("undo"))
-
-
-def test_an_agent_proposes_to_change_what_the_user_said(recorded: Project) -> None:
-    done = recorded.run("edit", "D1", "Use Redis", **AGENT)
-    assert (done.code, "D1 stays as it is until the user accepts D2" in done.err) == (0, True)
-    done = recorded.run("drop", "D1", **AGENT)
-    assert (done.code, "only the user drops D1" in done.err, "inbox accept D3" in done.err) == (2, True, True)
-    assert {ref: statuses(recorded)[ref] for ref in ("D1", "D2", "D3")} == {
-        "D1": "active", "D2": "proposed", "D3": "proposed"
-    }  # fmt: skip
-    ends_well(recorded.run("inbox", "accept", "D3"))
-    assert statuses(recorded)["D1"] == "superseded"
 
 
 def test_work_is_shown_and_an_emptied_title_prints_nothing(project: Project) -> None:

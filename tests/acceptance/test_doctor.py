@@ -15,9 +15,7 @@ import pytest
 
 from unified_state import __version__
 from unified_state.hosts.install.hook_launcher import launcher_text
-from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.settings import default_data_dir
 
 from .product import Project
 from .transcripts import Transcript
@@ -83,13 +81,6 @@ def test_beside_install_the_plugin_leaves_the_work_to_it(
     assert found["hooks (local)"]["ok"]
 
 
-def test_a_plugin_that_is_turned_off_does_not_count(project: Project, checks: Callable[..., dict[str, Any]]) -> None:
-    enable_plugin(project, settings={"enabledPlugins": {"unified-state@unified-state": False}})
-    found = checks()
-    assert "plugin" not in found
-    assert not found["hooks"]["ok"]
-
-
 def test_hooks_that_run_another_version_are_told(
     project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
 ) -> None:
@@ -102,29 +93,6 @@ def test_hooks_that_run_another_version_are_told(
     found = checks()["hooks (local)"]
     assert not found["ok"]
     assert found["message"].endswith(f"run unified-state {OTHER}, this is {__version__}")
-
-
-def write_long_form(path: Path, root: str = PACKAGE_ROOT, interpreter: str = sys.executable) -> None:
-    """Put hooks into settings as versions before the launcher wrote them."""
-    text = json.dumps({"hooks": hook_groups(default_data_dir())})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text.replace(f"'{PACKAGE_ROOT}'", f"'{root}'").replace(sys.executable, interpreter))
-
-
-def test_hooks_of_an_earlier_version_of_ours_are_known_and_replaced(
-    project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
-) -> None:
-    path = project.folder / ".claude" / "settings.local.json"
-    write_long_form(path)
-    assert checks()["hooks (local)"]["message"] == f"9 handlers in {path}"
-    write_long_form(path, str(other_root))
-    assert checks()["hooks (local)"]["message"].endswith(f"run unified-state {OTHER}, this is {__version__}")
-    assert project.run("install").code == 0
-    assert "unified_state.interfaces" not in path.read_text()
-    assert checks()["hooks (local)"]["message"] == f"9 handlers in {path}"
-    write_long_form(path)
-    assert project.at_terminal("uninstall").code == 0
-    assert json.loads(path.read_text()) == {}
 
 
 @pytest.mark.parametrize("damage", ["gone", "not executable", "its interpreter is gone"])

@@ -60,24 +60,6 @@ def many(prepared: Prepared) -> Project:
     return prepared(fill)
 
 
-def test_no_segment_has_a_forgotten_word_or_step_any_more(many: Project) -> None:
-    before = indexed_words(many.archive)
-    assert before[WORD] == {TAKEN, TAKEN + 1}
-    done = many.run("forget", "--match", WORD, "--yes")
-    assert (done.code, "has none of their words any more" in done.out) == (0, True), done
-    after = indexed_words(many.archive)
-    assert WORD not in after
-    assert {TAKEN, TAKEN + 1}.isdisjoint(set().union(*after.values()))
-    assert after == {word: left for word, steps in before.items() if (left := steps - {TAKEN, TAKEN + 1})}, (
-        "another word has changed"
-    )
-    packed, raw = pack(LONG), many.archive.read_bytes()
-    assert isinstance(packed, bytes)
-    assert (WORD.encode() in raw, packed in raw) == (False, False)
-    assert many.run("search", WORD).out == ""
-    assert many.ask("search", "u49999")[0]["ref"] == "S49999"
-
-
 def test_prompts_are_archived_as_ever_beside_a_forget(many: Project) -> None:
     """A prompt that waits for four seconds would have to wait for the archive."""
     forget = _forgetting(many, "--session", "session-50")

@@ -423,13 +423,6 @@ def test_of_several_files_nothing_is_imported_where_one_is_damaged(theirs: Proje
     assert project.archives == []
 
 
-def test_a_pipe_is_refused_since_a_file_is_read_twice(theirs: Project, project: Project) -> None:
-    whole = exported(theirs, theirs.home / "whole.jsonl")
-    done = project.execute(("bash", "-c", f"cat {whole} | {' '.join(PROGRAM)} import /dev/stdin"), "", {})
-    assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "is no file" in done.err
-
-
 def test_without_an_archive_proposals_wait_for_the_users_word_too(
     project: Project, write_settings: Callable[[str], None]
 ) -> None:

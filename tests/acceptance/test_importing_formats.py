@@ -48,38 +48,11 @@ def test_what_all_programs_kept_is_imported_once_binds_nobody_and_no_file_of_the
     assert "real database" not in json.dumps(restored(project, tmp_path / "s.jsonl", source="startup"))
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "at"),
-    [
-        ("beads", "watermark too new", "2026-11-18T09:00"),
-        ("specstory", "monotonic clock", "2025-10-01T23:30"),
-        ("cline", "column renamed high_water", "2026-11-21T09:00"),
-        ("copilot-cli", "4711 tombstones", "2026-11-21T11:00"),
-    ],
-)
-def test_it_is_found_with_its_time(project: Project, tmp_path: Path, name: str, words: str, at: str) -> None:
-    imported(project, made(tmp_path, name, project.folder))
-    assert at in {hit["timestamp"][:16] for hit in project.ask("search", words)}
-
-
 def test_aiders_times_are_those_of_the_machines_zone(project: Project, tmp_path: Path) -> None:
     folder = made(tmp_path, "aider", project.folder)
     done = project.run("import", str(folder), TZ="Asia/Tokyo")
     assert done.code == 0, done
     assert "2026-11-16T05:43" in {hit["timestamp"][:16] for hit in project.ask("search", "hybrid clock with a test")}
-
-
-def test_a_question_is_resolved_by_an_import_after_its_issue_was_closed(project: Project, tmp_path: Path) -> None:
-    folder = made(tmp_path, "beads", project.folder)
-    imported(project, folder)
-    assert question(project, "Write the hybrid clock")["status"] == "proposed"
-    path = folder / "issues.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    issue = json.loads(lines[1])
-    closed = {"status": "closed", "updated_at": "2026-11-20T08:00:00Z", "closed_at": "2026-11-20T08:00:00Z"}
-    path.write_text("\n".join([lines[0], json.dumps(issue | closed), *lines[2:]]), encoding="utf-8")
-    imported(project, folder)
-    assert question(project, "Write the hybrid clock")["status"] == "resolved"
 
 
 def test_an_item_that_the_user_accepted_stays_as_it_is(project: Project, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from .conftest import Prepared
 from .product import Project
-from .test_status_line import StatusLine
 from .transcripts import Transcript
 
 AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s"}
@@ -154,11 +153,3 @@ def test_the_user_learns_once_ever_that_something_waits(waiting: Project) -> Non
     told = started(waiting, "another")
     assert told == "1 recorded item waits for confirmation (unified-state inbox)"  # the others were told
     assert started(waiting, "a fourth") == ""
-
-
-def test_the_status_line_counts_what_waits(waiting: Project) -> None:
-    status = StatusLine(waiting, waiting.folder / ".claude" / "settings.local.json")
-    status.install()
-    count = len(waiting.ask("inbox"))
-    assert f" · {count} wait · " in status.lines()[0]
-    assert len(status.lines(COLUMNS="60")[0]) <= 60

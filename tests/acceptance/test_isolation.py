@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,20 +86,6 @@ def test_a_subfolder_has_the_memory_of_its_repository(known: Project) -> None:
     assert knows_all(deep)
 
 
-@pytest.mark.parametrize("with_state_file", [True, False])
-def test_a_copied_folder_is_a_repository_of_its_own(known: Project, with_state_file: bool) -> None:
-    copy = another(known, "copy")
-    shutil.copytree(known.folder, copy.folder)
-    if not with_state_file:
-        copy.state_path.unlink()
-        assert is_stranger(copy)
-    for command in (("forget", "--session", "s", "--yes"), ("forget", "--match", "mauve", "--yes"), ("scan", "--fix")):
-        copy.run(*command)
-    copy.decide("green")
-    assert knows_all(known)
-    assert copy.export() == []
-
-
 def test_worktrees_share_one_memory_and_removing_one_loses_nothing(known: Project, git: Git) -> None:
     other = another(known, "worktree")
     git("worktree", "add", "--quiet", str(other.folder), "-b", "other", cwd=known.folder)
@@ -153,12 +138,6 @@ def test_a_fresh_clone_is_offered_the_memory_of_another_and_joins_it_only_by_lin
     assert [item["decision"] for item in second.ask("decision", "list")] == [SECRET_PLAN]
     assert second.decide("green") == "D2"
     assert [item["id"] for item in first.ask("decision", "list")] == ["D1", "D2"]
-
-
-@pytest.mark.parametrize("wanted", ["../../../etc", "0123456789abcdef"])
-def test_a_link_to_nothing_is_refused_in_one_line(clones: list[Project], wanted: str) -> None:
-    done = clones[0].run("link", wanted)
-    assert (done.code in (1, 2), done.err.count("\n")) == (True, 1), done
 
 
 def test_an_identity_file_from_a_stranger_leads_nowhere(project: Project) -> None:

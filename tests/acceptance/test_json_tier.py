@@ -70,23 +70,6 @@ def test_what_was_said_is_found_recalled_and_forgotten(chosen: Project, tmp_path
     assert chosen.decide("another") == "D2"
 
 
-def test_a_purge_leaves_nothing(chosen: Project, tmp_path: Path) -> None:
-    written = Transcript("s")
-    written.prompt("the swordfish")
-    chosen.keep(written, tmp_path / "s.jsonl")
-    (tmp_path / "s.jsonl").unlink()
-    assert chosen.run("uninstall", "--purge").code == 0
-    assert b"swordfish" not in all_bytes([chosen.home, chosen.folder])
-
-
-def test_a_project_cannot_choose_the_tier(project: Project) -> None:
-    settings = project.folder / ".claude" / "unified-state.toml"
-    settings.parent.mkdir(exist_ok=True)
-    settings.write_text('tier = "json"\n', encoding="utf-8")
-    assert project.run("decision", "add", "x", "--rationale", "r").code == 0
-    assert len(project.archives) == 1
-
-
 def test_of_eight_at_once_none_is_lost_and_no_id_is_given_twice(chosen: Project) -> None:
     with ThreadPoolExecutor(8) as pool:
         ids = list(pool.map(chosen.decide, [f"decision {number}" for number in range(24)]))

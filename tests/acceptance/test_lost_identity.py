@@ -129,16 +129,6 @@ def test_all_stays_known_and_forbidden_and_the_next_session_rejoins_and_is_told(
     assert "[HEALTH]" in brief(remembered)
 
 
-@pytest.mark.parametrize("way", ["garbage", "folder", "loose link"])
-def test_a_damaged_identity_is_set_aside_as_it_was(remembered: Project, way: str) -> None:
-    WAYS[way](identity(remembered))
-    content = identity(remembered).read_bytes() if way in {"garbage", "empty"} else None
-    brief(remembered)
-    (aside,) = identity(remembered).parent.glob(f"{ID_FILE}.damaged-*")
-    assert content is None or aside.read_bytes() == content
-    assert way != "folder" or (aside / "file").exists()
-
-
 def test_an_unreadable_identity_is_no_new_one(remembered: Project) -> None:
     project = unprivileged(remembered)
     before, raw = project.archive, identity(project).read_bytes()
@@ -180,16 +170,6 @@ def test_a_worktree_brings_the_identity_of_all_back(remembered: Project, git: Ca
     assert (remembered.archive, texts(remembered)) == (before, ["Gold"])
 
 
-def test_a_moved_folder_keeps_its_memory(remembered: Project) -> None:
-    moved = Project(remembered.folder.parent / "moved", remembered.home)
-    remembered.folder.rename(moved.folder)
-    assert decision(pushed(moved)) == "deny"
-    assert "Gold" in brief(moved)
-    identity(moved).unlink()
-    assert texts(moved) == ["Gold"]
-    assert decision(pushed(moved)) == "deny"
-
-
 def test_a_folder_that_moved_and_lost_its_identity_is_told_the_candidate(remembered: Project) -> None:
     moved = Project(remembered.folder.parent / "moved", remembered.home)
     wanted = remembered.archive.parent.name
@@ -202,17 +182,6 @@ def test_a_folder_that_moved_and_lost_its_identity_is_told_the_candidate(remembe
     assert moved.at_terminal("link", wanted).code == 0
     assert texts(moved) == ["Gold"]
     assert decision(pushed(moved)) == "deny"
-
-
-def test_a_clone_takes_no_memory_and_is_told_the_candidate(remembered: Project, git: Callable[..., str]) -> None:
-    clone = Project(remembered.folder.parent / "clone", remembered.home)
-    wanted = remembered.archive.parent.name
-    git("clone", "--quiet", str(remembered.folder), str(clone.folder))
-    text = brief(clone)
-    assert ("Gold" in text, f"`unified-state link {wanted}`" in text) == (False, True)
-    assert texts(clone) == []
-    assert clone.at_terminal("link", wanted).code == 0
-    assert texts(clone) == ["Gold"]
 
 
 def test_a_clone_in_the_place_of_a_lost_checkout_takes_no_memory(remembered: Project, git: Callable[..., str]) -> None:

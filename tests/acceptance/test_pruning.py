@@ -11,7 +11,7 @@ import pytest
 from tests.amount import amount
 from tests.builders import NOW, answer, call, prompt, result, write_transcript
 
-from .product import Project, hook_command
+from .product import Project
 
 Write = Callable[[str], None]
 OLD, YOUNG = "oldzebra", "youngzebra"
@@ -143,25 +143,6 @@ def test_there_is_no_policy_but_the_users_own(archived: Project) -> None:
     assert done.code == 2
     assert "there is no policy" in done.err
     assert "retention_megabytes is ignored" in done.err
-
-
-OTHER_PROGRAMS = (
-    *("CLAUDE_FLOW_RETENTION_DAYS", "CLAUDE_FLOW_AUTO_OPTIMIZE", "CLAUDE_FLOW_AUTOPILOT_PRUNE"),
-    *("CLAUDE_FLOW_AUTOPILOT_WARN", "CLAUDE_FLOW_CONTEXT_AUTOPILOT", "CLAUDE_FLOW_CONTEXT_WINDOW"),
-    *("CLAUDE_FLOW_BLOCK_COMPACTION", "CLAUDE_FLOW_COMPACT_RESTORE_BUDGET", "CLAUDE_FLOW_COMPACT_INSTRUCTION_BUDGET"),
-    *("CLAUDE_TEXT_PRUNE_KEEP", "CLAUDE_TEXT_PRUNE_THRESHOLD", "CLAUDE_TEXT_PRUNE_MAX_CHARS"),
-)
-
-
-def test_all_variables_of_the_seed_together_delete_nothing(archived: Project, tmp_path: Path) -> None:
-    variables = dict.fromkeys(OTHER_PROGRAMS, "1")
-    before = texts(archived), archived.run("export", "--items").out
-    fields = {"session_id": "old", "transcript_path": str(tmp_path / "old.jsonl"), "source": "compact"}
-    for event in ("PreCompact", "SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
-        assert archived.execute(hook_command(event), archived.event(event, **fields), variables).code == 0
-    for command in (("save",), ("load",), ("status",), ("forget", "--policy", "--yes")):
-        assert archived.run(*command, **variables).code in {0, 1, 2}  # some are names of settings, and take numbers
-    assert (texts(archived), archived.run("export", "--items").out) == before
 
 
 def test_an_age_that_is_none_is_refused(archived: Project) -> None:

@@ -53,21 +53,6 @@ def test_what_the_user_typed_comes_back_across_all_earlier_compactions(project: 
     assert sorted(words, key=told.index) == words
 
 
-def test_git_is_told_as_it_is_now(project: Project, tmp_path: Path, git: Callable[..., str]) -> None:
-    written, path = Transcript("s", cwd=str(project.folder)), tmp_path / "s.jsonl"
-    written.call("Edit", {"file_path": f"{project.folder}/kept.py", "old_string": "a", "new_string": "b"}, "updated")
-    project.keep(written, path)
-    (project.folder / "kept.py").write_text("b\n", encoding="utf-8")
-    git("add", "kept.py")
-    git("commit", "--quiet", "--message", "Keep it")
-    (project.folder / "now.py").write_text("c\n", encoding="utf-8")
-    told = all_restored(project, path)
-    assert "latest commit: " in told
-    assert "Keep it" in told
-    assert "changed: now.py" in told
-    assert "not run since" not in told
-
-
 def test_every_ref_in_a_restore_can_be_recalled(project: Project, tmp_path: Path) -> None:
     written, path = Transcript("s"), tmp_path / "s.jsonl"
     for number in range(12):

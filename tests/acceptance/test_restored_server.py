@@ -13,8 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.contracts.contract import step
-from tests.extras.team.team import Team, make_database, send
+from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
 from unified_state.model.history_records import StoredItem, StoredStep
 
@@ -95,33 +94,6 @@ def test_a_server_that_was_restored_from_a_backup_gets_what_came_since_and_loses
     assert (again["again"], again["complete"]) == (True, True)
     assert sorted(database.texts()) == sorted(before)
     assert project.ask("sync") == {**again, "again": False, "told": 0, "new": 0}
-
-
-def test_what_others_sent_to_it_before_one_s_own_sync_hides_nothing(
-    project: Project, database: Database, tmp_path: Path
-) -> None:
-    backup = database.back_up()
-    speak(project, tmp_path / "s2.jsonl", "since it was never warmed")
-    project.ask("sync")
-    database.restore(backup)
-    send(database.open("bob"), *(step(number) for number in range(1, 1_000)))
-    assert project.ask("sync")["again"] is True
-    assert "since it was never warmed" in database.texts()
-
-
-def test_what_is_sent_again_in_several_runs_is_begun_anew_once(
-    project: Project, database: Database, tmp_path: Path
-) -> None:
-    backup = database.back_up()
-    speak(project, tmp_path / "s2.jsonl", "why is the cache cold")
-    project.decide("Warm the cache")
-    project.ask("sync")
-    before = database.texts()
-    database.restore(backup)
-    runs = [project.ask("sync", "--limit", "1") for _ in range(8)]
-    assert [run["again"] for run in runs] == [True, *[False] * 7]
-    assert runs[-1]["complete"]
-    assert database.texts() == before
 
 
 def test_a_standby_that_lags_behind_is_no_reason_to_send_everything_again(

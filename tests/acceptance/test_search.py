@@ -16,8 +16,6 @@ from .product import PATIENCE, PROGRAM, Project
 from .transcripts import Transcript
 
 Git = Callable[..., str]
-# What would be syntax to FTS5 or to the shell, and what is no text at all.
-SYNTAX = ('parser"', "^parser", "text:parser", "NEAR(parser cache, 5)", "- parser", "\u0301", "?!", "", "\t\x1b[31m")
 
 
 def about_the_parser() -> Transcript:
@@ -48,13 +46,6 @@ def known(prepared: Prepared) -> Project:
 def refs(project: Project, *arguments: str) -> list[str]:
     """The refs of the hits that show a match."""
     return [hit["ref"] for hit in project.ask("search", *arguments) if "**" in hit["snippet"]]
-
-
-def test_no_query_is_ever_read_as_syntax(known: Project) -> None:
-    for query in SYNTAX:
-        done = known.run("search", "--json", "--", query)
-        assert (done.code, done.err.count("\n")) == (0, 0 if json.loads(done.out) else 1), done
-        assert bool(json.loads(done.out)) >= ("parser" in query), query
 
 
 def test_a_query_in_bytes_that_are_no_text_is_a_query(known: Project) -> None:

@@ -14,7 +14,7 @@ from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.amount import amount
 from unified_state.lib.package import extra_line
 
-from .product import PROGRAM, Project, archive_is_whole, told_in_one_line
+from .product import PROGRAM, Project, archive_is_whole
 from .striking import command_struck_at, run_struck
 from .transcripts import Transcript
 
@@ -63,19 +63,6 @@ def test_the_model_keeps_and_sends_nothing_about_the_user(archived: Project) -> 
     assert [path for path in archived.home.rglob("*") if "onnxruntime" in path.name] == []
 
 
-def test_without_its_folder_minilm_says_in_one_line_what_to_do_and_search_goes_on_by_words(
-    archived: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(VARIABLE)
-    done = archived.run("embed")
-    assert told_in_one_line(done), done
-    assert "needs minilm_folder, the absolute path of a folder with its files; docs/how-to/search" in done.err
-    searched = archived.run("search", "login page", UNIFIED_STATE_SEARCH_VECTORS="minilm")
-    assert (searched.code, searched.err.count("\n")) == (0, 1)
-    assert "**login**" in searched.out
-    assert searched.err.startswith("unified-state: searched by words alone: the model minilm needs minilm_folder")
-
-
 def test_a_killed_run_leaves_a_whole_archive_and_the_next_one_does_the_rest(archived: Project) -> None:
     for point in range(1, 200, amount(9, 60)):
         killed = run_struck(
@@ -88,17 +75,6 @@ def test_a_killed_run_leaves_a_whole_archive_and_the_next_one_does_the_rest(arch
     assert archive_is_whole(archived.archive)
     assert missing(archived) == 0
     assert done["vectors"] <= done["steps"]
-
-
-def test_where_its_packages_are_missing_it_is_one_line_and_search_goes_on_by_words(archived: Project) -> None:
-    command = (sys.executable, "-c", WITHOUT)
-    assert told_in_one_line(done := archived.execute([*command, "embed"], "", {})), done
-    assert extra_line("vectors") in done.err
-    searched = archived.execute([*command, "search", "login page"], "", MEANING)
-    assert searched.code == 0
-    assert "**login**" in searched.out
-    assert searched.err.startswith("unified-state: searched by words alone: ")
-    assert searched.err.count("\n") == 1
 
 
 def test_doctor_tells_what_a_search_by_meaning_lacks(archived: Project) -> None:

@@ -44,14 +44,6 @@ def test_config_says_that_a_server_is_set(with_server: Project) -> None:
     assert (found["postgres_enabled"], found["postgres_dsn"]) == (True, "(set)")
 
 
-def test_a_damaged_settings_file_is_not_quoted(with_server: Project) -> None:
-    own = with_server.home / ".config" / "unified-state" / "config.toml"
-    own.write_text(f'postgres_dsn = "{PASSWORD}" x\n')
-    done = with_server.run("config")
-    assert "cannot be read" in done.err
-    assert PASSWORD not in done.out + done.err
-
-
 def test_no_file_but_the_users_own_holds_the_password(with_server: Project, tmp_path: Path) -> None:
     written = Transcript("s")
     written.turn(1)
@@ -85,24 +77,6 @@ def test_a_repository_names_no_server(project: Project, where: str) -> None:
     assert len(told["problems"]) == 2
     assert all("is ignored; it counts only in" in problem for problem in told["problems"])
     assert PASSWORD not in done.out + done.err
-
-
-@pytest.mark.usefixtures("own_passwd")
-def test_the_usual_variables_complete_a_server_that_is_enabled_but_not_in_an_agents_client(
-    with_server: Project,
-) -> None:
-    own = with_server.home / ".config" / "unified-state" / "config.toml"
-    own.write_text("postgres_enabled = true\n")
-    with_server.decide("anything")
-    place = {"RUVECTOR_HOST": "127.0.0.1", "RUVECTOR_PORT": "1", "RUVECTOR_PASSWORD": PASSWORD}
-    done = with_server.run("search", "--team", "anything", **place)
-    assert ("127.0.0.1" in done.err, PASSWORD in done.err) == (True, False)
-    done = with_server.at_terminal("sync", "--on", **place)
-    assert (done.code, "127.0.0.1" in done.err, PASSWORD in done.err) == (1, True, False)
-    done = with_server.run("sync", CLAUDECODE="1", **place)
-    assert (done.code, "names no host" in done.err) == (1, True)
-    done = with_server.run("sync")
-    assert (done.code, "names no server" in done.err) == (1, True)
 
 
 @pytest.mark.usefixtures("own_passwd")

@@ -13,14 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
 from tests.cutting_proxy import CuttingProxy
 from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
 from unified_state.model.history_records import HistoryRecord, StoredStep
 
-from .product import PATIENCE, PROGRAM, Project, hook_command, told_in_one_line
+from .product import PATIENCE, Project, hook_command, told_in_one_line
 from .transcripts import Transcript
 
 REMOTE = "git@github.com:acme/app.git"
@@ -220,86 +219,6 @@ def test_a_repository_cannot_name_a_server(project: Project, team: Team, tmp_pat
     assert background_runs(project) == []
 
 
-def test_a_server_that_is_down_is_told_everywhere_without_a_password(project: Project, configure: Settings) -> None:
-    configure()
-    project.decide("Warm the cache")
-    switch_on(project)
-    configure(f"postgresql://ada:{PASSWORD}@127.0.0.1:1/app")
-    project.decide("Keep it warm")
-    failed = project.run("sync")
-    assert told_in_one_line(failed)
-    status, doctor = project.run("status"), project.run("doctor")
-    (told,) = project.ask("status")["servers"]
-    assert (told["failures"], told["waitingChanges"]) == (1, 1)
-    assert "sync failed just now" in status.out
-    assert "1 change waits" in status.out
-    assert "BAD server" in doctor.out
-    files = b"".join(path.read_bytes() for path in project.data.rglob("*") if path.is_file())
-    assert PASSWORD not in failed.err + status.out + doctor.out
-    assert PASSWORD.encode() not in files
-
-
-@pytest.mark.parametrize("refusal", ["25006", "53100"], ids=["read-only", "full"])
-def test_a_server_that_takes_nothing_in_loses_nothing(
-    project: Project,
-    configure: Settings,
-    stored: Stored,
-    team: Team,
-    refusal: str,
-) -> None:
-    configure()
-    project.decide("Warm the cache")
-    switch_on(project)
-    project.decide("Keep it warm")
-    with team.superuser() as owner:
-        owner.execute(
-            "CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$ BEGIN RAISE SQLSTATE '{refusal}' USING MESSAGE = 'could not extend file'; END $$"
-        )
-        owner.execute(
-            "CREATE TRIGGER refuse BEFORE INSERT ON unified_state.record FOR EACH ROW EXECUTE FUNCTION public.refuse()"
-        )
-        assert told_in_one_line(project.run("sync"))
-        owner.execute("DROP TRIGGER refuse ON unified_state.record; DROP FUNCTION public.refuse()")
-    assert "Keep it warm" not in repr(stored())
-    assert project.ask("sync")["new"] == 1
-    assert len([record for record in stored() if "Keep it warm" in repr(record)]) == 1
-
-
-def test_what_was_forgotten_while_the_server_was_down_leaves_it(
-    project: Project, tmp_path: Path, configure: Settings, stored: Stored
-) -> None:
-    configure()
-    speak(project, tmp_path / "s1.jsonl", "the launch code is 0000")
-    switch_on(project)
-    assert "launch code" in repr(stored())
-    configure("postgresql://ada@127.0.0.1:1/app")
-    project.ask("forget", "--match", "launch code", "--yes")
-    assert project.run("sync").code == 1
-    configure()
-    project.ask("sync")
-    assert "launch code" not in repr(stored())
-
-
-def test_eight_syncs_at_once_send_everything_once(
-    project: Project, tmp_path: Path, configure: Settings, stored: Stored
-) -> None:
-    configure()
-    project.decide("Warm the cache")
-    switch_on(project)
-    speak(project, tmp_path / "s1.jsonl", "why is the cache cold")
-    running = [
-        subprocess.Popen(
-            [*PROGRAM, "sync"], cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        for _ in range(8)
-    ]
-    errors = [process.communicate()[1] for process in running]
-    assert 0 in {process.returncode for process in running}
-    assert {error for error in errors if "another sync of this archive is at work" not in error} <= {""}
-    assert len([record for record in stored() if "why is the cache cold" in repr(record)]) == 1
-
-
 def test_the_end_of_a_turn_syncs_in_the_background_and_leaves_no_process(
     project: Project, tmp_path: Path, configure: Settings, stored: Stored
 ) -> None:
@@ -320,24 +239,6 @@ def test_where_it_is_not_turned_on_the_end_of_a_turn_starts_nothing(
     speak(project, tmp_path / "s1.jsonl", "why is the cache cold")
     assert background_runs(project) == []
     assert project.ask("status")["servers"] == []
-
-
-def test_a_server_that_is_down_is_not_knocked_on_at_every_turn(
-    project: Project, tmp_path: Path, configure: Settings
-) -> None:
-    configure()
-    project.decide("Warm the cache")
-    switch_on(project)
-    configure("postgresql://ada@127.0.0.1:1/app", sync_in_background=True)
-    speak(project, tmp_path / "s1.jsonl", "one")
-    settled(project)
-    (before,) = project.ask("status")["servers"]
-    speak(project, tmp_path / "s2.jsonl", "two")
-    assert background_runs(project) == []
-    (after,) = project.ask("status")["servers"]
-    assert (after["beganAt"], after["failures"]) == (before["beganAt"], 1)
-    done = project.hook("SessionStart", "brief", source="startup", session_id="s3")
-    assert "sync failed" in json.loads(done.out)["hookSpecificOutput"]["additionalContext"]
 
 
 def test_a_run_in_the_background_ends_itself_whatever_the_server_does(
@@ -378,127 +279,6 @@ def test_environment_of_a_client_leads_history_nowhere(
     project.execute(hook_command("Stop"), given, {"PGHOST": proxy.folder, "RUVECTOR_HOST": proxy.folder})
     settled(project)
     assert "cache" not in repr(stored())
-
-
-def test_a_team_finds_what_another_one_said(
-    project: Project, bob: Project, tmp_path: Path, configure: Settings
-) -> None:
-    configure()
-    speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
-    switch_on(project)
-    configure(member="bob")
-    (found,) = bob.ask("search", "--team", "flux capacitor")
-    assert (found["said_by"], found["session_id"], found["kind"]) == ("ada", "s1", "prompt")
-    assert "cooling" in found["text"]
-    printed = bob.run("search", "--team", "flux capacitor").out
-    assert "ada" in printed
-    assert found["timestamp"][:10] in printed
-
-
-def test_a_team_finds_by_meaning_what_another_one_said(
-    project: Project, bob: Project, tmp_path: Path, configure: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "minilm")
-    monkeypatch.setenv(VARIABLE, minilm_folder())
-    configure()
-    speak(project, tmp_path / "s1.jsonl", "the login page is broken")
-    speak(project, tmp_path / "s2.jsonl", "tomatoes grow well in the sun")
-    project.ask("embed")
-    switch_on(project)
-    (state,) = project.ask("status")["servers"]
-    assert state["waitingVectors"] == 0
-    configure(member="bob")
-    found = bob.ask("search", "--team", "users cannot sign in")
-    assert (found[0]["said_by"], found[0]["text"]) == ("ada", "the login page is broken")
-    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "off")
-    assert bob.ask("search", "--team", "users cannot sign in") == []
-
-
-def test_a_sync_loads_no_model(
-    project: Project, tmp_path: Path, configure: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, minilm_folder())
-    configure()
-    speak(project, tmp_path / "s1.jsonl", "the login page is broken")
-    switch_on(project)
-    project.ask("embed")
-    code = (
-        "import sys; from unified_state.interfaces.cli import main as cli; cli.run(['sync', '--json']); "
-        "print(*{'numpy', 'tokenizers', 'onnxruntime'} & sys.modules.keys(), file=sys.stderr, end='')"
-    )
-    environment = {**os.environ, "UNIFIED_STATE_SEARCH_VECTORS": "minilm"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=project.folder, env=environment, capture_output=True, check=False
-    )
-    assert done.stderr == b""
-    assert json.loads(done.stdout)["vectors"] == 1
-
-
-def test_a_team_is_searched_by_the_name_of_a_file_too(
-    project: Project, bob: Project, tmp_path: Path, configure: Settings
-) -> None:
-    configure()
-    for number, text in enumerate(("cool it in flux.py", "cool it in src/fluxes.py", "cool it")):
-        speak(project, tmp_path / f"s{number}.jsonl", text)
-    switch_on(project)
-    configure(member="bob")
-    assert [hit["text"] for hit in bob.ask("search", "--team", "cool", "--file", "flux.py")] == ["cool it in flux.py"]
-
-
-def test_what_was_pruned_here_is_found_on_the_server(project: Project, tmp_path: Path, configure: Settings) -> None:
-    configure()
-    speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
-    switch_on(project)
-    project.ask("forget", "--older-than", "0d", "--yes")
-    assert project.ask("search", "flux") == []
-    (found,) = project.ask("search", "--team", "flux")
-    assert (found["said_by"], found["text"]) == ("ada", "the flux capacitor needs cooling")
-
-
-def test_ones_own_hits_are_not_told_twice(project: Project, tmp_path: Path, configure: Settings) -> None:
-    configure()
-    speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
-    switch_on(project)
-    assert [hit["ref"] for hit in project.ask("search", "--team", "flux")] == ["S1"]
-
-
-@pytest.mark.parametrize("how", ["down", "silent"])
-def test_a_server_that_does_not_answer_costs_a_search_one_line(
-    project: Project, tmp_path: Path, configure: Settings, team: Team, proxy: CuttingProxy, how: str
-) -> None:
-    proxy.is_silent = how == "silent"
-    place = proxy.folder if how == "silent" else "127.0.0.1 port=1"
-    configure(f"host={place} user={team.logins['ada']} dbname={team.database} connect_timeout=0")
-    speak(project, tmp_path / "s1.jsonl", "the flux capacitor needs cooling")
-    done = project.run("search", "--team", "flux")
-    assert (done.code, done.err.count("\n")) == (0, 1)
-    assert "cooling" in done.out
-
-
-def test_any_text_reaches_the_server_as_it_is(
-    project: Project, tmp_path: Path, configure: Settings, stored: Stored
-) -> None:
-    configure()
-    odd = [
-        "a\u0000b",
-        "half \ud83d",
-        "路由",
-        "crlf\r\nline\r",
-        "\\x00 \\N \t",
-        "x" * 3_000_000,
-        "",
-        "'; DROP TABLE step; --",
-    ]
-    path = Transcript("s1", cwd=str(project.folder))
-    for text in odd:
-        path.prompt(text or " ")
-        path.call("Bash", {"command": text}, text)
-    project.keep(path, tmp_path / "s1.jsonl")
-    switch_on(project)
-    here = [line for line in project.export() if line["kind"] == "tool_result"]
-    there = [record.text for record in stored() if isinstance(record, StoredStep) and record.kind == "tool_result"]
-    assert there == [line["result"] for line in here]
-    assert odd[0] in there
 
 
 def test_a_damaged_archive_is_set_aside_and_what_comes_after_reaches_the_server(

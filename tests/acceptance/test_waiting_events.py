@@ -114,18 +114,6 @@ def test_a_session_that_starts_meanwhile_gets_what_the_state_file_shows(known: P
     assert [entry["id"] for entry in known.state()["decisions"]] == ["D1", "D2", "D3", "D4"]
 
 
-def test_what_would_change_an_item_is_refused_in_one_line(known: Project) -> None:
-    with newer(known):
-        for command in (
-            ("decision", "supersede", "D1", "x", "--rationale", "r"),
-            ("constraint", "lift", "C1"),
-            ("save", "--highlight", "x"),
-            ("work", "set", "--title", "x"),
-        ):
-            assert told_in_one_line(done := known.run(*command)), (command, done)
-    assert len(known.ask("decision", "list")) == 3
-
-
 def test_whoever_reads_meanwhile_is_told_of_what_is_not_shown(known: Project) -> None:
     with newer(known):
         known.run("decision", "add", "meanwhile", "--rationale", "r")

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
-from unified_state import AgentMemory, UnifiedStateManager
+from unified_state import AgentMemory
 from unified_state.errors import UsageError
 from unified_state.extras.agent_sdk.sdk_hooks import EVENTS
 from unified_state.hosts.install.hook_table import hook_groups, output_hook_group, tool_hook_group
@@ -86,18 +86,6 @@ def test_every_event_of_the_installed_hooks_has_one_here(repository: Path) -> No
     assert (
         set(AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}) == set(EVENTS) >= set(hook_groups(""))
     )
-
-
-def test_the_first_prompt_and_no_other_brings_the_memory(repository: Path, event: Callable[..., Fields]) -> None:
-    memory = AgentMemory(ClaudeAgentOptions(cwd=repository))
-    memory.manager().add_decision("Use SQLite", "one file")
-
-    async def prompts() -> list[list[str]]:
-        return [texts(await call(memory, event("UserPromptSubmit", prompt=said))) for said in ("one", "two")]
-
-    first, second = asyncio.run(prompts())
-    assert "Use SQLite" in "".join(first)
-    assert second == []
 
 
 def test_a_session_that_sessionstart_was_called_for_is_not_begun_again_by_its_prompt(
@@ -181,18 +169,6 @@ def test_an_async_block_ends_the_sessions_without_holding_up_the_event_loop(
     assert log(home) == ""
 
 
-def test_a_session_that_ended_by_itself_keeps_its_reason(
-    repository: Path, home: Path, event: Callable[..., Fields]
-) -> None:
-    with AgentMemory(ClaudeAgentOptions(cwd=repository)) as memory:
-        asyncio.run(call(memory, event("UserPromptSubmit", prompt="one")))
-        asyncio.run(call(memory, event("SessionEnd", reason="clear")))
-    with archive_of(home) as archive:
-        assert archive.execute("SELECT end_reason FROM session WHERE session_id = ?", [SESSION]).fetchall() == [
-            ("clear",)
-        ]
-
-
 def test_a_refused_compaction_is_refused_here_too(repository: Path, event: Callable[..., Fields]) -> None:
     settings = repository / ".claude" / "unified-state.toml"
     settings.parent.mkdir()
@@ -254,12 +230,6 @@ def test_hooks_that_the_client_runs_as_commands_are_left_to_it(
     assert set(left) == {"PreToolUse"}  # which is installed only where a constraint is enforced
 
 
-@pytest.mark.parametrize("sources", [[], ["user"], ["user", "project"]])
-def test_hooks_in_settings_that_are_not_loaded_do_not_count(repository: Path, sources: Any) -> None:
-    write(repository / ".claude/settings.local.json", hooks_json())
-    assert AgentMemory(ClaudeAgentOptions(cwd=repository, setting_sources=sources)).options.hooks
-
-
 def test_the_hook_before_tool_calls_is_left_to_the_client_where_it_is_installed(repository: Path) -> None:
     write(repository / ".claude/settings.local.json", {"hooks": {"PreToolUse": [tool_hook_group(default_data_dir())]}})
     hooks = AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}
@@ -272,22 +242,6 @@ def test_a_hook_that_reminds_does_not_check_constraints_so_the_memory_does(repos
     write(repository / ".claude/settings.local.json", {"hooks": {"PreToolUse": [group]}})
     hooks = AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}
     assert [matcher.matcher for matcher in hooks["PreToolUse"]] == ["mcp__unified-state__.*", None]
-
-
-def test_long_outputs_are_shortened_only_where_the_program_says_so(
-    repository: Path, event: Callable[..., Fields]
-) -> None:
-    long = "".join(f"step {number} of the long way to the end\n" for number in range(400))
-    answered = {"stdout": long, "stderr": "", "interrupted": False, "isImage": False}
-    fields = event(
-        "PostToolUse", tool_name="Bash", tool_use_id="t", tool_input={"command": "./walk.sh"}, tool_response=answered
-    )
-    assert "PostToolUse" not in (AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {})
-    memory = AgentMemory(ClaudeAgentOptions(cwd=repository), lean="middle")
-    (output,) = asyncio.run(call(memory, fields))
-    given = output["hookSpecificOutput"]["updatedToolOutput"]
-    assert given["stdout"].startswith("[S1: 400 lines, shown ")
-    assert {**given, "stdout": long} == answered
 
 
 @pytest.mark.parametrize("lean", ["", "Middle", 2, True])
@@ -315,21 +269,6 @@ def test_options_keep_their_servers_and_tools(repository: Path) -> None:
 def test_servers_in_a_file_cannot_be_added_to(repository: Path) -> None:
     with pytest.raises(UsageError):
         AgentMemory(ClaudeAgentOptions(cwd=repository, mcp_servers="servers.json"))
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"hooks": 5}', '{"enabledPlugins": []}'])
-def test_settings_that_make_no_sense_are_the_clients_to_complain_of(repository: Path, text: str) -> None:
-    (repository / ".claude").mkdir()
-    (repository / ".claude/settings.json").write_text(text, encoding="utf-8")
-    assert AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks
-
-
-def test_the_manager_is_that_of_the_agents_project(repository: Path) -> None:
-    memory = AgentMemory(ClaudeAgentOptions(cwd=repository))
-    assert memory.manager(SESSION).add_decision("Use SQLite", "one file").id == "D1"
-    state = UnifiedStateManager(repository).load_state()
-    assert state is not None
-    assert [decision.decision for decision in state.decisions] == ["Use SQLite"]
 
 
 def test_without_the_sdk_one_is_told_how_to_get_it() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from .messages import Failure, Request, bash, reply
+from .messages import Request, bash, reply
 from .mock_api import Answer, MockApi
 from .scenario import API_KEY, OLD_MODEL
 
@@ -144,16 +144,6 @@ def test_a_missing_key_is_one_line_and_nothing_is_written(command: Command, api:
     assert (api.requests, command.results.exists()) == ([], False)
 
 
-def test_a_refused_request_is_one_line_and_the_run_goes_on_later(command: Command, api: MockApi) -> None:
-    api.script("main", "OK", Failure(403, "your organisation is out of credit", "permission_error"))
-    done = command.run()
-    assert done.returncode == 3
-    last = done.stderr.splitlines()[-1]
-    assert "the API refused a request with 403 permission_error: your organisation is out of credit" in last
-    assert not list((command.results / "runs").iterdir())
-    assert command.run().returncode == 0
-
-
 def test_a_run_that_was_killed_goes_on_and_its_requests_are_paid(command: Command, api: MockApi) -> None:
     def kill(_: Request) -> Answer:
         process.kill()
@@ -175,15 +165,6 @@ def test_a_run_that_was_killed_goes_on_and_its_requests_are_paid(command: Comman
     assert not list((command.results / "runs").iterdir())
     assert command.run().returncode == 0
     assert list((command.results / "runs").iterdir())
-
-
-@pytest.mark.parametrize("ending", ["resumed", "cleared", "handed-over"])
-def test_a_session_is_resumed_cleared_or_handed_over_before_the_bug(command: Command, ending: str) -> None:
-    done = command.run("--endings", ending, arms="unified-state")
-    assert done.returncode == 0, done.stderr
-    (folder,) = (command.results / "runs").iterdir()
-    sessions = list(folder.glob("*-*.jsonl"))
-    assert len(sessions) == (1 if ending == "resumed" else 2)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

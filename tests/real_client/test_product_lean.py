@@ -125,39 +125,6 @@ def test_a_subagents_output_is_shortened_where_it_can_recall_and_its_long_report
     assert product.log() == ""
 
 
-def test_file_contents_go_to_the_model_as_they_are(scenario: Scenario) -> None:
-    product = lean(scenario, "tight")
-    scenario.script(
-        reply(tool("Read", file_path=str(scenario.project / "long.txt"))), reply(bash("cat long.txt")), "end"
-    )
-    run = scenario.prompt("first", *ALLOW_BASH)
-    read, printed = results_of_transcript(scenario, run)
-    assert "step 200 of" in read
-    assert printed == LONG.rstrip("\n")
-    assert "PostToolUse" not in product.health()
-
-
-def test_the_agent_is_told_once_how_to_recall_and_again_after_a_compaction(scenario: Scenario) -> None:
-    lean(scenario)
-    scenario.script(reply(SAY), reply(bash("bash say.sh 2")), "the end")
-    run = scenario.prompt("first", *ALLOW_BASH)
-    assert told(scenario.api.of("main")[-1]) == 1
-    scenario.prompt("/compact", resume=run.session_id)
-    scenario.script(reply(bash("bash say.sh 3")), "the end")
-    scenario.prompt("again", *ALLOW_BASH, resume=run.session_id)
-    assert told(scenario.api.of("main")[-1]) == 1
-
-
-def test_what_the_agent_recalls_is_given_whole(scenario: Scenario) -> None:
-    product = lean(scenario)
-    scenario.script(reply(SAY), recalling(), "the end")
-    run = scenario.prompt("first", *ALLOW_BASH)
-    _, recalled = results_of_transcript(scenario, run)
-    assert recalled.partition("\n")[2] == LONG.rstrip("\n")
-    saved = json.loads(product.run("status", "--json"))["lean"]
-    assert (saved["outputs"], saved["recalls"]) == (1, 1)
-
-
 @pytest.mark.usefixtures("tmux")
 def test_what_the_user_runs_by_hand_is_given_whole(scenario: Scenario) -> None:
     lean(scenario, "tight")

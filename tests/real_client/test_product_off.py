@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandboxed.product import Product
 from unified_state.hosts.install.hook_table import LAUNCHER
 
 from .conversation import Conversation
@@ -65,21 +64,6 @@ def test_switched_off_nothing_is_written_and_nothing_is_given(
     assert [text for request in scenario.api.requests for text in restores(request)] == []
 
 
-@SWITCHES
-def test_switched_off_from_the_beginning_no_trace_is_left(
-    scenario: Scenario, switch_off: Callable[[Scenario], None]
-) -> None:
-    Product(scenario).run("install", "--scope", "user")
-    other = scenario.folder / "other project"
-    other.mkdir()
-    scenario.project = other
-    scenario.run_program("git", "init", "--quiet")
-    switch_off(scenario)
-    before = files(scenario)
-    a_conversation(scenario)
-    assert files(scenario) == before
-
-
 def test_what_was_said_while_switched_off_is_not_caught_up_by_other_sessions(scenario: Scenario) -> None:
     product = installed(scenario)
     switch_off_for_the_session(scenario)
@@ -134,26 +118,3 @@ def test_with_broken_hooks_every_turn_goes_on_and_doctor_says_so(
     assert results == ["ok", "ok"]
     assert product.health()["hooks (local)"] is False
     assert archives(scenario) == []
-
-
-def test_an_archive_that_cannot_be_written_is_a_problem_of_ours_alone(scenario: Scenario) -> None:
-    product = installed_with_items(scenario)
-    (archive,) = archives(scenario)
-    archive.unlink()
-    archive.mkdir()
-    a_conversation(scenario)
-    assert "cannot be used" in product.log()
-
-
-def test_a_hook_that_fails_is_said_in_the_next_brief(scenario: Scenario) -> None:
-    installed_with_items(scenario)
-    scenario.prompt("first")
-    (archive,) = archives(scenario)
-    content = archive.read_bytes()
-    archive.unlink()
-    archive.mkdir()
-    scenario.prompt("second")
-    archive.rmdir()
-    archive.write_bytes(content)
-    scenario.prompt("third")
-    assert scenario.api.of("main")[-1].find("[HEALTH]")

@@ -9,21 +9,10 @@ import pytest
 from tests.sandboxed.product import PROGRAM
 
 from .installed import installed
-from .messages import bash, reply
-from .scenario import ALLOW_BASH, Scenario
+from .scenario import Scenario
 from .terminal import Terminal
 
 ADD_DECISION = f"{PROGRAM} decision add 'Use SQLite' --rationale 'one file' --irreversible"
-
-
-def test_the_agent_cannot_make_a_constraint_that_binds(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(reply(bash(f"{PROGRAM} constraint add 'Never test' --source me --blocking")), "noted")
-    scenario.prompt("first", *ALLOW_BASH)
-    scenario.prompt("second")
-    (brief,) = [text for _, text in scenario.api.of("main")[-1].find("Never test")]
-    assert "the user said" not in brief
-    assert json.loads(product.run("show", "C1", "--json"))["origin"] == "inferred"
 
 
 @pytest.mark.usefixtures("tmux")

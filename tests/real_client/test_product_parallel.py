@@ -58,24 +58,6 @@ def refs(told: str) -> set[str]:
     return set(re.findall(r"^  ([DC]\d+) \(", told, re.MULTILINE))
 
 
-def test_a_subagent_in_the_background_is_given_what_fits_its_task(scenario: Scenario) -> None:
-    decisions(installed(scenario))
-    scenario.script(reply(delegate("Test the parser.", background=True)), "started", "thanks")
-    with Conversation(scenario, *ALLOW_BASH) as client:
-        client.ask("first")
-        client.wait_for(lambda event: event["type"] == "result")
-    assert list(map(refs, given(scenario))) == [{"D1"}]
-
-
-def test_of_parallel_subagents_of_one_type_none_is_given_what_fits_no_task_of_theirs(scenario: Scenario) -> None:
-    decisions(installed(scenario))
-    scenario.script(reply(delegate("Test the parser."), delegate("Test the printer.")), "done")
-    scenario.prompt("first", *ALLOW_BASH)
-    for request, told in zip(scenario.api.of("subagent"), given(scenario), strict=True):
-        own = "D1" if request.find("Test the parser.") else "D2"
-        assert {own} <= refs(told) <= {"D1", "D2"}
-
-
 def test_a_subagent_of_a_subagent_is_given_what_fits_its_own_task(scenario: Scenario) -> None:
     decisions(installed(scenario))
     scenario.script(reply(delegate("Test the parser.")), "done")
@@ -83,21 +65,6 @@ def test_a_subagent_of_a_subagent_is_given_what_fits_its_own_task(scenario: Scen
     scenario.prompt("first", *ALLOW_BASH)
     outer, inner = given(scenario)[:2]
     assert (refs(outer), refs(inner)) == ({"D1"}, {"D2"})
-
-
-def test_a_subagent_that_is_resumed_is_given_nothing_more(scenario: Scenario) -> None:
-    installed_with_items(scenario)
-    scenario.hooks.record("SubagentStart")
-    scenario.script(reply(delegate("Write the schema in SQLite.")), "done")
-    with Conversation(scenario, *ALLOW_BASH) as client:
-        client.ask("first")
-        agent = scenario.hooks.calls()[0].event["agent_id"]
-        scenario.script(reply(tool("SendMessage", to=agent, message="Go on.", summary="go on")), "ok", "ok")
-        client.ask("send it on")
-        client.wait_for(lambda event: event["type"] == "result")
-    first, second = (restores(request) for request in scenario.api.of("subagent"))
-    assert len(first) == 1
-    assert first == second
 
 
 def decide(*arguments: str) -> Json:

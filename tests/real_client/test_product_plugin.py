@@ -15,11 +15,10 @@ from tests.sandboxed.product import PROGRAM, Product
 
 from .conversation import Conversation
 from .counted import CountingInterpreter, as_program
-from .installed import archives, change_handlers
+from .installed import change_handlers
 from .messages import bash, reply
 from .plugin import Plugin, clone, program_on_path
 from .scenario import ALLOW_BASH, CHECKOUT, Scenario
-from .transcript import attachments
 
 PATIENCE = 30  # seconds
 ONCE = {
@@ -100,43 +99,6 @@ def test_after_an_update_that_moves_the_plugin_the_program_is_still_known(scenar
     assert prompts == ["from first", "from second"]
 
 
-def test_a_program_that_has_gone_is_looked_up_again(scenario: Scenario) -> None:
-    program_on_path(scenario)
-    plugin = Plugin(scenario)
-    plugin.install()
-    plugin.data.mkdir(parents=True)
-    gone = scenario.folder / "gone"
-    (plugin.data / "program").write_text(as_program(gone / "python", gone))
-    scenario.prompt("hello")
-    assert "hello" in [step.get("text") for step in Product(scenario).export()]
-    assert (plugin.data / "program").read_text().splitlines()[1] == str(CHECKOUT)
-
-
-def test_where_no_program_is_installed_the_plugin_says_so_once_and_does_nothing(scenario: Scenario) -> None:
-    Plugin(scenario).install()
-    told = []
-    for prompt in ("one", "two"):
-        run = scenario.prompt(prompt)
-        told += [line for event in run.events for line in _system_messages(event)]
-        entries = scenario.transcript(run.session_id)
-        assert not [
-            entry for kind in ("hook_non_blocking_error", "hook_cancelled") for entry in attachments(entries, kind)
-        ]
-    (line,) = told
-    assert line.startswith("unified-state: the program is not installed")
-    assert archives(scenario) == []
-    assert scenario.api.of("main")[-1].find(line) == []
-
-
-def test_the_server_of_the_plugin_fails_at_once_where_no_program_is_installed(scenario: Scenario) -> None:
-    Plugin(scenario).install()
-    scenario.script("the answer")
-    run = scenario.prompt("hello")
-    (servers,) = [event["mcp_servers"] for event in run.events if event.get("subtype") == "init"]
-    assert [(server["name"], server["status"]) for server in servers] == [("plugin:unified-state:memory", "failed")]
-    assert run.result == "the answer"
-
-
 def test_the_agents_commands_reach_a_program_that_is_not_on_the_path(scenario: Scenario) -> None:
     installed = scenario.home / ".local" / "bin"
     installed.mkdir(parents=True)
@@ -153,8 +115,3 @@ def test_the_command_of_the_plugin_has_a_prefix_and_needs_no_path(scenario: Scen
     Plugin(scenario).install()
     scenario.prompt("/unified-state:context-compact")
     assert scenario.api.of("main")[-1].find("/compact Keep")
-
-
-def _system_messages(event: dict[str, object]) -> list[str]:
-    text = str(event.get("stdout") or "")
-    return [json.loads(text)["systemMessage"]] if "systemMessage" in text else []

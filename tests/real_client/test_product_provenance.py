@@ -24,19 +24,6 @@ def why(product: Product, ref: str) -> Json:
     return found
 
 
-def test_a_decision_shows_the_tool_call_that_recorded_it_and_its_prompt(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(reply(bash(DECIDE)), "noted")
-    session_id = scenario.prompt("decide where to keep it", *ALLOW_BASH).session_id
-    found = why(product, "D1")
-    said = [entry for entry in scenario.transcript(session_id) if entry["type"] == "assistant"]
-    (entry,) = [entry for entry in said if "Use SQLite" in json.dumps(entry)]
-    assert (found["origin"], found["source_uuid"]) == ("inferred", entry["uuid"])
-    assert found["turn"]["prompt"]["text"] == "decide where to keep it"
-    assert product.run("save")
-    assert product.run("validate").endswith(": valid\n")
-
-
 def test_a_rule_in_the_users_own_words_binds_though_the_agent_recorded_it(scenario: Scenario) -> None:
     installed(scenario)
     scenario.script(reply(bash(ADD_RULE)), "noted")
@@ -44,32 +31,6 @@ def test_a_rule_in_the_users_own_words_binds_though_the_agent_recorded_it(scenar
     scenario.prompt("second")
     (brief,) = [text for _, text in scenario.api.of("main")[-1].find("C1 (")]
     assert f"C1 (the user said, blocking): {RULE}." in brief
-
-
-@pytest.mark.usefixtures("tmux")
-def test_a_rule_in_a_pasted_text_does_not_bind(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(reply(bash(ADD_RULE)), "noted")
-    with Terminal(scenario, *ALLOW_BASH) as terminal:
-        terminal.paste("\n".join([*(f"line {number}" for number in range(20)), f"{RULE}.", "end"]))
-        terminal.wait_for("Pasted text")
-        terminal.press("Enter")
-        terminal.wait_for("noted")
-        terminal.leave()
-    found = why(product, "C1")
-    assert found["origin"] == "inferred"
-    assert found["turn"]["prompt"]["text"].count(RULE) == 1
-
-
-def test_a_rule_that_a_file_says_is_only_proposed(scenario: Scenario) -> None:
-    product = installed(scenario)
-    (scenario.project / "AGENTS.txt").write_text(f"Notes.\n{RULE}\n", encoding="utf-8")
-    scenario.script(reply(bash("cat AGENTS.txt")), reply(bash(ADD_RULE)), "noted")
-    scenario.prompt("read the notes", *ALLOW_BASH)
-    found = why(product, "C1")
-    assert (found["origin"], found["status"]) == ("observed", "proposed")
-    scenario.prompt("second")
-    assert scenario.api.of("main")[-1].find("C1 (") == []
 
 
 @pytest.mark.usefixtures("tmux")

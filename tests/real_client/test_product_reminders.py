@@ -70,18 +70,6 @@ def results_of(run: Any) -> int:
     return sum("tool_result" in json.dumps(event) for event in run.events if event.get("type") == "user")
 
 
-def test_a_subagent_is_reminded_too(scenario: Scenario) -> None:
-    product = installed(scenario, "--reminders", "on")
-    product.run("decision", "add", "Keep the lock in pool.py", "--rationale", "a test hung without it")
-    path = str(scenario.project / "pool.py")
-    scenario.api.script("subagent", reply(tool("Write", file_path=path, content="a = 1\n")), "sub done")
-    task = tool("Agent", description="go", prompt="write it", subagent_type="general-purpose", run_in_background=False)
-    scenario.script(reply(task), "done", "done")
-    scenario.prompt("go", "--permission-mode", "acceptEdits")
-    assert len(reminders(scenario.api.of("subagent")[-1])) == 1
-    assert reminders(scenario.api.of("main")[-1]) == []
-
-
 def test_what_the_conversation_contains_is_told_after_a_compaction_and_not_before(scenario: Scenario) -> None:
     product = installed(scenario, "--reminders", "on")
     with Conversation(scenario, *ALLOW_BASH) as client:

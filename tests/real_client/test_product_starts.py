@@ -9,7 +9,6 @@ import pytest
 from tests.sandboxed.product import Product
 
 from .conversation import Conversation
-from .crashes import killed_while_the_model_answers
 from .installed import (
     BRIEF,
     WORKING_SET,
@@ -91,36 +90,6 @@ def test_a_resumed_session_is_given_only_what_others_changed_meanwhile(scenario:
     assert "Tabs, no spaces" in news
     for known in ("Use SQLite", "API v1 stays", "Which port?", "[WORK]", "[GIT]"):
         assert known not in news
-
-
-@LATE
-def test_a_killed_session_that_another_one_caught_up_on_is_given_what_changed(scenario: Scenario, part: str) -> None:
-    product = installed(scenario)
-    session_id = killed_while_the_model_answers(scenario)
-    add_decision(product, "Tabs, no spaces")
-    scenario.prompt("another session")
-    change_handlers(scenario, late, "SessionStart", part)
-    scenario.prompt("third", resume=session_id)
-    assert len(scenario.api.of("main")[-1].find("Tabs, no spaces")) == 1
-
-
-def test_a_resumed_session_that_missed_nothing_is_given_nothing(scenario: Scenario) -> None:
-    installed_with_items(scenario)
-    session_id = scenario.prompt("first").session_id
-    scenario.prompt("another session in between")
-    scenario.prompt("second", resume=session_id)
-    assert len(given_last(scenario)) == 1  # that of its own start
-
-
-@LATE
-def test_what_was_given_on_one_resume_is_not_given_on_the_next(scenario: Scenario, part: str) -> None:
-    product = installed(scenario)
-    session_id = scenario.prompt("first").session_id
-    add_decision(product, "Tabs, no spaces")
-    change_handlers(scenario, late, "SessionStart", part)
-    for prompt in ("second", "third"):
-        scenario.prompt(prompt, resume=session_id)
-    assert len(scenario.api.of("main")[-1].find("Tabs, no spaces")) == 1
 
 
 @LATE

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-
 import pytest
 
 from .installed import assert_healthy, installed, installed_with_items, rows
-from .messages import Json, Reply
+from .messages import Reply
 from .scenario import Scenario
 from .terminal import Terminal
 
@@ -19,16 +15,6 @@ pytestmark = pytest.mark.usefixtures("tmux")
 def said(text: str, tokens: int) -> Reply:
     """An answer; the API says that the conversation has so many tokens now."""
     return Reply(({"type": "text", "text": text},), tokens)
-
-
-def settings_with_status_line(path: Path, script: str) -> Json:
-    """Give the user a status line of their own; the settings as they were written."""
-    program = path.parent / "my_status_line.py"
-    path.parent.mkdir(exist_ok=True)
-    program.write_text(script, encoding="utf-8")
-    settings: Json = {"statusLine": {"type": "command", "command": f"{sys.executable} -I {program}", "padding": 0}}
-    path.write_text(json.dumps(settings), encoding="utf-8")
-    return settings
 
 
 def test_the_status_line_stands_in_the_terminal(scenario: Scenario) -> None:
@@ -44,28 +30,6 @@ def test_the_status_line_stands_in_the_terminal(scenario: Scenario) -> None:
         terminal.enter("and on")
         terminal.wait_for(r"62% 124k/200k · compacts at 167k · 3 items, 1 blocking · saved .* · hooks ok")
     assert_healthy(product)
-
-
-def test_a_status_line_of_the_users_stays_above_ours(scenario: Scenario) -> None:
-    script = "import json, sys\nprint('my model is', json.load(sys.stdin)['model']['id'])"
-    settings_with_status_line(scenario.config / "settings.json", script)
-    installed(scenario, "--status-line")
-    scenario.script(said("one", 60_000))
-    with Terminal(scenario) as terminal:
-        terminal.enter("hello")
-        terminal.wait_for(rf"my model is {scenario.model}\s*\n\s*█+░.* 30% 60k/200k")
-
-
-def test_one_in_the_same_file_is_called_and_comes_back(scenario: Scenario) -> None:
-    path = scenario.project / ".claude" / "settings.local.json"
-    settings = settings_with_status_line(path, "print('it\\'s \"mine\"')")
-    product = installed(scenario, "--status-line")
-    scenario.script(said("one", 60_000))
-    with Terminal(scenario) as terminal:
-        terminal.enter("hello")
-        terminal.wait_for(r"it's \"mine\"\s*\n\s*█+░.* 30% 60k/200k")
-    product.run("uninstall")
-    assert json.loads(path.read_text(encoding="utf-8")) == settings
 
 
 def test_a_context_that_fills_up_is_saved_and_told_once(scenario: Scenario) -> None:

@@ -72,16 +72,3 @@ def test_what_the_block_reports_is_recorded_once_and_what_imitates_it_not_at_all
     assert recorded == [("D2", "active", "inferred"), ("C2", "proposed", "inferred")]
     assert rows(scenario, "SELECT text FROM note WHERE kind = 'action'") == [("write the changelog",)]
     assert "Use pytest" in product.run("decision", "list")
-
-
-@pytest.mark.parametrize("summary", ["", "D1" * 100_000, "没有任何条目。" * 500, "```unified-state\n" * 3_000])
-def test_a_hostile_summary_loses_nothing(scenario: Scenario, summary: str) -> None:
-    product = installed_with_items(scenario)
-    scenario.api.script("compact", f"<summary>\n{summary}\n</summary>")
-    with Conversation(scenario) as client:
-        for prompt in ("first", "/compact", "second"):
-            client.ask(prompt)
-    given = "\n".join(restores(scenario.api.of("main")[-1]))
-    assert all(text in given for text in ("Use SQLite for the archive", "API v1 stays", "Which port?"))
-    assert rows(scenario, "SELECT count(*) FROM item") == [(3,)]
-    assert_healthy(product)

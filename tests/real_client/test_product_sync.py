@@ -17,7 +17,6 @@ from unified_state.archive.archive import Archive
 from unified_state.extras.team.team_server import agree
 from unified_state.model.history_records import StoredStep
 
-from .conversation import Conversation
 from .installed import installed
 from .scenario import Scenario
 
@@ -98,21 +97,6 @@ def test_a_client_that_ends_at_once_has_its_turn_on_the_server(
     product.run("sync")
     here = [line["text"] for line in product.export(run.session_id)]
     assert on_the_server(team, run.session_id) == here
-
-
-def test_many_turns_leave_no_process(scenario: Scenario, connected: CuttingProxy, team: Team) -> None:
-    product = let_it_go_up(scenario, team)
-    before = processes(scenario)
-    with Conversation(scenario) as conversation:
-        for number in range(5):
-            scenario.script(f"answer {number}")
-            conversation.ask(f"prompt {number}")
-        session_id = conversation.session_id
-    wait_for_processes(scenario, before)
-    product.run("sync")
-    texts = on_the_server(team, session_id)
-    assert [text for text in texts if text.startswith("prompt")] == [f"prompt {number}" for number in range(5)]
-    assert [server["failures"] for server in servers(product)] == [0]
 
 
 def test_a_server_that_never_answers_neither_holds_the_client_nor_leaves_a_process(

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 # Folders are found, sessions captured and restored, and hooks run in processes of their own.
 CHOSEN = (
-    "acceptance/test_times_of_sessions.py",
+    "acceptance/test_isolation.py",
     "capture/test_client_tools.py",
     "interfaces/hooks/test_refused_compaction.py",
     "project/test_outside_history.py",

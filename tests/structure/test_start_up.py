@@ -132,54 +132,6 @@ def test_a_hook_loads_nothing_that_costs_milliseconds(
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
 
 
-# For repositories that are new, moved or damaged, and for whoever asks git.
-NOT_ON_THE_COMMON_PATH = {
-    "agents.install.hook_table",
-    "interfaces.hooks.pre_compact",
-    "memory.archive.schema.archive_check",
-    "memory.archive.schema.archive_owner",
-    "memory.ledger.gate",
-    "memory.repository.git_command",
-    "memory.repository.git_state",
-    "memory.workspace.link",
-    "memory.workspace.damaged_archive",
-    "memory.workspace.salvage",
-}
-NOT_IN_A_TURN = NOT_ON_THE_COMMON_PATH | {
-    "memory.repository.rejoin",
-}
-
-
-@pytest.mark.parametrize(
-    ("event", "part", "absent"),
-    [
-        ("UserPromptSubmit", "", NOT_IN_A_TURN | {"memory.archive.schema.ledger_check"}),
-        ("Stop", "", NOT_IN_A_TURN - {"memory.ledger.gate"}),  # it captures
-        ("SessionStart", "brief", NOT_ON_THE_COMMON_PATH),
-    ],
-)
-def test_a_hook_loads_what_mends_only_where_something_is_wrong(
-    repository: Path, transcript: Path, event: str, part: str, absent: set[str]
-) -> None:
-    loaded_by_hook(repository, transcript, "UserPromptSubmit", prompt="x")  # makes identity and archive
-    loaded_by_hook(repository, transcript, "SessionStart", "brief", source="startup")  # finds the first commit
-    loaded = loaded_by_hook(repository, transcript, event, part, prompt="x", source="startup")
-    assert "unified_state.archive.archive" in loaded
-    assert loaded & ({f"unified_state.{name}" for name in absent} | {"subprocess", "threading"}) == set()
-
-
-def test_a_turn_whose_end_starts_a_sync_loads_nothing_that_costs_milliseconds(
-    repository: Path, transcript: Path, home: Path
-) -> None:
-    config = home / ".config" / "unified-state" / "config.toml"
-    config.parent.mkdir(parents=True)
-    dsn = 'postgres_dsn = "host=127.0.0.1 port=1"'
-    config.write_text(f"postgres_enabled = true\nsync_in_background = true\n{dsn}\n", encoding="utf-8")
-    modules_of_hook(repository, transcript, "UserPromptSubmit", prompt="x")
-    loaded = modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
-    assert loaded & (TOO_DEAR_FOR_HOOKS | {"psycopg"}) == {"tomllib"}  # which reads the user's file
-
-
 STATUS_LINE = """
 import sys
 sys.path.append(sys.argv.pop(1))
@@ -202,14 +154,6 @@ def test_the_status_line_loads_nothing_that_costs_milliseconds(repository: Path,
     loaded = modules_of_status_line(repository)
     assert "unified_state.context.window.read_context" in loaded  # it looked into the archive
     assert top(loaded) & TOO_DEAR_FOR_HOOKS == set()
-
-
-def test_a_prompt_that_is_told_nothing_of_its_context_loads_nothing_for_it(repository: Path, transcript: Path) -> None:
-    loaded = loaded_by_hook(repository, transcript, "UserPromptSubmit", prompt="x")
-    assert "unified_state.interfaces.hooks.user_prompt_submit" in loaded
-    assert {name for name in loaded if name.startswith("unified_state.") and "context" in name} <= {
-        "unified_state.archive.schema.context_schema"
-    }
 
 
 def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> None:
@@ -273,11 +217,6 @@ def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
         "unified_state.extras.lean.rules.shorten",
     )
     assert [name for name in loaded if name.startswith(unwanted)] == []
-
-
-def test_an_output_that_is_shortened_loads_nothing_that_costs_milliseconds(repository: Path) -> None:
-    loaded = modules_of_output_hook(repository, "./walk.sh", _LONG)
-    assert top(loaded) & TOO_DEAR_FOR_HOOKS == set()
 
 
 TOOL_HOOK = """

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.site_links import with_links
 from unified_state.lib import package
 
 ROOT = Path(__file__).parents[2]
@@ -39,16 +38,6 @@ def test_a_release_is_built_and_checked_as_make_dist_does() -> None:
         assert step in recipe
 
 
-def test_the_site_is_built_strictly() -> None:
-    assert "run: make site" in read(".github/workflows/site.yml")
-    assert "mkdocs build --strict" in read("Makefile")
-    assert "strict: true" in read("mkdocs.yml")
-
-
-def test_ci_builds_the_release_and_the_site() -> None:
-    assert {"make dist", "make site"} <= set(read(".ci/run").splitlines())
-
-
 def test_nothing_publishes_but_two_workflows_and_those_only_where_it_is_switched_on() -> None:
     publishing = {path.name for path in WORKFLOWS if PUBLISHING.search(path.read_text(encoding="utf-8"))}
     assert publishing == {"release.yml", "site.yml"}
@@ -68,13 +57,6 @@ def test_a_workflow_may_only_read_but_where_it_publishes(path: Path) -> None:
     assert "permissions:\n  contents: read\n" in before
     assert "write" not in before
     assert "secrets." not in before + job
-
-
-def test_links_out_of_the_documentation_lead_to_the_repository_once_it_is_published() -> None:
-    text = "[costs](../../README.md#what-it-costs), [here](../how-to/install.md)"
-    page = "docs/explanation/prompt-path.md"
-    assert with_links(text, page, None) == "costs, [here](../how-to/install.md)"
-    assert "(https://github.com/a/b/blob/main/README.md#what-it-costs), [here](" in with_links(text, page, "a/b")
 
 
 LINES = (package.install_line, package.upgrade_line, package.marketplace_line, lambda at: package.extra_line("mcp", at))
