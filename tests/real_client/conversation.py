@@ -97,8 +97,3 @@ class Conversation:
         with self._process.stderr as lines:
             for _ in lines:
                 pass
-
-
-def calls_tool(event: Json) -> bool:
-    """Whether this event of the client is a tool call."""
-    return event["type"] == "assistant" and any(block["type"] == "tool_use" for block in event["message"]["content"])

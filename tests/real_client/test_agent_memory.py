@@ -17,7 +17,6 @@ import pytest
 from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
 from unified_state import AgentMemory
-from unified_state.errors import UsageError
 from unified_state.extras.agent_sdk.sdk_hooks import EVENTS
 from unified_state.hosts.install.hook_table import hook_groups, output_hook_group, tool_hook_group
 from unified_state.lib.package import extra_line
@@ -88,21 +87,6 @@ def test_every_event_of_the_installed_hooks_has_one_here(repository: Path) -> No
     )
 
 
-def test_a_session_that_sessionstart_was_called_for_is_not_begun_again_by_its_prompt(
-    repository: Path, event: Callable[..., Fields]
-) -> None:
-    memory = AgentMemory(ClaudeAgentOptions(cwd=repository))
-    memory.manager().add_decision("Use SQLite", "one file")
-
-    async def start() -> tuple[list[str], list[str]]:
-        begun = texts(await call(memory, event("SessionStart", source="startup")))
-        return begun, texts(await call(memory, event("UserPromptSubmit", prompt="one")))
-
-    begun, prompted = asyncio.run(start())
-    assert "Use SQLite" in "".join(begun)
-    assert prompted == []
-
-
 def test_the_event_loop_runs_while_a_hook_waits_for_the_archive(
     repository: Path, home: Path, event: Callable[..., Fields]
 ) -> None:
@@ -151,22 +135,6 @@ def test_no_hook_ever_raises(repository: Path, name: str, fields: Fields, monkey
     memory = AgentMemory()
     assert all(isinstance(output, dict) for output in asyncio.run(call(memory, fields, name)))
     memory.end()
-
-
-def test_an_async_block_ends_the_sessions_without_holding_up_the_event_loop(
-    repository: Path, home: Path, event: Callable[..., Fields]
-) -> None:
-    async def converse() -> None:
-        async with AgentMemory(ClaudeAgentOptions(cwd=repository)) as memory:
-            await call(memory, event("UserPromptSubmit", prompt="one"))
-            blocker = archive_of(home)
-            blocker.execute("BEGIN IMMEDIATE")
-            asyncio.get_running_loop().call_later(0.05, blocker.execute, "ROLLBACK")
-
-    asyncio.run(converse())
-    with archive_of(home) as archive:
-        assert archive.execute("SELECT end_reason FROM session").fetchall() == [("other",)]
-    assert log(home) == ""
 
 
 def test_a_refused_compaction_is_refused_here_too(repository: Path, event: Callable[..., Fields]) -> None:
@@ -244,12 +212,6 @@ def test_a_hook_that_reminds_does_not_check_constraints_so_the_memory_does(repos
     assert [matcher.matcher for matcher in hooks["PreToolUse"]] == ["mcp__unified-state__.*", None]
 
 
-@pytest.mark.parametrize("lean", ["", "Middle", 2, True])
-def test_a_level_that_there_is_not_is_refused(repository: Path, lean: Any) -> None:
-    with pytest.raises(UsageError, match="lean is "):
-        AgentMemory(ClaudeAgentOptions(cwd=repository), lean=lean)
-
-
 def test_where_lean_context_is_installed_it_is_left_to_the_client(repository: Path) -> None:
     hooks = {"PostToolUse": [output_hook_group("middle", default_data_dir())]}
     write(repository / ".claude/settings.local.json", {"hooks": hooks})
@@ -264,11 +226,6 @@ def test_options_keep_their_servers_and_tools(repository: Path) -> None:
     assert set(options.mcp_servers) == {"own", "unified-state"}
     assert options.allowed_tools == ["Read", "mcp__unified-state"]
     assert set(given.mcp_servers) == {"own"}
-
-
-def test_servers_in_a_file_cannot_be_added_to(repository: Path) -> None:
-    with pytest.raises(UsageError):
-        AgentMemory(ClaudeAgentOptions(cwd=repository, mcp_servers="servers.json"))
 
 
 def test_without_the_sdk_one_is_told_how_to_get_it() -> None:

@@ -144,28 +144,5 @@ def test_a_missing_key_is_one_line_and_nothing_is_written(command: Command, api:
     assert (api.requests, command.results.exists()) == ([], False)
 
 
-def test_a_run_that_was_killed_goes_on_and_its_requests_are_paid(command: Command, api: MockApi) -> None:
-    def kill(_: Request) -> Answer:
-        process.kill()
-        return "OK"
-
-    api.script("main", "OK", kill)
-    begun = [sys.executable, "-m", "evaluation.live", str(OWN_TASKS), OLD_MODEL, "--names", "own-limiter"]
-    given = ["--prices", str(command.prices), "--budget", "50", "--results", str(command.results)]
-    process = subprocess.Popen(
-        [*begun, *given, "--arms", "bare", "--compactions", "1"],
-        cwd=ROOT,
-        env=command.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    process.wait(120)
-    started = [line for line in command.spent() if "most" in line]
-    assert len(started) > len([line for line in command.spent() if "dollars" in line])
-    assert not list((command.results / "runs").iterdir())
-    assert command.run().returncode == 0
-    assert list((command.results / "runs").iterdir())
-
-
 def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

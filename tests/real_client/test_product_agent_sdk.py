@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.sandboxed.product import Product
 
-from .installed import assert_archived, spoken
+from .installed import spoken
 from .messages import Json, Request, as_blocks, bash, flat_text, reply, tool
 from .product import BRIEF_MARK, kept
 from .scenario import Scenario
@@ -75,29 +72,6 @@ def test_a_compaction_is_steered_and_its_restore_arrives(scenario: Scenario) -> 
     assert kept(product.export(seen["session_id"])) == spoken(scenario, seen["session_id"])
 
 
-def test_beside_installed_hooks_none_runs_twice(scenario: Scenario) -> None:
-    product = Product(scenario)
-    product.install()
-    decided(product)
-    scenario.script("one")
-    seen = agent(scenario, "first")
-    assert seen["hooks"] == ["PreToolUse"]  # which is installed only where a constraint is enforced
-    (request,) = scenario.api.of("main")
-    assert len(request.find("Use SQLite")) == 1
-    assert_archived(scenario, product, seen["session_id"])
-
-
-def test_clients_at_once_share_one_memory(scenario: Scenario) -> None:
-    product = Product(scenario)
-    decided(product)
-    scenario.api.always("main", reply("Done."))
-    seen = agent(scenario, "first", "second", clients=4)
-    assert len(set(seen["session_ids"])) == 4
-    for session_id in seen["session_ids"]:
-        assert kept(product.export(session_id)) == spoken(scenario, session_id)
-    assert product.log() == ""
-
-
 def test_the_tools_of_the_mcp_server_are_there_without_a_process_of_their_own(scenario: Scenario) -> None:
     product = Product(scenario)
     decided(product)
@@ -122,24 +96,6 @@ def test_a_tool_call_that_breaks_an_enforced_constraint_is_denied(scenario: Scen
     scenario.script(reply(bash("git push --force")), "I see.")
     agent(scenario, "push it", allowed_tools=["Bash"], setting_sources=[])
     assert "No force pushes" in results(scenario.api.of("main")[-1])[-1]
-
-
-@pytest.mark.parametrize("lean", [None, "middle"])
-def test_with_lean_context_the_model_reads_the_short_form_of_what_the_archive_has_whole(
-    scenario: Scenario, lean: str | None
-) -> None:
-    product = Product(scenario)
-    long = "".join(f"step {number} of the long way to the end\n" for number in range(400))
-    (scenario.project / "say.sh").write_text(f"echo '{long}'\n")
-    scenario.script(reply(bash("bash say.sh")), "the end")
-    seen = agent(scenario, "Say it.", lean=lean, allowed_tools=["Bash"])
-    assert (seen["results"], product.log()) == (["the end"], "")
-    (given,) = results(scenario.api.of("main")[-1])
-    found = re.match(r"\[(S\d+): 400 lines, shown ", given)
-    assert bool(found) == (lean is not None)
-    (whole,) = (step for step in product.export(seen["session_id"]) if step["kind"] == "tool_result")
-    assert whole["result"].strip() == long.strip()
-    assert found is None or found[1] == whole["ref"]
 
 
 def test_the_agent_of_the_documentation_remembers_in_another_process(scenario: Scenario) -> None:

@@ -15,7 +15,7 @@ from tests.sandboxed.product import Product
 from .installed import installed
 from .messages import Request, bash, reply, tool
 from .mock_api import Answer
-from .scenario import ALLOW_BASH, Scenario
+from .scenario import Scenario
 from .terminal import Terminal
 
 QUESTION = {
@@ -99,18 +99,3 @@ def test_a_command_refused_at_the_screen_is_a_failed_attempt(scenario: Scenario)
         terminal.leave()
     (attempt,) = items(product, "attempt")
     assert (attempt["attempt"], attempt["origin"]) == ("Bash: touch made", "user_said")
-
-
-def test_a_failure_its_pass_and_a_commit_are_captured(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(
-        reply(bash("cat made")),
-        reply(bash("touch made")),
-        reply(bash("cat made")),
-        reply(bash("git -c user.name=a -c user.email=a@b.example commit --allow-empty -m 'Cache the prices'")),
-        "done",
-    )
-    scenario.prompt("Begin.", *ALLOW_BASH)
-    error, commit = items(product, "evidence")
-    assert (error["type"], error["status"]) == ("error", "resolved")
-    assert (commit["type"], commit["content"].split(" ", 1)[1]) == ("commit", "Cache the prices")

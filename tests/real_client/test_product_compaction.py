@@ -88,17 +88,6 @@ def test_the_largest_restores_arrive_whole(scenario: Scenario) -> None:
     assert all(len(restored["text"]) > 8_000 for restored in compaction(product)["restored"])
 
 
-def test_a_second_compaction_has_restores_of_its_own(scenario: Scenario) -> None:
-    product = installed_with_much(scenario)
-    with Conversation(scenario) as client:
-        for prompt in ("first", "/compact", "second", "/compact", "third", "fourth"):
-            client.ask(prompt)
-    assert len(restores(scenario.api.of("main")[-1])) == 2
-    for ref in ("K1", "K2"):
-        assert {restored["part"] for restored in compaction(product, ref)["restored"]} == {BRIEF, WORKING_SET}
-        assert all(restored["delivered"] for restored in compaction(product, ref)["restored"])
-
-
 @MODELS
 @pytest.mark.parametrize("prompt", ["/compact", "/compact the tests"])
 def test_the_request_for_the_summary_says_what_it_contains(scenario: Scenario, prompt: str) -> None:

@@ -10,7 +10,7 @@ from tests.sandboxed.product import PROGRAM, Product
 
 from .conversation import Conversation
 from .installed import installed
-from .messages import Json, bash, reply, tool
+from .messages import Json, bash, reply
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 from .terminal import Terminal
 
@@ -149,12 +149,3 @@ def test_a_person_is_asked_with_the_constraint_and_may_say_yes(scenario: Scenari
         terminal.wait_for("the end")
         terminal.leave()
     assert (scenario.project / "ran.txt").exists()
-
-
-def test_what_a_subagent_does_is_stopped_too(scenario: Scenario, product: Product) -> None:
-    scenario.api.script("subagent", reply(bash(DENY)), "sub done")
-    task = tool("Agent", description="push", prompt="push it", subagent_type="general-purpose", run_in_background=False)
-    scenario.script(reply(task), "done", "done")
-    scenario.prompt("go", *ALLOW_BASH)
-    last = scenario.api.of("subagent")[-1]
-    assert last.find("Constraint C1 forbids this: Never force-push")

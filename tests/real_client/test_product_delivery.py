@@ -14,7 +14,6 @@ from .installed import (
     compaction,
     failing,
     installed_with_items,
-    installed_with_much,
     timing_out,
 )
 from .messages import Json
@@ -43,20 +42,6 @@ def test_it_comes_with_the_next_prompt_and_not_again(scenario: Scenario, broken:
 
 
 OUTPUTS = {BRIEF: "[CONTEXT RESTORED]", WORKING_SET: "(continued)"}  # of a restore that fills both
-
-
-@pytest.mark.parametrize("lost", OUTPUTS)
-def test_of_two_outputs_only_the_one_that_was_lost_comes_again(scenario: Scenario, lost: str) -> None:
-    product = installed_with_much(scenario)
-    change_handlers(scenario, failing, "SessionStart", lost)
-    with Conversation(scenario) as client:
-        for prompt in ("first", "/compact", "second", "third"):
-            client.ask(prompt)
-
-    *_, second, third = scenario.api.of("main")
-    for request in (second, third):
-        assert [len(request.find(mark)) for mark in OUTPUTS.values()] == [1, 1]
-    assert sorted(restored["part"] for restored in compaction(product)["restored"]) == sorted(OUTPUTS)
 
 
 def test_a_client_killed_in_the_compaction_finds_its_memory_when_it_is_resumed(scenario: Scenario) -> None:

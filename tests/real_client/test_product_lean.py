@@ -14,7 +14,6 @@ from tests.sandboxed.product import PROGRAM, Product
 from .installed import installed
 from .messages import Json, Reply, Request, bash, reply, tool
 from .scenario import ALLOW_BASH, Run, Scenario
-from .terminal import Terminal
 
 LONG = "".join(f"step {number} of the long way to the end\n" for number in range(400))
 SAY = bash("bash say.sh")
@@ -123,20 +122,6 @@ def test_a_subagents_output_is_shortened_where_it_can_recall_and_its_long_report
     assert "agent" in kept[ref_of(printed)]
     assert LONG.rstrip("\n") in kept[ref_in(report)]["result"]
     assert product.log() == ""
-
-
-@pytest.mark.usefixtures("tmux")
-def test_what_the_user_runs_by_hand_is_given_whole(scenario: Scenario) -> None:
-    lean(scenario, "tight")
-    scenario.script("answer one", "answer two")
-    with Terminal(scenario) as terminal:
-        terminal.enter("first")
-        terminal.wait_for("answer one")
-        terminal.press("!")
-        terminal.enter("bash say.sh")
-        terminal.wait_for("answer two")
-        terminal.leave()
-    assert json.dumps(LONG.rstrip("\n"))[1:-1] in json.dumps(scenario.api.of("main")[-1].body)
 
 
 def recalling() -> Callable[[Request], Reply]:

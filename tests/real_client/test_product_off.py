@@ -64,18 +64,6 @@ def test_switched_off_nothing_is_written_and_nothing_is_given(
     assert [text for request in scenario.api.requests for text in restores(request)] == []
 
 
-def test_what_was_said_while_switched_off_is_not_caught_up_by_other_sessions(scenario: Scenario) -> None:
-    product = installed(scenario)
-    switch_off_for_the_session(scenario)
-    silent = scenario.prompt("off the record").session_id
-    del scenario.environment["UNIFIED_STATE_DISABLE"]
-    scenario.prompt("on the record")
-    scenario.prompt("another session")
-    exported = product.export()
-    assert "on the record" in [line.get("text") for line in exported]
-    assert silent not in {line["session_id"] for line in exported}
-
-
 def test_uninstalled_no_hook_of_ours_runs_and_the_data_stays(scenario: Scenario) -> None:
     product = installed_with_items(scenario)
     scenario.prompt("first")

@@ -10,7 +10,7 @@ import pytest
 from tests.sandboxed.product import PROGRAM, Product
 
 from .conversation import Conversation
-from .installed import assert_archived, commit_something, installed, installed_with_items, restores, rows
+from .installed import assert_archived, commit_something, installed, installed_with_items, restores
 from .messages import Json, bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
@@ -107,30 +107,3 @@ def worktrees(scenario: Scenario) -> tuple[Path, Path]:
     commit_something(scenario)
     scenario.run_program("git", "worktree", "add", "--quiet", "-b", "feature", str(second))
     return main, second
-
-
-def test_sessions_in_two_worktrees_share_the_ledger_and_keep_their_own_records(scenario: Scenario) -> None:
-    main, second = worktrees(scenario)
-    product = installed(scenario, "--scope", "user")
-    with Conversation(scenario, *ALLOW_BASH) as one:
-        scenario.project = second
-        with Conversation(scenario, *ALLOW_BASH) as other:
-            one.ask("hello")
-            other.ask("hello")
-            scenario.script(reply(decide("work", "set", "--title", "the second one")))
-            other.ask("what you work on")
-            scenario.script(reply(decide("decision", "add", "Port 9090", "--rationale", "8080 is taken")))
-            other.ask("decide")
-            one.ask("go on")
-            (line,) = told_last(scenario)
-            assert "D1 (inferred): Port 9090. Why: 8080 is taken [on another branch: feature]" in line
-            scenario.script(reply(decide("constraint", "add", "API v1 stays", "--source", "the team")))
-            one.ask("decide")
-            other.ask("go on")
-            (line,) = told_last(scenario)
-            assert "C1 (inferred): API v1 stays." in line
-    records = rows(scenario, "SELECT session_id, worktree, work IS NOT NULL FROM session WHERE worktree IS NOT NULL")
-    assert sorted(records) == sorted([(one.session_id, str(main), 0), (other.session_id, str(second), 1)])
-    assert "the second one" not in (main / ".claude/unified-session-state.json").read_text()
-    assert "the second one" in (second / ".claude/unified-session-state.json").read_text()
-    assert_archived(scenario, product, one.session_id, other.session_id)

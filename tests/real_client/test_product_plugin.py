@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import time
 from collections import Counter
 
@@ -37,18 +35,6 @@ ONCE = {
 def test_the_client_finds_nothing_wrong_with_plugin_and_marketplace(scenario: Scenario, path: str) -> None:
     plugin = Plugin(scenario)
     assert "Validation passed" in plugin.client("plugin", "validate", "--strict", plugin.root / path)
-
-
-def test_an_installed_package_is_a_marketplace_too(scenario: Scenario) -> None:
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(scenario.folder)]
-    subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True)
-    (wheel,) = scenario.folder.glob("*.whl")
-    shutil.unpack_archive(wheel, scenario.folder / "site-packages", "zip")
-    plugin = Plugin(scenario, root=scenario.folder / "site-packages" / "unified_state" / "assets")
-    program_on_path(scenario)
-    plugin.install()
-    scenario.prompt("hello")
-    assert [step["text"] for step in Product(scenario).export() if step["kind"] == "prompt"] == ["hello"]
 
 
 @pytest.mark.parametrize(("with_plugin", "with_install"), [(True, False), (False, True), (True, True)])

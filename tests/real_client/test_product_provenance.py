@@ -58,15 +58,3 @@ def test_after_a_rewind_the_next_session_is_told_that_the_ledger_is_ahead(scenar
     scenario.prompt("a new session")
     (brief,) = [text for _, text in scenario.api.of("main")[-1].find("[AHEAD]")]
     assert "[AHEAD] D1 was recorded at a later commit than this checkout, or" in brief
-
-
-def test_files_that_were_changed_since_are_named_after_a_compaction(scenario: Scenario) -> None:
-    installed(scenario)
-    (scenario.project / "store.py").write_text("x = 1\n", encoding="utf-8")
-    decide = f"{PROGRAM} decision add 'Keep store.py as it is' --rationale 'it works'"
-    scenario.script(reply(bash(decide)), reply(bash("echo 'x = 2' > store.py")), "done", "on")
-    session_id = scenario.prompt("decide", *ALLOW_BASH).session_id
-    scenario.prompt("/compact", resume=session_id)
-    scenario.prompt("go on", resume=session_id)
-    briefs = [text for _, text in scenario.api.of("main")[-1].find("D1 (")]
-    assert any("[files changed since: store.py]" in text for text in briefs)

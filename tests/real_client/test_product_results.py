@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from .conversation import Conversation, calls_tool
 from .installed import assert_archived, installed
 from .messages import bash, reply
 from .scenario import ALLOW_BASH, Scenario
@@ -24,19 +23,6 @@ def test_a_big_result_is_archived_whole_and_outlives_its_file(scenario: Scenario
     scenario.prompt("second", resume=session_id)
     files = [line for line in product.export(session_id) if line["kind"] == "tool_file"]
     assert [line["result"] for line in files] == [NUMBERS]
-
-
-def test_a_big_result_of_a_client_that_was_killed_is_archived(scenario: Scenario) -> None:
-    product = installed(scenario)
-    scenario.script(reply(bash("seq 100000 108570")), reply(bash("tail -f /dev/null")))
-    with Conversation(scenario, *ALLOW_BASH) as client:
-        client.send("first")
-        client.wait_for(calls_tool)
-        client.wait_for(calls_tool)
-        client.kill()
-    scenario.prompt("another session")
-    results = [line["result"] for line in product.export(client.session_id) if line["kind"] == "tool_file"]
-    assert results == [NUMBERS]
 
 
 @pytest.mark.usefixtures("tmux")
