@@ -16,8 +16,8 @@ from benchmarks.retrieval import CUTOFFS, Found, Summed, print_found, scores
 from benchmarks.temporary_project import temporary_workspace
 from unified_state.capture.ingest import find_transcripts, ingest
 from unified_state.extras.vectors.embed_steps import embed
+from unified_state.extras.vectors.query_meaning import open_reader
 from unified_state.lib.times import to_milliseconds
-from unified_state.search.query_meaning import open_reader
 from unified_state.search.search_archive import search
 from unified_state.setting_table import MINILM, OFF
 

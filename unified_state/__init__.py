@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unified_state.context.messages.message_archive import MessageArchive
     from unified_state.context.messages.prune_messages import prune_messages
-    from unified_state.extras.agent_sdk.agent_memory import AgentMemory
     from unified_state.lib.package import __version__
     from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
     from unified_state.model.session_state import State
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from unified_state.state_file.manager import UnifiedStateManager
 
 _MODULES = {
-    "AgentMemory": "unified_state.extras.agent_sdk.agent_memory",
     "Attempt": "unified_state.model.item",
     "Constraint": "unified_state.model.item",
     "Decision": "unified_state.model.item",
@@ -29,7 +27,6 @@ _MODULES = {
     "prune_messages": "unified_state.context.messages.prune_messages",
 }
 __all__ = [
-    "AgentMemory",
     "Attempt",
     "Constraint",
     "Decision",
@@ -44,11 +41,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """Load a public name when it is first used: the hooks import this package on every prompt."""
-    if name not in _MODULES:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
     from importlib import import_module
 
-    return getattr(import_module(_MODULES[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
+    if name == "AgentMemory":
+        from unified_state.extension import need
+
+        return need("AGENT_MEMORY")
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)

@@ -251,7 +251,7 @@ def test_a_run_in_the_background_ends_itself_whatever_the_server_does(
     proxy.is_silent = True
     code = (
         "import sys; from unified_state.interfaces.cli import main as cli; "
-        "from unified_state.interfaces.cli.commands import server as sync; "
+        "from unified_state.extras.team import server_command as sync; "
         "sync._PAUSE, sync._AT_MOST = 0.0, 10.0; sys.exit(cli.run(['sync', '--background']))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=project.folder, timeout=PATIENCE, check=False)

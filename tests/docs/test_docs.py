@@ -22,7 +22,7 @@ from tests.tools import make_reference
 from tests.tools.command_reference import subparsers_of
 from unified_state import UnifiedStateManager
 from unified_state.interfaces.cli.argument_parser import build_parser
-from unified_state.interfaces.cli.command_table import COMMANDS
+from unified_state.interfaces.cli.command_table import all_commands
 from unified_state.interfaces.hook import EVENTS
 from unified_state.model.step import KINDS
 from unified_state.setting_table import SETTINGS
@@ -118,7 +118,7 @@ def _is_understood(arguments: list[str]) -> bool:
 
 @cache
 def _names() -> list[list[str]]:
-    commands = list(subparsers_of(build_parser(list(COMMANDS))))
+    commands = list(subparsers_of(build_parser(list(all_commands()))))
     verbs = [[name, verb] for name, parser in commands for verb, _ in subparsers_of(parser)]
     return [[], *([name] for name, _ in commands), *verbs]
 
@@ -131,11 +131,14 @@ def test_every_setting_in_a_toml_example_exists() -> None:
 @pytest.mark.parametrize(
     ("page", "names"),
     [
-        ("commands.md", [f"## {name}\n" for name in COMMANDS]),
+        ("commands.md", [f"## {name}\n" for name in all_commands()]),
         ("settings.md", [f"* `{setting.name}` (" for setting in SETTINGS]),
         ("hooks.md", [f"| {event} |" for event in EVENTS]),
         ("json-output.md", [f"`{kind}`" for kind in KINDS]),
-        ("json-output.md", [name for name in COMMANDS if name not in {"hook", "completion", "question", "evidence"}]),
+        (
+            "json-output.md",
+            [name for name in all_commands() if name not in {"hook", "completion", "question", "evidence"}],
+        ),
         ("archive.md", [f"{number} {kind}" for number, kind in enumerate(KINDS)]),
     ],
 )

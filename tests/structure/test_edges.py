@@ -11,6 +11,7 @@ OF_THE_ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "uns
 ALL = {"Exception", "BaseException", "BaseExceptionGroup", "ExceptionGroup"}
 # These end an error: each reports it, or hands it to the waiting thread.
 EDGES = {
+    "extension",
     "interfaces/tool_hook",
     "interfaces/statusline",
     "interfaces/cli/main",

@@ -62,13 +62,24 @@ def test_every_import_is_one_that_contributing_allows() -> None:
     wrong = []
     for place, targets in arrows().items():
         line = line_of(place, set(allowed))
-        open_to_it = everywhere | (allowed[line] | {line} if line else set())
+        own = {"/".join(place.split("/")[: line.count("/") + 1])} if line else set()
+        open_to_it = everywhere | (allowed[line] | own if line else set())
         wrong += [
             f"{place} imports {target}"
             for target in sorted(targets)
             if not any(is_within(target, folder) for folder in open_to_it)
         ]
     expect_none(wrong)
+
+
+def test_the_core_imports_no_extra_and_no_extra_another() -> None:
+    extras = {place: "/".join(place.split("/")[:2]) for place in modules() if place.startswith("extras/")}
+    expect_none(
+        f"{place} imports {target}"
+        for place, targets in arrows().items()
+        for target in sorted(targets)
+        if extras.get(target, extras.get(place)) != extras.get(place)
+    )
 
 
 def test_every_folder_has_a_line_in_the_table_and_every_line_a_folder() -> None:

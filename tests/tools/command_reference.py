@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from unified_state.interfaces.cli.argument_parser import build_parser
-from unified_state.interfaces.cli.command_table import COMMANDS
+from unified_state.interfaces.cli.command_table import all_commands
 
 # Of many commands, so that the page describes them once.
 _ONCE = {
@@ -18,13 +18,13 @@ _ONCE = {
 
 def commands() -> str:
     """Every command with its arguments."""
-    parser = build_parser(list(COMMANDS))
+    parser = build_parser(list(all_commands()))
     return "\n\n".join(_command(name, sub) for name, sub in subparsers_of(parser))
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:
     """The synopsis of a command or of its verbs, and one list of all arguments; a bare command has neither."""
-    about = COMMANDS[name][1]
+    about = all_commands()[name][1]
     parsers = list(subparsers_of(parser)) or [("", parser)]
     synopses = [" ".join([sub.prog, *_synopses(sub, _actions(sub, verb), verb)]) for verb, sub in parsers]
     parts = [f"## {name}", f"{about[0].upper()}{about[1:]}."]

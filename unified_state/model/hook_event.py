@@ -26,6 +26,7 @@ TOOL_TIMEOUT = 10
 # What the launcher is called with around a tool call, and the module that does it.
 CHECK_WORD = "check-rules"
 HOOK_WORDS = {CHECK_WORD: "hook_tool_use", "shorten": "hook_tool_output"}
+LEAN_LEVELS = ("gentle", "middle", "tight")  # how much of a long tool output is left out
 UNNAMED_HOST = "other"  # the host that called a hook installed for Claude Code
 
 

@@ -14,6 +14,7 @@ from unified_state.archive.full_text import Filters
 from unified_state.archive.index.step_index import is_any_unindexed
 from unified_state.archive.steps import index_left, steps_of_turn
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
+from unified_state.extension import need
 from unified_state.ledger.item_table import items_called
 from unified_state.ledger.source_table import entry_steps
 from unified_state.lib.query import words_of
@@ -28,7 +29,7 @@ from unified_state.search.search_archive import note_accesses, search
 from unified_state.setting_table import OFF
 
 if TYPE_CHECKING:
-    from unified_state.search.query_meaning import Reader
+    from unified_state.search.meaning import Reader
     from unified_state.search.recall_ref import Part
 
 Page = Callable[[dict[str, Any]], dict[str, Any]]
@@ -135,14 +136,13 @@ def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | Non
     settings = workspace.settings
     if settings.search_vectors == OFF:
         return None
+    reader: Reader | None = None
     try:
-        from unified_state.search.query_meaning import open_reader  # loads numpy, only if enabled
-
-        return open_reader(settings.minilm_folder)
+        reader = need("OPEN_READER")(settings.minilm_folder)
     except UnifiedStateError as error:
         if not is_told:
             workspace.report(f"searched by words alone: {error}")
-        return None
+    return reader
 
 
 def filters_of(wanted: Wanted, now: int) -> Filters:

@@ -51,7 +51,7 @@ from unified_state.search.rules.relevance import (
 )
 
 if TYPE_CHECKING:
-    from unified_state.search.query_meaning import GivenCosines, Meant, Reader
+    from unified_state.search.meaning import GivenCosines, Meant, Reader
 
 APART = 1 << 40  # between the numbers of two archives whose steps are ranked together
 HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from heapq import nlargest
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import MOST_COUNTED, Filters, best_matches, count_having, count_steps, rarest
@@ -20,6 +20,7 @@ from unified_state.lib.query import query_words
 from unified_state.lib.record import Record
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
+from unified_state.search.meaning import GivenCosines, Reader
 from unified_state.search.search_archive import (
     APART,
     MOST_HITS,
@@ -32,9 +33,6 @@ from unified_state.search.search_archive import (
     weights_of,
     with_neighbours,
 )
-
-if TYPE_CHECKING:
-    from unified_state.search.query_meaning import Reader
 
 T = TypeVar("T")
 
@@ -52,6 +50,7 @@ class _Candidates(Record):
     placed: dict[int, Placed]
     accessed: dict[int, float]
     cosines: dict[int, float]
+    trust: float
 
 
 class Search(Record):
@@ -97,7 +96,8 @@ class Search(Record):
         placed = with_neighbours(archive, {*worth, *near})
         accessed = access_weights(archive, {*worth, *near}, self.now)
         cosines = {} if meant is None else meant.cosines(placed)
-        return _Candidates(item_hits(archive, asked), worth, near, placed, accessed, cosines)
+        trust = 0.0 if meant is None else meant.trust
+        return _Candidates(item_hits(archive, asked), worth, near, placed, accessed, cosines, trust)
 
 
 def search_archives(paths: Iterable[str], search: Search) -> tuple[list[tuple[str, Hit]], list[UnifiedStateError]]:
@@ -157,8 +157,6 @@ def _steps(asked: Asked, found: dict[str, _Candidates], limit: int) -> Iterator[
     }
     cosines = apart(lambda one: one.cosines)
     if cosines:
-        from unified_state.search.query_meaning import GivenCosines, trust_in  # loaded by now
-
-        asked = asked.replace(meant=GivenCosines(cosines, trust_in(asked.having)))
+        asked = asked.replace(meant=GivenCosines(cosines, max(one.trust for one in found.values())))
     accessed = apart(lambda one: one.accessed)
     return ((paths[number // APART], hit) for number, hit in step_hits(asked, placed, best, accessed, limit))

@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.interfaces.cli.screen import run
+from unified_state.extension import parts
 from unified_state.hosts.install.install_claude_code import READ_ONLY_RULES
 from unified_state.interfaces.cli.command_table import (
-    COMMANDS,
     DATA,
     EVERYDAY,
     EXAMPLES,
     FIRST_EXAMPLES,
-    GROUPS,
     PLUMBING,
     SET_UP,
+    all_commands,
+    all_groups,
 )
 from unified_state.lib.package import __version__
 
@@ -30,7 +31,7 @@ def test_alone_it_prints_a_short_grouped_help_with_examples(empty: Path) -> None
     lines = done.stdout.splitlines()
     assert len(lines) < SHORT
     assert [line for line in lines if len(line) > NARROW and str(empty) not in line] == []
-    assert [title for title in GROUPS if title in lines] == [title for title in GROUPS if title != PLUMBING]
+    assert [title for title in all_groups() if title in lines] == [title for title in all_groups() if title != PLUMBING]
     assert [f"  {EXAMPLES[name]}" in lines for name in FIRST_EXAMPLES] == [True] * len(FIRST_EXAMPLES)
 
 
@@ -64,7 +65,7 @@ def test_help_explains_a_command_and_a_verb(empty: Path) -> None:
 def test_help_all_lists_every_command_plumbing_too(empty: Path) -> None:
     lines = run("help", "--all", cwd=empty).stdout.splitlines()
     named = [line.split()[0] for line in lines if line.startswith("  ")]
-    assert named == list(COMMANDS)
+    assert named == list(all_commands())
 
 
 @pytest.mark.parametrize("words", ["version", "-V", "--version"])
@@ -111,12 +112,12 @@ PLACES = {
 
 @pytest.mark.parametrize("title", PLACES)
 def test_each_command_is_in_the_group_where_people_look_for_it(title: str) -> None:
-    assert [name for name in PLACES[title] if name in COMMANDS and name not in GROUPS[title]] == []
+    assert [name for name in PLACES[title] if name not in all_groups()[title]] == []
 
 
 def test_plumbing_is_hidden_from_the_first_page(empty: Path) -> None:
     told = run(cwd=empty).stdout.partition("Examples")[0]
-    assert [name for name in GROUPS[PLUMBING] if re.search(rf"(?<![\w-]){name}(?![\w-])", told)] == []
+    assert [name for name in all_groups()[PLUMBING] if re.search(rf"(?<![\w-]){name}(?![\w-])", told)] == []
 
 
 def test_every_example_of_the_help_is_a_command_line_that_can_be_parsed() -> None:
@@ -124,7 +125,7 @@ def test_every_example_of_the_help_is_a_command_line_that_can_be_parsed() -> Non
 
     from unified_state.interfaces.cli.argument_parser import parse
 
-    for words, example in EXAMPLES.items():
+    for words, example in (pair for table in (EXAMPLES, *parts("EXAMPLES")) for pair in table.items()):
         program, *arguments = shlex.split(example.partition(" > ")[0])
         assert program == "unified-state"
         assert arguments[: len(words.split())] == words.split()
@@ -132,7 +133,7 @@ def test_every_example_of_the_help_is_a_command_line_that_can_be_parsed() -> Non
 
 
 def test_the_names_of_the_users_card_stay(recorded: Path) -> None:
-    assert {"validate", "age", "hook"} <= COMMANDS.keys()
+    assert {"validate", "age", "hook"} <= all_commands().keys()
     assert run("validate", cwd=recorded).returncode == 0
     assert run("age", "--max-age", "60", cwd=recorded).returncode == 0
     assert (Path(__file__).parents[3] / "commands" / "context-compact.md").exists()
@@ -162,6 +163,6 @@ def test_status_and_age_agree(recorded: Path) -> None:
 def test_the_rules_of_allow_reading_decide_and_remove_nothing() -> None:
     allowed = [rule.removeprefix("Bash(unified-state ").removesuffix(")") for rule in READ_ONLY_RULES]
     names = {rule.split(":")[0].split()[0] for rule in allowed}
-    assert {"show", "preview", "compactions", "load"} <= names <= COMMANDS.keys()
+    assert {"show", "preview", "compactions", "load"} <= names <= all_commands().keys()
     # With words behind them these decide, or remove.
     assert [rule for rule in allowed if rule.split(":")[0] in {"inbox", "forget"} and ":" in rule] == []

@@ -13,7 +13,7 @@ import pytest
 from tests.interfaces.cli.screen import run
 from tests.tools.command_reference import subparsers_of
 from unified_state.interfaces.cli.argument_parser import build_parser
-from unified_state.interfaces.cli.command_table import COMMANDS
+from unified_state.interfaces.cli.command_table import all_commands
 
 
 def options(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -24,13 +24,13 @@ def options(parser: argparse.ArgumentParser) -> Iterator[str]:
         yield from options(sub)
 
 
-ALL_OPTIONS = sorted({*options(build_parser(list(COMMANDS)))} - {"--help", "--version"})
+ALL_OPTIONS = sorted({*options(build_parser(list(all_commands())))} - {"--help", "--version"})
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
 def test_each_shell_completes_every_command(empty: Path, shell: str) -> None:
     script = run("completion", shell, cwd=empty).stdout
-    assert [name for name in COMMANDS if not re.search(rf"\b{name}\b", script)] == []
+    assert [name for name in all_commands() if not re.search(rf"\b{name}\b", script)] == []
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from unified_state.errors import MissingExtraError, UnifiedStateError, UsageError
 from unified_state.extras.agent_sdk.sdk_hooks import EVENTS, Hooks
-from unified_state.extras.lean.rules.levels import NAMES
 from unified_state.hosts.install.claude_settings import PLUGIN, enables, parsed_settings
 from unified_state.hosts.install.hook_table import OUTPUT_EVENT, handles
 from unified_state.hosts.install.install_claude_code import SCOPES, read_settings, target
 from unified_state.lib.package import extra_line
-from unified_state.model.hook_event import TIMEOUTS
+from unified_state.model.hook_event import LEAN_LEVELS, TIMEOUTS
 from unified_state.project.place import locate
 from unified_state.settings import environment, load_settings
 from unified_state.state_file.manager import UnifiedStateManager
@@ -45,9 +44,9 @@ class AgentMemory:
 
         `lean` shortens long tool outputs as `install --lean LEVEL` does: "gentle", "middle" or "tight".
         """
-        if lean not in {None, *NAMES}:
+        if lean not in {None, *LEAN_LEVELS}:
             message = f"lean is {str(lean)[:60]!r}"
-            raise UsageError(message, f"levels are {', '.join(NAMES)}")
+            raise UsageError(message, f"levels are {', '.join(LEAN_LEVELS)}")
         try:
             from claude_agent_sdk import ClaudeAgentOptions, McpSdkServerConfig
 

@@ -17,7 +17,7 @@ from unified_state.model.step import TEXT
 from unified_state.secrets.rules.mask import hide_private
 from unified_state.upkeep.foreign.foreign_files import foreign_database, json_objects
 
-PROGRAM = "claude-flow"
+NAME, PROGRAM = "claude-flow database", "claude-flow"
 TABLE = "transcript_entries"
 _COLUMNS = ("id", "content", "metadata", "created_at", "session_id")
 _REPEATED = frozenset(
@@ -26,7 +26,7 @@ _REPEATED = frozenset(
 _SHOWN = frozenset({"id", "content", "createdAt", "references", "_embedding"})
 
 
-def read_database(path: str) -> Iterator[HistoryRecord]:
+def read_database(path: str, _project: str = "") -> Iterator[HistoryRecord]:
     """Return the records in `transcript-archive.db`. Raises ForeignFileError."""
     with foreign_database(path) as database:
         database.require(TABLE, _COLUMNS, PROGRAM)

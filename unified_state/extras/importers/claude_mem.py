@@ -21,7 +21,7 @@ from unified_state.upkeep.foreign.foreign_files import ForeignDatabase, foreign_
 
 Row = dict[str, Any]
 
-PROGRAM = "claude-mem"
+NAME, PROGRAM = "claude-mem database", "claude-mem"
 TABLE = "sdk_sessions"
 _CONTENT, _MEMORY = "content_session_id", "memory_session_id"
 _MOST_NAMED = 10  # projects named in a message

@@ -1,1 +1,22 @@
 """A team's history on a PostgreSQL server: outbox, sync, team search."""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "sync": ("Data", f"{__name__}.server_command", "bring the team's server up to date with what is archived here"),
+    "server": ("Set-up", f"{__name__}.server_command", "set up a team's server, admit members, check what works"),
+}
+EXAMPLES = {
+    "server init": "unified-state server init --dsn postgresql://postgres@history.example/unified_state",
+    "server admit": "unified-state server admit ada --organisation acme",
+    "server remove": "unified-state server remove ada --organisation acme",
+    "server members": "unified-state server members --organisation acme",
+    "server move": "unified-state server move github.com/acme/app github.com/acme/shop",
+    "server delete-project": "unified-state server delete-project github.com/acme/app",
+    "server check": "unified-state server check",
+    "sync": "unified-state sync --on",
+}
+CHECKS, STATUS = f"{__name__}.check_team:checks", f"{__name__}.server_states:status"
+START_SYNC = f"{__name__}.start_sync:start_sync"
+FIND_IN_TEAM, RECALL_OF_TEAM = f"{__name__}.ask_team:find", f"{__name__}.ask_team:recall"
+EXPLAIN_OF_TEAM, EXPORT_OF_TEAM = f"{__name__}.ask_team:explain", f"{__name__}.ask_team:export"

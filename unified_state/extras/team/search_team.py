@@ -35,6 +35,7 @@ from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import Wanted, filters_of, query_reader
+from unified_state.search.meaning import GivenCosines, Reader
 from unified_state.search.search_archive import (
     APART,
     Asked,
@@ -50,7 +51,6 @@ from unified_state.search.search_archive import (
 
 if TYPE_CHECKING:
     from unified_state.extras.team.postgres.record_store import Found, TeamStore
-    from unified_state.search.query_meaning import Reader
 
 T = TypeVar("T")
 Key = tuple[str, UUID]
@@ -200,8 +200,6 @@ class _Search:
         accessed = access_weights(archive, matches, asked.now) if archive and matches else {}
         cosines |= {number: cosine for number, cosine in theirs.cosines.items() if number in others}
         if cosines:
-            from unified_state.search.query_meaning import GivenCosines  # loaded by now
-
             asked = asked.replace(meant=GivenCosines(cosines, min(1.0, len(self.words) / 4)))
         hits: list[Hit] = []
         for number, hit in step_hits(asked, placed, proposed, accessed, self.wanted.limit):

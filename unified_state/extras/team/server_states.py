@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from unified_state.archive.archive import Archive
-from unified_state.lib.record import Record
+from unified_state.lib.record import Record, disk_value
+from unified_state.lib.times import age_text
+from unified_state.project.workspace.workspace import Workspace
 
 
 class ServerState(Record):
@@ -39,3 +44,38 @@ def server_states(archive: Archive) -> list[ServerState]:
         "WHERE server = outbox_server.id AND is_gone = 1) FROM outbox_server ORDER BY id"
     )
     return [ServerState(*row) for row in rows]
+
+
+def status(
+    archive: Archive, workspace: Workspace, now: int, environ: Mapping[str, str]
+) -> tuple[list[str], dict[str, Any]]:
+    """Return a line for each server, and one for a setting that keeps all from being synced; and their fields."""
+    states, problem = server_states(archive), None
+    if workspace.settings.postgres_enabled:
+        from unified_state.extras.team.team_server import server_problem  # few have a server
+
+        problem = server_problem(workspace.settings, environ)
+    lines = [f"server     nothing is synced: {problem}"] if problem else []
+    lines += [f"server     {server_line(state, now)}" for state in states]
+    return lines, {"servers": disk_value(states), **({"serverProblem": str(problem)} if problem else {})}
+
+
+def server_line(state: ServerState, now: int) -> str:
+    """Return one line on the queue of a server and its last sync."""
+    waits = {"step": state.waiting_steps, "change": state.waiting_changes, "vector": state.waiting_vectors}
+    counts = [f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in waits.items() if count]
+    since = "" if state.waiting_since is None else f", the oldest of {age_text(now, state.waiting_since)}"
+    waiting = f"{' and '.join(counts)} {'wait' if sum(waits.values()) != 1 else 'waits'}{since}"
+    return f"{state.name}: {waiting if counts else 'has everything'}; {_last_sync(state, now)}"
+
+
+def _last_sync(state: ServerState, now: int) -> str:
+    began, ended = state.began_at, state.ended_at
+    if began is None:
+        return "never synced"
+    if state.error is not None and ended is not None:
+        failed = f"failed {age_text(now, ended)}: {state.error}"
+        return failed if state.failures == 1 else f"{failed} ({state.failures} runs in a row)"
+    if ended is None or ended < began:
+        return f"a run began {age_text(now, began)} and has not ended"
+    return f"synced {age_text(now, ended)}"

@@ -16,7 +16,7 @@ from unified_state.search.find import Wanted, filters_of, query_reader
 from unified_state.search.search_archive import search
 
 if TYPE_CHECKING:
-    from unified_state.search.query_meaning import Reader
+    from unified_state.search.meaning import Reader
 
 FIELDS = ("kind", "tool", "file", "since", "session")
 _LIMIT = 30

@@ -8,7 +8,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Compaction, compactions_of
 from unified_state.archive.steps import find_step, steps_of_turn, turn_of_step
 from unified_state.errors import NotFoundError
-from unified_state.extras.lean.rules.shorten import shorten
+from unified_state.extension import hook
 from unified_state.extras.viewer.home_page import page_values
 from unified_state.extras.viewer.open_projects import Project
 from unified_state.extras.viewer.page_writer import line, write_page
@@ -183,8 +183,9 @@ def _call(number: int, step: Step, found: tuple[int, Step] | None, shortened: di
         return call
     short = None
     if found[0] in shortened:
-        form = shorten(step.tool or "", given, found[1].text, shortened[found[0]][0])
-        short = None if form is None else form.text
+        shorten = hook("SHORT_FORM")
+        form = shorten and shorten(step.tool or "", given, found[1].text, shortened[found[0]][0])
+        short = form.text if form else None
     return call.replace(result_number=found[0], result=found[1], short=short)
 
 

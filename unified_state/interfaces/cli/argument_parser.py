@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, EXAMPLES, PROGRAM
+from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, PROGRAM, all_commands, example_of
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
 
@@ -41,7 +41,7 @@ def build_parser(names: Sequence[str]) -> Parser:
     parser = Parser(prog=PROGRAM, description=ABOUT)
     parser.add_argument("-V", "--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (module, about) in COMMANDS.items():
+    for name, (module, about) in all_commands().items():
         subparser = subparsers.add_parser(name, help=about, description=_sentence(about))
         if name in names:
             _fill(subparser, name, module)
@@ -49,8 +49,9 @@ def build_parser(names: Sequence[str]) -> Parser:
 
 
 def commands_of(module: str) -> Mapping[str, Any]:
-    """Return the commands of a module of `commands`, by their words."""
-    found: Mapping[str, Any] = import_module(f"unified_state.interfaces.cli.commands.{module}").COMMANDS
+    """Return the commands of a module by their words: of one of the folder `commands`, or of an extra's."""
+    place = module if "." in module else f"unified_state.interfaces.cli.commands.{module}"
+    found: Mapping[str, Any] = import_module(place).COMMANDS
     return found
 
 
@@ -74,7 +75,8 @@ def _fill(parser: Parser, name: str, module: str) -> None:
 
 
 def _example(words: str) -> str | None:
-    return f"example:\n  {EXAMPLES[words]}" if words in EXAMPLES else None
+    example = example_of(words)
+    return f"example:\n  {example}" if example else None
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -90,9 +92,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 def _parser(arguments: Sequence[str]) -> Parser:
     """Return a parser with only the subcommand that this command line needs."""
     name = arguments[0] if arguments else ""
-    if name not in COMMANDS:
+    row = COMMANDS.get(name) or all_commands().get(name)
+    if row is None:
         return build_parser([])
-    module, about = COMMANDS[name]
+    module, about = row
     parser = Parser(prog=PROGRAM)
     subparsers = parser.add_subparsers(dest="command", required=True)
     _fill(subparsers.add_parser(name, description=_sentence(about)), name, module)
@@ -145,7 +148,7 @@ def with_suggestion(message: str, parser: argparse.ArgumentParser) -> str:
 def _of_choice(message: str, choice: re.Match[str]) -> str:
     given = choice["given"].strip("'\"")
     if choice["name"] == "COMMAND":
-        known = {**_MEANT, **{name: name for name in COMMANDS}}
+        known = {**_MEANT, **{name: name for name in all_commands()}}
         meant = [_MEANT[given]] if given in _MEANT else [known[name] for name in _close(given, known)]
         return f"there is no command {choice['given']}{_did_you_mean(meant)}"
     close = _close(given, (name.strip("' ") for name in choice["known"].split(",")))

@@ -11,12 +11,11 @@ from argparse import SUPPRESS
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from unified_state.errors import MissingExtraError, NothingArchivedError, UsageError
+from unified_state.errors import NothingArchivedError, UsageError
 from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES, SESSION_VARIABLES
 from unified_state.lib.fence import visible, visible_json
 from unified_state.lib.files import lies_in
 from unified_state.lib.json_text import dump_ascii_json, dump_json
-from unified_state.lib.package import extra_line
 from unified_state.lib.text import well_formed
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.settings import Settings, environment, load_settings
@@ -255,12 +254,6 @@ def show_checks(context: Context, checks: Sequence[Check]) -> int:
     told = [{**check.as_dict(), "hint": hint} for check, hint in zip(checks, hints, strict=True)]
     context.show(told, "\n".join(lines), style="verdicts")
     return 0 if all(check.ok for check in checks) else 1
-
-
-def viewer_is_missing(error: ImportError) -> MissingExtraError:
-    """Return the error for an environment without all packages of the viewer."""
-    message = f"{sys.executable} has not all packages of the viewer ({error.name} is missing)"
-    return MissingExtraError(message, extra_line("viewer"))
 
 
 def origin_of(environ: Any) -> str:

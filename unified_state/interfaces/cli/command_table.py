@@ -5,6 +5,9 @@ An agent runs the command line often, so this module imports almost nothing.
 
 from __future__ import annotations
 
+from functools import cache
+
+from unified_state.extension import parts
 from unified_state.model.item import ITEM_KINDS
 
 PROGRAM = "unified-state"
@@ -13,16 +16,15 @@ ABOUT = "The working memory of a coding agent that survives compaction."
 # Each group has a title. A command has the module in `commands` that runs it, and its help.
 EVERYDAY, RECORD, COMPACTION = "Everyday", "Record", "Compaction"
 DATA, SET_UP, PLUMBING = "Data", "Set-up", "Plumbing"
-GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+Row = tuple[str, str]
+GROUPS: dict[str, dict[str, Row]] = {
     EVERYDAY: {
         "status": ("state", "what is recorded here, how old it is, how full the context is"),
         "search": ("lookup", "find turns, steps and items"),
         "show": ("lookup", "print an item, turn, step or compaction, or an item's source"),
         "history": ("past", "all that became of an item: when, by whom, in which turn"),
         "diff": ("past", "what was decided, answered, lifted or closed between two points"),
-        "blame": ("past", "which turn and which commit wrote a line, and why"),
         "inbox": ("items", "what was captured or proposed, to accept or to reject"),
-        "view": ("view", "see sessions, compactions and the state in a browser"),
     },
     RECORD: {
         **{name: ("items", kind.about) for name, kind in ITEM_KINDS.items()},
@@ -42,12 +44,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     DATA: {
         "import": ("transfer", "take in old sessions, and what other programs, machines or people kept"),
         "export": ("transfer", "print the archive as JSON Lines, one step (or item) a line"),
-        "handover": ("transfer", "give the state and the open work to another person or agent, or take them"),
         "forget": ("remove", "remove for good: an item, a session, a text, or all old steps"),
         "scan": ("remove", "look for secrets in what is archived"),
         "vacuum": ("remove", "give the space of what was removed back to the disk"),
-        "embed": ("embed", "make vectors of what steps mean, for searches by meaning"),
-        "sync": ("server", "bring the team's server up to date with what is archived here"),
     },
     SET_UP: {
         "install": ("install", "put the hooks into the client's settings"),
@@ -56,7 +55,6 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "config": ("doctor", "show every setting, its value and where it comes from"),
         "link": ("doctor", "use the archive of another clone of this repository"),
         "completion": ("machine_commands", "print the completion script for a shell"),
-        "server": ("server", "set up a team's server, admit members, check what works"),
         "demo": ("demo", "the main job end to end on a bundled session, offline"),
     },
     PLUMBING: {
@@ -78,8 +76,6 @@ EXAMPLES = {
     "show": "unified-state show D1 --source",
     "history": "unified-state history D7",
     "diff": "unified-state diff K2 HEAD",
-    "blame": "unified-state blame src/limiter.py:10-20",
-    "view": "unified-state view K2",
     "decision add": 'unified-state decision add "Cap the backoff at 8 s" --rationale "the API asks"',
     "decision list": "unified-state decision list --all",
     "decision supersede": 'unified-state decision supersede D1 "No cap" --rationale "the provider has none now"',
@@ -109,24 +105,38 @@ EXAMPLES = {
     "compactions": "unified-state compactions K2",
     "import": "unified-state import ~/.claude/projects",
     "export": "unified-state export --full history.jsonl",
-    "handover create": "unified-state handover create --for codex work.jsonl",
-    "handover take": "unified-state handover take work.jsonl",
     "forget": "unified-state forget --older-than 180d --dry-run",
     "scan": "unified-state scan --fix",
     "install": "unified-state install --status-line",
     "link": "unified-state link",
     "completion": "unified-state completion fish > ~/.config/fish/completions/unified-state.fish",
-    "server init": "unified-state server init --dsn postgresql://postgres@history.example/unified_state",
-    "server admit": "unified-state server admit ada --organisation acme",
-    "server remove": "unified-state server remove ada --organisation acme",
-    "server members": "unified-state server members --organisation acme",
-    "server move": "unified-state server move github.com/acme/app github.com/acme/shop",
-    "server delete-project": "unified-state server delete-project github.com/acme/app",
-    "server check": "unified-state server check",
-    "sync": "unified-state sync --on",
     "age": "unified-state age --max-age 60",
     "doctor": "unified-state doctor --items",
     "help": "unified-state help search",
 }
 # What the first page shows of them.
 FIRST_EXAMPLES = ("search", "show", "decision add", "preview")
+
+
+@cache
+def all_groups() -> dict[str, dict[str, Row]]:
+    """Return the rows of the core, and those that extras add behind them. No extra replaces a command."""
+    found = {title: dict(rows) for title, rows in GROUPS.items()}
+    known = set(COMMANDS)
+    for rows in parts("COMMANDS"):
+        for name, (title, module, about) in rows.items():
+            if name not in known:
+                found.setdefault(title, {})[name] = module, about
+                known.add(name)
+    return found
+
+
+def all_commands() -> dict[str, Row]:
+    """Return the rows of all groups."""
+    return {name: row for rows in all_groups().values() for name, row in rows.items()}
+
+
+def example_of(words: str) -> str | None:
+    """Return the example of a command or a verb."""
+    tables = [EXAMPLES] if words.split(maxsplit=1)[0] in COMMANDS else parts("EXAMPLES")
+    return next((table[words] for table in tables if words in table), None)

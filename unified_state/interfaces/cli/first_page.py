@@ -12,18 +12,16 @@ from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.cli.command_context import Context
 from unified_state.interfaces.cli.command_table import (
     ABOUT,
-    COMMANDS,
     EVERYDAY,
     EXAMPLES,
     FIRST_EXAMPLES,
-    GROUPS,
     PLUMBING,
     PROGRAM,
+    all_groups,
 )
 from unified_state.lib.package import __version__
 
 _NARROW = 80  # columns
-_WIDTH = max(map(len, COMMANDS))
 _MORE = (
     f"`{PROGRAM} help COMMAND` explains one, `{PROGRAM} help --all` lists all.",
     "What reads takes --json.",
@@ -41,7 +39,7 @@ def print_first_page(*, with_state: bool) -> int:
 
 def _page() -> list[str]:
     lines = [f"{PROGRAM} {__version__}", ABOUT]
-    for title, rows in GROUPS.items():
+    for title, rows in all_groups().items():
         if title == EVERYDAY:
             lines += ["", title, *_described(rows)]
         elif title != PLUMBING:
@@ -59,14 +57,15 @@ def _names(rows: Iterable[str]) -> list[str]:
     return lines
 
 
-def all_commands() -> str:
+def command_list() -> str:
     """Return every command with its help, by group."""
-    groups = ("\n".join([title, *_described(rows)]) for title, rows in GROUPS.items())
+    groups = ("\n".join([title, *_described(rows)]) for title, rows in all_groups().items())
     return "\n\n".join(groups)
 
 
 def _described(rows: dict[str, tuple[str, str]]) -> list[str]:
-    return [f"  {name:<{_WIDTH}}  {about}" for name, (_, about) in rows.items()]
+    width = max(len(name) for group in all_groups().values() for name in group)
+    return [f"  {name:<{width}}  {about}" for name, (_, about) in rows.items()]
 
 
 def _state(context: Context) -> list[str]:

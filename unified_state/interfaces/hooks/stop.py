@@ -12,6 +12,7 @@ from unified_state.archive.sessions import session_number
 from unified_state.context.window.context_table import keep_watched, watched_context
 from unified_state.context.window.read_context import newest_reading, watched_now
 from unified_state.context.window.rules.context_phase import is_higher, told_line
+from unified_state.extension import hook
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.model.context_usage import OK
 from unified_state.model.step import TEXT
@@ -20,12 +21,9 @@ from unified_state.model.step import TEXT
 def on_stop(call: HookCall, archive: Archive) -> str:
     """Store the message that ended the turn, and archive to the turn's end in the background."""
     call.keep(archive, TEXT, call.event.text("last_assistant_message"))
-    if call.settings.postgres_enabled and call.settings.sync_in_background:
-        from unified_state.extras.team.start_sync import start_sync
-
-        start_sync(
-            archive, call.workspace.place.repository.worktree, call.environ, call.now
-        )  # a client that ends directly after the answer would kill this hook first
+    if call.settings.postgres_enabled and call.settings.sync_in_background and (start_sync := hook("START_SYNC")):
+        worktree = call.workspace.place.repository.worktree
+        start_sync(archive, worktree, call.environ, call.now)  # a client that ends would kill this hook first
     call.let_client_go_on()
     call.capture(archive)
     if call.settings.context_autopilot:

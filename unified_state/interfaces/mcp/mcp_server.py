@@ -17,6 +17,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
+from unified_state.extension import parts
 from unified_state.interfaces.mcp.server_project import Project, answering, giving, json_text, refusal
 from unified_state.interfaces.mcp.tool_pages import state_page
 from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools
@@ -87,7 +88,7 @@ class Server(MCPServer[None]):
 
 def _tools(project: Project) -> Iterator[Tool]:
     """Yield the marked methods as tools."""
-    for owner in (ReadingTools(project), RecordingTools(project)):
+    for owner in (make(project) for make in (ReadingTools, RecordingTools, *parts("TOOLS"))):
         for method in (getattr(owner, name) for name, value in vars(type(owner)).items() if hasattr(value, "hints")):
             tool = Tool.from_function(
                 answering(method), description=_about(method), annotations=method.hints, structured_output=False

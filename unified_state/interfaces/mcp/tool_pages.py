@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-from unified_state.extras.blame.blame_lines import blame, parse_lines
 from unified_state.interfaces.mcp.server_project import Project, visible_value
 from unified_state.ledger.rules.short_item import sections_of
 from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
@@ -70,13 +68,3 @@ def text_page(found: dict[str, Any], offset: int) -> dict[str, Any]:
 
 def paged(page: Page) -> dict[str, Any]:
     return {"page": page.as_dict()}
-
-
-def blame_page(workspace: Workspace, file: str, lines: str | None, offset: int) -> dict[str, Any]:
-    """Return a page of the groups of a file's lines, with the turns in it."""
-    path = os.path.join(workspace.place.repository.worktree, file)
-    found = visible_value(blame(workspace, path, parse_lines(lines) if lines else None).as_dict())
-    groups, page = page_of_entries(found["lines"], offset, PAGE_TOKENS // 2)
-    named = {group["turn"] for group in groups}
-    turns, _ = page_of_entries([turn for turn in found["turns"] if turn["ref"] in named], 0, PAGE_TOKENS // 2)
-    return {**found, "lines": groups, "turns": turns, **paged(page)}

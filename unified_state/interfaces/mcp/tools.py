@@ -14,12 +14,9 @@ from pydantic import Field
 
 from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
-from unified_state.extras.team.recall_team import explain_of_team, recall_of_team
-from unified_state.extras.team.search_team import TeamHit, find_in_team
-from unified_state.extras.team.team_ref import is_team_ref
-from unified_state.extras.team.team_server import TeamServer, team_server
+from unified_state.extension import hook, need
 from unified_state.interfaces.mcp.server_project import Project, visible_value
-from unified_state.interfaces.mcp.tool_pages import blame_page, changes_page, paged, state_page, text_page, turn_page
+from unified_state.interfaces.mcp.tool_pages import changes_page, paged, state_page, text_page, turn_page
 from unified_state.ledger.explain_item import explain
 from unified_state.ledger.item_table import ACTIVE
 from unified_state.lib.excerpts import page_of_entries
@@ -109,7 +106,7 @@ class ReadingTools:
             page = page.replace(next_offset=end)
         answer: dict[str, Any] = {"hits": shown, **paged(page.replace(total=len(hits)))}
         if team and not offset:
-            answer["team"] = _of_team(workspace, wanted.replace(limit=limit))
+            answer["team"] = _hits_of_team(workspace, wanted.replace(limit=limit))
         return {**answer, "notes": notes} if notes else answer
 
     @tool(READS)
@@ -133,24 +130,12 @@ class ReadingTools:
         def page(found: dict[str, Any]) -> dict[str, Any]:
             return turn_page(found, ref, offset) if found["kind"] == "turn" else text_page(found, offset or 0)
 
-        if is_team_ref(ref):
-            found = recall_of_team(_server(self._project.reading()), ref)
-            return page(found if part is None else part_of(found, part))
         workspace = self._project.reading()
+        if recall := _of_team("RECALL_OF_TEAM", ref):
+            found = recall(workspace, ref, environment(), is_own=False)
+            return page(found if part is None else part_of(found, part))
         named = turn_ref(workspace, ref) if turn else ref
         return recall_and_note(workspace, named, current_time(), part, page)
-
-    @tool(READS)
-    def explain_lines(
-        self,
-        file: Annotated[str, Field(description="a file of this project")],
-        lines: Annotated[str | None, Field(description="only these lines: 120, 120-140")] = None,
-        offset: Offset = 0,
-    ) -> dict[str, Any]:
-        """Return who wrote lines of a file, and why: the commit, the turn whose edit wrote them, its prompt, what was
-        decided, ruled or tried in it, and the tests that ran then. Ask before you change code that looks odd.
-        """
-        return blame_page(self._project.reading(), file, lines, offset)
 
     @tool(READS)
     def why(
@@ -162,26 +147,28 @@ class ReadingTools:
         it supersedes or repeats, and whether its files, branch and conversation are unchanged.
         """
         workspace = self._project.reading()
-        if is_team_ref(ref):
-            return text_page(explain_of_team(_server(workspace), ref), offset)
+        if explain_it := _of_team("EXPLAIN_OF_TEAM", ref):
+            return text_page(explain_it(workspace, ref, environment(), is_own=False), offset)
         found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
         return text_page(found, offset)
 
 
-def _of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
-    """Return the hits of other users. If the server fails, report it in one line."""
+def _of_team(name: str, ref: str) -> Any:
+    """Return what the team's extra has under a name, for a ref of a colleague, or None."""
+    return hook(name) if ":" in ref else None
+
+
+def _hits_of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
+    """Return the hits of other users. If the server fails, report it in one line.
+
+    The environment is the client's, and may be a stranger's.
+    """
     try:
-        found = find_in_team(workspace, _server(workspace), wanted, current_time())
-        hits = [hit for hit in found if isinstance(hit, TeamHit)]
+        found = need("FIND_IN_TEAM")(workspace, wanted, current_time(), environment(), is_own=False)
     except UnifiedStateError as error:
         workspace.report(str(error))
         return []
-    return page_of_entries(visible_value([hit.as_dict() for hit in hits]), 0)[0]
-
-
-def _server(workspace: Workspace) -> TeamServer:
-    """Return the team's server. The environment is the client's, and may be a stranger's."""
-    return team_server(workspace, environment(), is_own=False, only_reads=True)
+    return page_of_entries(visible_value([hit.as_dict() for hit in found if hasattr(hit, "said_by")]), 0)[0]
 
 
 Ref = Annotated[str, Field(description="its id, such as D7 or Q1")]

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unified_state.errors import UnifiedStateError
-from unified_state.extras.lean.rules.levels import NAMES
 from unified_state.hosts.install.claude_settings import (
     PLUGIN,
     config_folder,
@@ -40,6 +39,7 @@ from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.shell.search_path import find_program
 from unified_state.model.check import Check, bad, good
+from unified_state.model.hook_event import LEAN_LEVELS
 from unified_state.project.find_repository import find_repository
 from unified_state.project.workspace.own_program import own_program
 
@@ -149,7 +149,7 @@ def _check_lean(level: str | None, handlers: list[dict[str, Any]], environ: Mapp
     name = "lean context"
     if level is None:
         return
-    if level not in NAMES:
+    if level not in LEAN_LEVELS:
         yield bad(name, f"there is no level {level!r}", _AGAIN)
     elif own_program(environ, handlers[0]["command"]) is None:
         told = "no output is shortened: the agent would not find `unified-state` to recall it"

@@ -20,8 +20,7 @@ from unified_state.archive.steps import damaged_steps
 from unified_state.constraints.compile_constraints import enforced
 from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
 from unified_state.errors import UnifiedStateError
-from unified_state.extras.team.server_states import ServerState, server_states
-from unified_state.extras.team.team_server import exposed_settings, server_problem
+from unified_state.extension import parts
 from unified_state.ledger.item_table import ACTIVE, list_items
 from unified_state.lib.package import __version__
 from unified_state.lib.read_files import SMALL_FILE, open_regular
@@ -35,7 +34,6 @@ from unified_state.project.health import LOG, MENDED, SYNC_RUN, last_runs, read_
 from unified_state.project.place import Place, journal_path
 from unified_state.project.workspace.waiting_events import waiting_files
 from unified_state.project.workspace.workspace import JSON_TIER
-from unified_state.setting_table import OFF
 from unified_state.settings import Settings
 from unified_state.upkeep.doctor.check_hooks import check_hooks
 
@@ -51,7 +49,7 @@ _QUICKLY_READ = 32 * 1024 * 1024  # bytes of an archive that is checked whole in
 _PATIENCE = 1.0  # seconds for which each check waits for another process that writes
 
 
-class _Subject(Record):
+class Subject(Record):
     """The place to diagnose. `history` is the path of the archive, or in the tier json of the journal.
 
     `reads_all` says that every byte of a large archive is checked too.
@@ -85,11 +83,11 @@ def diagnose(
 ) -> list[Check]:
     """Return all checks, the most important first. `reads_all` asks for a check of every byte of a large archive."""
     history = journal_path(place) if settings.tier == JSON_TIER else place.archive_path
-    subject = _Subject(place=place, settings=settings, environ=environ, now=now, history=history, reads_all=reads_all)
+    subject = Subject(place=place, settings=settings, environ=environ, now=now, history=history, reads_all=reads_all)
     return [check for checks in _CHECKS for check in _checked(checks, subject)]
 
 
-def _checked(checks: Callable[[_Subject], Iterator[Check]], subject: _Subject) -> Iterator[Check]:
+def _checked(checks: Callable[[Subject], Iterator[Check]], subject: Subject) -> Iterator[Check]:
     """Yield the results of some checks. One that cannot look at its subject has found a problem."""
     try:
         yield from checks(subject)
@@ -98,11 +96,11 @@ def _checked(checks: Callable[[_Subject], Iterator[Check]], subject: _Subject) -
         yield bad(checks.__name__.strip("_").replace("_", " "), known.message, known.hint)
 
 
-def _hooks(subject: _Subject) -> Iterator[Check]:
+def _hooks(subject: Subject) -> Iterator[Check]:
     return check_hooks(subject.place.repository.worktree, subject.settings.data_dir, subject.environ)
 
 
-def _owners(subject: _Subject) -> Iterator[Check]:
+def _owners(subject: Subject) -> Iterator[Check]:
     """Check for what of this folder is not used, because it is another user's."""
     repository = subject.place.repository
     around = find_repository(repository.worktree)
@@ -115,7 +113,7 @@ def _owners(subject: _Subject) -> Iterator[Check]:
         yield bad("repository", f"{path} is not used: it is not yours alone", "remove it; a new one is made")
 
 
-def _runs(subject: _Subject) -> Iterator[Check]:
+def _runs(subject: Subject) -> Iterator[Check]:
     runs = [run for run in last_runs(subject.place.folder) if run.event != SYNC_RUN]  # of that the server's check tells
     if not runs:
         yield good("last runs", "no hook has run here yet")
@@ -124,14 +122,14 @@ def _runs(subject: _Subject) -> Iterator[Check]:
         yield Check(run.event, not run.problem or run.event in MENDED, message, "the log has the details")
 
 
-def _problems(subject: _Subject) -> Iterator[Check]:
+def _problems(subject: Subject) -> Iterator[Check]:
     log = os.path.join(subject.settings.data_dir, LOG)
     problems = read_log(subject.settings.data_dir, _RECENT_PROBLEMS)
     told = "; ".join(f"{problem.get('at')} {problem.get('event')}: {problem.get('problem')}" for problem in problems)
     yield good("log", f"the newest problems in {log}: {told}" if problems else "no problems")
 
 
-def _tier(subject: _Subject) -> Iterator[Check]:
+def _tier(subject: Subject) -> Iterator[Check]:
     """Check what waits for the archive, and tell which history the tier hides."""
     place, is_json = subject.place, subject.settings.tier == JSON_TIER
     hidden = place.archive_path if is_json else journal_path(place)
@@ -142,7 +140,7 @@ def _tier(subject: _Subject) -> Iterator[Check]:
         yield bad("tier", told, "it joins the archive with the next command that can use that")
 
 
-def _archive(subject: _Subject) -> Iterator[Check]:
+def _archive(subject: Subject) -> Iterator[Check]:
     path, is_json = subject.history, subject.settings.tier == JSON_TIER
     if not os.path.exists(path):
         yield good("archive", "nothing is archived here yet")
@@ -169,7 +167,7 @@ def _archive(subject: _Subject) -> Iterator[Check]:
         yield good("archive", f"{found}, {size / 1e6:.1f} MB in {path}{told}")
 
 
-def _file_system(subject: _Subject) -> Iterator[Check]:
+def _file_system(subject: Subject) -> Iterator[Check]:
     folder = subject.place.folder
     if kind := network_file_system(folder):
         told = f"the archive lies on a network file system ({kind}), where locks are not reliable"
@@ -191,7 +189,7 @@ def network_file_system(path: str) -> str | None:
     return kind if kind in _NETWORK_FILE_SYSTEMS else None
 
 
-def _space(subject: _Subject) -> Iterator[Check]:
+def _space(subject: Subject) -> Iterator[Check]:
     folder = subject.place.folder
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -199,15 +197,12 @@ def _space(subject: _Subject) -> Iterator[Check]:
     yield Check("free space", free >= _LEAST_FREE, f"{free / 1e9:.1f} GB", "free some space on the disk")
 
 
-def _settings(subject: _Subject) -> Iterator[Check]:
+def _settings(subject: Subject) -> Iterator[Check]:
     for problem in subject.settings.problems:
         yield bad("settings", problem, "`unified-state config` shows all settings")
-    path = exposed_settings(subject.settings)
-    if path is not None:
-        yield bad("settings", f"{path} has a password, and other users may read it", f"chmod 600 {shlex.quote(path)}")
 
 
-def _enforcement(subject: _Subject) -> Iterator[Check]:
+def _enforcement(subject: Subject) -> Iterator[Check]:
     """Check that the table of enforced constraints matches the ledger, and that a hook reads it if anything is
     enforced.
     """
@@ -228,66 +223,12 @@ def _enforcement(subject: _Subject) -> Iterator[Check]:
         yield good(name, f"{', '.join(f'{entry.ref} ({entry.mode})' for entry in wanted)}; hook in {settings}")
 
 
-def _meaning(subject: _Subject) -> Iterator[Check]:
-    """Check that a search by meaning has a model and vectors, if it is enabled."""
-    name, model = "search by meaning", subject.settings.search_vectors
-    if model == OFF or not os.path.exists(subject.history):
-        return
-    try:
-        from unified_state.search.query_meaning import open_reader
-
-        reader = open_reader(subject.settings.minilm_folder)
-        with subject.open() as archive:
-            has_vectors = reader.knows(archive)
-    except UnifiedStateError as error:
-        yield bad(name, error.message, error.hint)
-        return
-    if has_vectors:
-        yield good(name, f"by the model {model}")
-    else:
-        yield bad(name, f"no step has a vector of the model {model} as it is now", "`unified-state embed` makes them")
+def _extras(subject: Subject) -> Iterator[Check]:
+    for checks in parts("CHECKS"):
+        yield from checks(subject)
 
 
-def _servers(subject: _Subject) -> Iterator[Check]:
-    """Check each server that this archive was ever sent to, and a configured one that is new or unusable."""
-    settings = subject.settings
-    problem = server_problem(settings, subject.environ)
-    if problem is not None:
-        yield bad("server", f"nothing is synced: {problem.message}", problem.hint)
-    states = subject.read(server_states)
-    if states is None:
-        return
-    if settings.sync_in_background and not settings.postgres_enabled:
-        yield bad("server", "sync_in_background has no server", "set postgres_enabled and postgres_dsn")
-    is_named = settings.postgres_enabled and problem is None
-    if is_named and not states:
-        yield good("server", "nothing was sent yet; `unified-state sync --on` begins")
-    newest = max((state.began_at or 0 for state in states), default=0)
-    for state in states:
-        is_in_use = is_named and (state.began_at or 0) == newest
-        yield _server(state) if is_in_use else _former_server(state)
-
-
-def _server(state: ServerState) -> Check:
-    waiting = state.waiting_steps + state.waiting_changes + state.waiting_vectors
-    if state.error is None:
-        return good("server", f"{state.name}: {f'{waiting:,} wait' if waiting else 'has everything'}")
-    told = f"{state.name}: {waiting:,} wait, {state.failures} runs failed: {state.error}"
-    return bad("server", told, "nothing is lost; `unified-state sync` tries again")
-
-
-def _former_server(state: ServerState) -> Check:
-    """Check a server that is no longer in use. It may still have forgotten records. That is no fault, but the user must
-    know.
-    """
-    message = f"{state.name}: not in use any more"
-    if state.waiting_forgotten:
-        message += f", but it still has what was forgotten here since ({state.waiting_forgotten:,}): a sync under the "
-        message += "settings and the `origin` of then takes it back"
-    return good("server", message)
-
-
-def _versions(subject: _Subject) -> Iterator[Check]:
+def _versions(subject: Subject) -> Iterator[Check]:
     git = find_git(subject.environ, subject.place.repository.worktree)
     told = "no git"
     if git:
@@ -299,5 +240,5 @@ def _versions(subject: _Subject) -> Iterator[Check]:
 
 _CHECKS = (
     *(_hooks, _owners, _runs, _problems, _tier, _archive, _file_system, _space),
-    *(_settings, _enforcement, _meaning, _servers, _versions),
+    *(_settings, _enforcement, _extras, _versions),
 )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Savings, read_savings
 from unified_state.archive.sessions import STAND_IN, count_sessions
 from unified_state.archive.vector_table import VectorCount, vector_counts
 from unified_state.errors import UnifiedStateError
-from unified_state.extras.team.server_states import ServerState, server_states
 from unified_state.ledger.check_validity import later_items
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD, is_past, to_milliseconds
@@ -33,7 +30,7 @@ SELECT max(at) FROM step WHERE at <= ?1
 class Status(Record):
     """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970.
 
-    `server_problem` is the reason why the configured server cannot be synced. `later` are the active items that were
+    `later` are the active items that were
     recorded at later commits than this checkout.
     """
 
@@ -54,12 +51,10 @@ class Status(Record):
     health: str | None
     lean: Savings
     vectors: tuple[VectorCount, ...]
-    servers: tuple[ServerState, ...] = ()
-    server_problem: str | None = None
     later: tuple[str, ...] = ()
 
 
-def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
+def status_of(archive: Archive, workspace: Workspace, now: int) -> Status:
     """Return the status that an archive and its place tell."""
     place = workspace.place
     return Status(
@@ -80,19 +75,8 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         health=health_line(place.folder, now),
         lean=read_savings(archive),
         vectors=vector_counts(archive),
-        servers=tuple(server_states(archive)),
-        server_problem=_server_problem(workspace, environ),
         later=later_items(archive, place.repository),
     )
-
-
-def _server_problem(workspace: Workspace, environ: Mapping[str, str]) -> str | None:
-    if not workspace.settings.postgres_enabled:
-        return None
-    from unified_state.extras.team.team_server import server_problem  # few have a server
-
-    problem = server_problem(workspace.settings, environ)
-    return None if problem is None else str(problem)
 
 
 def read_saved_at(archive: Archive, place: Place) -> str | None:

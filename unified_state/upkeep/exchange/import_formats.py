@@ -1,4 +1,7 @@
-"""Recognise the program that wrote a file or a folder, and read its records. Each format has a row of a table.
+"""Recognise the program that wrote a file or a folder, and read its records. Extras have the formats of others.
+
+Each is a module with a `NAME`. Of texts it has `told`, which recognises a file, or it `TAKES_LISTS`, any list of JSON;
+`read` yields the records of a `ForeignFile`. Of databases it has a `TABLE` that no other has, and `read_database`.
 
 In a folder, every file of a format counts, and other files do not. Links in it are not followed.
 """
@@ -7,21 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 from unified_state.errors import ForeignFileError
-from unified_state.extras.importers import (
-    aider,
-    basic_memory,
-    beads,
-    claude_flow,
-    claude_mem,
-    claude_memory,
-    cline,
-    codex_memory,
-    copilot_cli,
-    mempalace,
-    specstory,
-)
+from unified_state.extension import parts
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
@@ -32,24 +26,11 @@ from unified_state.upkeep.foreign.foreign_text import HEAD, ForeignFile, Tally, 
 from unified_state.upkeep.history.history_file import Header, is_history, read_history
 
 HISTORY, TRANSCRIPT = "unified-state history", "transcript"
-_FLOW_JSON, _STATE = "claude-flow JSON", "state file"
-# A table that only the database of one program has.
-_DATABASES = {claude_flow.TABLE: "claude-flow database", claude_mem.TABLE: "claude-mem database"}
-# The reader of a format, called with the path and claude-mem's name of the project.
-_READERS: dict[str, Callable[[str, str], Iterator[HistoryRecord]]] = {
-    "claude-flow database": lambda path, _: claude_flow.read_database(path),
-    "claude-mem database": claude_mem.read_database,
-    _FLOW_JSON: lambda path, _: claude_flow.read_json(path),
-    _STATE: lambda path, _: state_snapshot.read_snapshot(path),
-    HISTORY: lambda path, _: (record for record in read_history(path) if not isinstance(record, Header)),
-}
-# The formats of text, in the order in which they are tried: Codex's `MEMORY.md` before Claude Code's of that name.
-_FORMATS = {
-    module.NAME: module
-    for module in (
-        *(specstory, aider, codex_memory, mempalace, basic_memory, claude_memory),
-        *(beads, copilot_cli, cline),
-    )
+_STATE = "state file"
+# The reader of a format of our own, by a file's path.
+_READERS: dict[str, Callable[[str], Iterator[HistoryRecord]]] = {
+    _STATE: state_snapshot.read_snapshot,
+    HISTORY: lambda path: (record for record in read_history(path) if not isinstance(record, Header)),
 }
 # Files of known programs that nothing can be imported from, by their names.
 _NOT_READ = {
@@ -63,6 +44,13 @@ _ENDINGS, _MOST_FILES = (".md", ".json", ".jsonl"), 100_000  # of a folder
 _NOT_ENTERED = frozenset({".git", "node_modules"})
 # What a line of an agent's transcript has beside its type.
 _ENTRY_FIELDS = (b'"sessionId"', b'"uuid"', b'"leafUuid"', b'"payload"', b'"projectHash"', b'"snapshot"')
+
+
+@cache
+def _formats() -> dict[str, Any]:
+    """Return the modules of all formats by their names, in the order in which they are tried."""
+    found = [import_module(name) for names in parts("FORMATS") for name in names]
+    return {module.NAME: module for module in found}
 
 
 class Source(Record):
@@ -120,7 +108,13 @@ def _format_in_folder(path: str) -> str | None:
 
 def _format_of_text(raw: bytes, path: str) -> str | None:
     head = plain(raw[:HEAD]).lstrip()
-    return next((name for name, module in _FORMATS.items() if module.told(head, path)), None)
+    return _format_with("told", lambda told: told(head, path))
+
+
+def _format_with(name: str, fits: Callable[[Any], bool]) -> str | None:
+    """Return the first format whose module has such a member that fits."""
+    formats = _formats().items()
+    return next((form for form, module in formats if hasattr(module, name) and fits(getattr(module, name))), None)
 
 
 def find_format(path: str) -> str:
@@ -140,17 +134,16 @@ def find_format(path: str) -> str:
         return _database_format(path)
     if form := _format_of_text(head, path):
         return form
-    if text.startswith(b"["):
-        _refuse_known(path)
-        return _FLOW_JSON
     line = text.split(b"\n", 1)[0]
     if is_history(line):
         return HISTORY
-    if text.startswith(b"{"):
-        if _is_entry(line):
-            return TRANSCRIPT
+    if _is_entry(line):
+        return TRANSCRIPT
+    if text.startswith((b"[", b"{")):
         _refuse_known(path)
-        return _STATE
+        form = _STATE if text.startswith(b"{") else _format_with("TAKES_LISTS", bool)
+        if form:
+            return form
     message = f"{path} is {'empty' if not head else 'of no format that is known here'}"
     raise ForeignFileError(message, _HINT)
 
@@ -170,11 +163,15 @@ def open_records(source: Source, project: str, worktree: str, tally: Tally) -> I
     """
     for path in source.files:
         if source.format in _READERS:
-            yield from _READERS[source.format](path, project)
+            yield from _READERS[source.format](path)
+            continue
+        module = _formats()[source.format]
+        if hasattr(module, "TABLE"):
+            yield from module.read_database(path, project)
             continue
         file = ForeignFile(path, tally, worktree=worktree, is_named=path == source.path)
         try:
-            yield from _FORMATS[source.format].read(file)
+            yield from module.read(file)
         except ForeignFileError:
             if file.is_named:
                 raise
@@ -183,9 +180,8 @@ def open_records(source: Source, project: str, worktree: str, tally: Tally) -> I
 
 def _database_format(path: str) -> str:
     with foreign_database(path) as database:
-        for table, form in _DATABASES.items():
-            if database.columns(table):
-                return form
+        if form := _format_with("TABLE", lambda table: bool(database.columns(table))):
+            return form
         _refuse_known(path)
         is_ours = database.columns("step") and database.columns("item")
     message = f"{path} is {'an archive of unified-state' if is_ours else 'a database of no program that is known here'}"

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 GENTLE, MIDDLE, TIGHT = LEVELS = (1, 2, 3)
-NAMES = ("gentle", "middle", "tight")
 _LEAST = (3_000, 1_000, 900)  # characters, by level
 _MOST = (30_000, 16_000, 8_000)
 

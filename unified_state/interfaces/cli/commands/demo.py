@@ -17,9 +17,9 @@ from typing import Any
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import restores_of
 from unified_state.errors import MissingExtraError
-from unified_state.extras.viewer.open_projects import open_projects
+from unified_state.extension import need
 from unified_state.hosts.install.hook_table import hook_groups
-from unified_state.interfaces.cli.command_context import Command, Context, option, viewer_is_missing
+from unified_state.interfaces.cli.command_context import Command, Context, option
 from unified_state.lib.fence import fenced
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import package_path
@@ -112,14 +112,10 @@ class _Demo:
 
     def page(self) -> bytes:
         """Return the page of the compaction as one file. Raises MissingExtraError without the viewer's packages."""
-        try:
-            from unified_state.extras.viewer.export_page import export_page
-        except ImportError as error:
-            raise viewer_is_missing(error) from error
+        write = need("PAGE_OF_COMPACTION")
         self._arrive()
-        project = open_projects(self._workspace, every=False)[""]
-        page = project.read(lambda archive: export_page(archive, project, "K1", current_time()))
-        return page.encode("utf-8", "replace")
+        page: bytes = write(self._workspace, "K1")
+        return page
 
     def _arrive(self) -> None:
         """Write the restored texts into the transcript, as the client does, and let a hook see that they arrived."""

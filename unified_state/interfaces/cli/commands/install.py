@@ -11,7 +11,6 @@ from unified_state.constraints.constraint_table import read_table, settings_path
 from unified_state.constraints.switch_told import turn_off, turn_on
 from unified_state.constraints.told_once import worktrees_on
 from unified_state.errors import UsageError
-from unified_state.extras.lean.rules.levels import NAMES
 from unified_state.hosts.install.agents_file import add_pointer, remove_pointer
 from unified_state.hosts.install.claude_settings import is_enabled
 from unified_state.hosts.install.durable_program import check_is_durable
@@ -38,6 +37,7 @@ from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.times import current_time
+from unified_state.model.hook_event import LEAN_LEVELS
 from unified_state.project.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.project.place import Place, locate
 from unified_state.project.rejoin import remember
@@ -292,7 +292,7 @@ COMMANDS = {
         flag("--agents-md", "also put a pointer for other agents into AGENTS.md"),
         argument(
             "--lean",
-            choices=(LEAN_OFF, *NAMES),
+            choices=(LEAN_OFF, *LEAN_LEVELS),
             help="also shorten long tool outputs before the model reads them; the whole stays in the archive",
         ),
         argument(

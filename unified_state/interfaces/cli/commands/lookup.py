@@ -13,6 +13,7 @@ from unified_state.errors import (
     StorageError,
     UsageError,
 )
+from unified_state.extension import hook, need
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.past import POINT, show_state_at
 from unified_state.lib.json_text import dump_json
@@ -24,9 +25,6 @@ from unified_state.settings import environment
 
 if TYPE_CHECKING:
     from argparse import Namespace
-
-    from unified_state.extras.team.search_team import TeamHit
-    from unified_state.extras.team.team_server import TeamServer
 
 Found = tuple[list[str], list[dict[str, Any]]]
 
@@ -58,9 +56,8 @@ def _turns_of(context: Context, place: str | None) -> tuple[int, ...] | None:
     """Return the turns that wrote a place, to search only them."""
     if place is None:
         return None
-    from unified_state.extras.blame.blame_lines import turns_that_wrote
-
-    return turns_that_wrote(context.reading(), place)
+    turns: tuple[int, ...] = need("TURNS_THAT_WROTE")(context.reading(), place)
+    return turns
 
 
 def _here(context: Context, wanted: Wanted) -> Found:
@@ -81,36 +78,28 @@ def _everywhere(context: Context, wanted: Wanted) -> Found:
 
 def _in_team(context: Context, wanted: Wanted) -> Found:
     """Return the user's own hits and the team's in one list. If the server fails, print one line to stderr."""
-    from unified_state.extras.team.search_team import TeamHit, find_in_team
-    from unified_state.extras.team.team_server import team_server
-
-    workspace = context.workspace(create=False)
+    find_in_team, workspace = need("FIND_IN_TEAM"), context.workspace(create=False)
     try:
         lines, shown = _here(context, wanted)
     except NotFoundError:  # another user's session, or nothing is archived here yet
         lines, shown = [], []
     try:
-        hits = find_in_team(workspace, team_server(workspace, environment(), only_reads=True), wanted, current_time())
+        hits: list[Hit] = find_in_team(workspace, wanted, current_time(), environment())
     except (MissingExtraError, NewerVersionError, SettingError, StorageError) as error:
         context.say(str(error))
         return lines, shown
-    told = [_team_line(hit) if isinstance(hit, TeamHit) else _hit_line(hit) for hit in hits]
-    return told, [hit.as_dict() for hit in hits]
+    return list(map(_hit_line, hits)), [hit.as_dict() for hit in hits]
 
 
 def _hit_line(hit: Hit) -> str:
     status = f"  ({hit.status})" if hit.status not in {None, "active"} else ""
-    beside = "" if _MARK in hit.snippet else "  (beside a hit, or alike)"
-    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.snippet}{status}{beside}"
-
-
-def _team_line(hit: TeamHit) -> str:
-    status = f"  ({hit.status})" if hit.status not in {None, "active"} else ""
-    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {hit.said_by}: {hit.snippet}{status}"
+    author = getattr(hit, "said_by", None)  # of a colleague's
+    beside = "" if author is not None or _MARK in hit.snippet else "  (beside a hit, or alike)"
+    said_by = "" if author is None else f"{author}: "
+    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {said_by}{hit.snippet}{status}{beside}"
 
 
 def _show(context: Context, arguments: Namespace) -> None:
-    from unified_state.extras.team.team_ref import is_team_ref
     from unified_state.search.recall_ref import Part, part_of
 
     if arguments.at is not None:
@@ -124,10 +113,8 @@ def _show(context: Context, arguments: Namespace) -> None:
             message = "--lines and --grep choose of the content of a step"
             raise UsageError(message, "leave them out, or --source")
         return _show_source(context, arguments.ref)
-    if is_team_ref(arguments.ref):
-        from unified_state.extras.team.recall_team import recall_of_team
-
-        found = recall_of_team(_team(context), arguments.ref)
+    if recall := _of_team("RECALL_OF_TEAM", arguments.ref):
+        found = recall(context.workspace(create=False), arguments.ref, environment())
         found = found if part is None else part_of(found, part)
     else:
         found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
@@ -141,10 +128,9 @@ def _show_at(context: Context, arguments: Namespace) -> None:
     return show_state_at(context, arguments.at)
 
 
-def _team(context: Context) -> TeamServer:
-    from unified_state.extras.team.team_server import team_server
-
-    return team_server(context.workspace(create=False), environment(), only_reads=True)
+def _of_team(name: str, ref: str) -> Any:
+    """Return what the team's extra has under a name, for a ref of a colleague, or None."""
+    return hook(name) if ":" in ref else None
 
 
 def _content_text(found: dict[str, Any]) -> str:
@@ -212,15 +198,12 @@ def _show_source(context: Context, ref: str) -> None:
 
 
 def _explained(context: Context, ref: str) -> dict[str, Any]:
-    from unified_state.extras.team.team_ref import is_team_ref
-
-    if is_team_ref(ref):
-        from unified_state.extras.team.recall_team import explain_of_team
-
-        return explain_of_team(_team(context), ref)
     from unified_state.ledger.explain_item import explain
 
     workspace = context.workspace(create=False)
+    if explain_it := _of_team("EXPLAIN_OF_TEAM", ref):
+        told: dict[str, Any] = explain_it(workspace, ref, environment())
+        return told
     if workspace.is_empty:
         message = f"there is no item {ref}"
         raise NotFoundError(message, "nothing is recorded here yet")

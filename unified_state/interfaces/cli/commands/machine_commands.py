@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from unified_state.errors import MissingExtraError, UsageError
 from unified_state.interfaces.cli.argument_parser import build_parser
 from unified_state.interfaces.cli.command_context import Command, Context, argument, flag
-from unified_state.interfaces.cli.first_page import all_commands, print_first_page
+from unified_state.interfaces.cli.command_table import all_commands
+from unified_state.interfaces.cli.first_page import command_list, print_first_page
 from unified_state.interfaces.cli.main import run
 from unified_state.lib.package import __version__
 from unified_state.settings import environment, load_settings
@@ -25,7 +26,7 @@ def _help(context: Context, arguments: Namespace) -> int:
         return run([*arguments.words, "--help"])
     if not arguments.all:
         return print_first_page(with_state=False)
-    context.show(None, all_commands(), style="lists")
+    context.show(None, command_list(), style="lists")
     return 0
 
 
@@ -53,9 +54,7 @@ def _mcp(_context: Context, _arguments: Namespace) -> int:
 def _completion(context: Context, arguments: Namespace) -> None:
     import shtab
 
-    from unified_state.interfaces.cli.command_table import COMMANDS as ALL
-
-    context.write(shtab.complete(build_parser(list(ALL)), shell=arguments.shell))
+    context.write(shtab.complete(build_parser(list(all_commands())), shell=arguments.shell))
 
 
 COMMANDS = {

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.extension import parts
 from unified_state.interfaces.cli.command_context import SESSION, Command, Context, argument, flag, option
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, stated_items
 from unified_state.ledger.rules.item_lines import validity_text
@@ -19,8 +20,8 @@ from unified_state.settings import environment
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from unified_state.archive.archive import Archive
     from unified_state.archive.cut_outputs import Savings
-    from unified_state.extras.team.server_states import ServerState
     from unified_state.model.context_usage import Watched
     from unified_state.state_file.manager import UnifiedStateManager
     from unified_state.upkeep.doctor.project_status import Status
@@ -46,16 +47,20 @@ def _status(context: Context, _arguments: Namespace) -> None:
     if workspace.is_empty:
         return context.nothing({"recorded": False}, _NOTHING)
     now = current_time()
-    status, full = workspace.use(
-        lambda archive: (status_of(archive, workspace, now, environment()), last_context(archive, now))
-    )
+
+    def read(archive: Archive) -> tuple[Status, tuple[str, Watched] | None, list[tuple[list[str], dict[str, Any]]]]:
+        of_extras = [told(archive, workspace, now, environment()) for told in parts("STATUS", of_all=False)]
+        return status_of(archive, workspace, now), last_context(archive, now), of_extras
+
+    status, full, of_extras = workspace.use(read)
     value = {
         "recorded": True,
         **disk_value(status),
+        **{name: field for _, fields in of_extras for name, field in fields.items()},
         "recent": _is_recent(status, workspace, now),
         "context": full and _context_fields(*full),
     }
-    lines = _status_lines(status, now)
+    lines = _status_lines(status, now, [line for lines, _ in of_extras for line in lines])
     if full is not None:
         lines.insert(_CONTEXT_AT, _context_line(full[1]))
     return context.show(value, "\n".join(lines), style="labels")
@@ -85,7 +90,7 @@ def short_status(context: Context) -> list[str]:
     from unified_state.upkeep.doctor.project_status import status_of
 
     now = current_time()
-    status = workspace.use(lambda archive: status_of(archive, workspace, now, environment()))
+    status = workspace.use(lambda archive: status_of(archive, workspace, now))
     active = sum(states.get(ACTIVE, 0) for states in status.items.values())
     waiting = sum(states.get(PROPOSED, 0) for states in status.items.values())
     waits = f", {waiting:,} {'waits' if waiting == 1 else 'wait'} for you (`unified-state inbox`)" if waiting else ""
@@ -100,7 +105,7 @@ def _saved_text(status: Status, now: int) -> str:
     return "never saved" if saved is None else f"saved {age_text(now, saved)}"
 
 
-def _status_lines(status: Status, now: int) -> list[str]:
+def _status_lines(status: Status, now: int, of_extras: list[str]) -> list[str]:
     items = ", ".join(
         f"{count} {kind}{'s' if count != 1 and kind != 'evidence' else ''} {state}"
         for kind, states in status.items.items()
@@ -124,9 +129,7 @@ def _status_lines(status: Status, now: int) -> list[str]:
         f"vectors    {count.steps:,} of {status.steps:,} steps by {count.model} ({count.version})"
         for count in status.vectors
     ]
-    if status.server_problem:
-        lines.append(f"server     nothing is synced: {status.server_problem}")
-    lines += [f"server     {server_line(server, now)}" for server in status.servers]
+    lines += of_extras
     return [*lines, f"health     {status.health or 'good'}"]
 
 
@@ -143,27 +146,6 @@ def savings_line(savings: Savings) -> str:
     recalls = {0: "none was recalled", 1: "1 recall took"}.get(savings.recalls, f"{savings.recalls:,} recalls took")
     cost = f" about {savings.recalled_tokens:,} back" if savings.recalls else ""
     return f"{outputs} shortened, about {savings.saved_tokens:,} tokens less; {recalls}{cost}"
-
-
-def server_line(state: ServerState, now: int) -> str:
-    """Return one line on the queue of a server and its last sync."""
-    waits = {"step": state.waiting_steps, "change": state.waiting_changes, "vector": state.waiting_vectors}
-    counts = [f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in waits.items() if count]
-    since = "" if state.waiting_since is None else f", the oldest of {age_text(now, state.waiting_since)}"
-    waiting = f"{' and '.join(counts)} {'wait' if sum(waits.values()) != 1 else 'waits'}{since}"
-    return f"{state.name}: {waiting if counts else 'has everything'}; {_last_sync(state, now)}"
-
-
-def _last_sync(state: ServerState, now: int) -> str:
-    began, ended = state.began_at, state.ended_at
-    if began is None:
-        return "never synced"
-    if state.error is not None and ended is not None:
-        failed = f"failed {age_text(now, ended)}: {state.error}"
-        return failed if state.failures == 1 else f"{failed} ({state.failures} runs in a row)"
-    if ended is None or ended < began:
-        return f"a run began {age_text(now, began)} and has not ended"
-    return f"synced {age_text(now, ended)}"
 
 
 def _save(context: Context, arguments: Namespace) -> None:

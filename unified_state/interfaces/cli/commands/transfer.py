@@ -1,21 +1,18 @@
-"""`import`, `export`, `handover`: add history to the archive, and write it to files."""
+"""`import`, `export`: add history to the archive, and write it to files."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator
 from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.export_steps import export_steps
 from unified_state.capture.ingest import Ingested, find_transcripts, ingest
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.extras.handover.create_handover import HUMAN, create_handover
-from unified_state.extras.handover.take_handover import Taken, take_handover
+from unified_state.extension import need
 from unified_state.interfaces.cli.command_context import (
     SERVER,
-    SESSION,
     Command,
     Context,
     argument,
@@ -25,9 +22,6 @@ from unified_state.interfaces.cli.command_context import (
 )
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.ledger.rules.short_item import may_decide
-from unified_state.lib.fence import visible
-from unified_state.lib.record import disk_value
-from unified_state.lib.text import one_line
 from unified_state.lib.times import current_time
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.recall_ref import export_items
@@ -77,7 +71,7 @@ def _import(context: Context, arguments: Namespace) -> None:
     try:
         for one in readable:
             imported = import_file(workspace, one, current_time(), arguments.project, is_own=arguments.own)
-            done.append((imported.as_dict(), _imported_text(imported)))
+            done.append((imported.as_dict(), imported_text(imported)))
         if found:
             ingested, text = _archive(context, workspace, found)
             done.append((_ingested_value(ingested), text))
@@ -91,7 +85,8 @@ def _ingested_value(done: Ingested) -> dict[str, Any]:
     return {"format": "transcript", "records": done.files, "added": done.added, "places": places}
 
 
-def _imported_text(imported: Imported) -> str:
+def imported_text(imported: Imported) -> str:
+    """Return one line on an imported file."""
     waiting = f", {imported.proposed:,} proposed (`unified-state inbox`)" if imported.proposed else ""
     left = f", {imported.left:,} left as they are here" if imported.left else ""
     left += f", {imported.elsewhere:,} of other projects left out" if imported.elsewhere else ""
@@ -119,43 +114,11 @@ def _export(context: Context, arguments: Namespace) -> None:
 
 
 def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
-    workspace = context.workspace(create=False) if is_on_server else context.reading()
-    server = None
     if is_on_server:
-        from unified_state.extras.team.team_server import team_server
-
-        server = team_server(workspace, environment())
-    count = export_history(workspace, path, server)
+        count = need("EXPORT_OF_TEAM")(context.workspace(create=False), path, environment())
+    else:
+        count = export_history(context.reading(), path)
     context.say(f"{count:,} records are in {path}")
-
-
-def _hand_over(context: Context, arguments: Namespace) -> None:
-    workspace = context.reading()
-    created = create_handover(workspace, arguments.file, arguments.audience, current_time())
-    lines = [f"{created.path}: {created.records:,} records"]
-    if arguments.audience != HUMAN:
-        lines.append(f"whoever gets it runs `unified-state handover take {os.path.basename(created.path)}`")
-    return context.show(created.as_dict(), "\n".join(lines))
-
-
-def _take_over(context: Context, arguments: Namespace) -> None:
-    workspace = context.workspace(create=True)
-    taken = take_handover(workspace, arguments.file, current_time())
-    value = {**taken.imported.as_dict(), **disk_value(taken.about), "hasCommit": taken.has_commit}
-    text = "\n".join(_taken_lines(taken))
-    return context.show(value, f"{visible(text)}\n{taken.fenced_brief}".rstrip(), is_visible=True)
-
-
-def _taken_lines(taken: Taken) -> Iterator[str]:
-    yield _imported_text(taken.imported)
-    about = taken.about
-    place = ""
-    if about.commit is not None:
-        has = {True: ", which is here", False: ", which is not here", None: ""}[taken.has_commit]
-        place = f" at {one_line(about.commit)[:8]} on {one_line(about.branch or 'a detached HEAD')[:100]}{has}"
-    yield f"handed over by {one_line(about.host or 'a person')[:60]} on {one_line(about.at)[:16]} UTC{place}"
-    if about.brief:
-        yield "refs in what follows are those of the sender's archive"
 
 
 COMMANDS = {
@@ -169,20 +132,6 @@ COMMANDS = {
         ),
         option("--project NAME", "claude-mem's name of this project (the folder's name)"),
         flag("--own", "a history is your own: what you said there counts as your word"),
-    ),
-    "handover create": Command(
-        _hand_over,
-        argument("file", metavar="FILE", help="where it is written; only an earlier hand-over is replaced"),
-        argument(
-            "--for", dest="audience", choices=("codex", "claude", "human"), help="who takes it; human: as Markdown"
-        ),
-        SESSION,
-        about="write the state, the open work and its sources into a file",
-    ),
-    "handover take": Command(
-        _take_over,
-        argument("file", metavar="FILE", help="what `handover create` wrote"),
-        about="take such a file in: its items are proposed, its text is printed as data",
     ),
     "export": Command(
         _export,

@@ -51,17 +51,6 @@ class Meant:
         return dict(zip(found, cosines.tolist(), strict=True))
 
 
-class GivenCosines:
-    """The cosines of steps of several archives, as `Meant` has those of one."""
-
-    def __init__(self, cosines: Mapping[int, float], trust: float) -> None:
-        self._cosines, self.trust = cosines, trust
-
-    def cosines(self, steps: Collection[int]) -> dict[int, float]:
-        """Return the cosine of each of the steps that has a vector, from -1 to 1."""
-        return {step: self._cosines[step] for step in steps if step in self._cosines}
-
-
 class Reader:
     """A reader of queries that uses a model."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import HOUR, MINUTE, NOW
-from unified_state.extras.team.server_states import ServerState
-from unified_state.interfaces.cli.commands.state import server_line
+from unified_state.extras.team.server_states import ServerState, server_line
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from unified_state.archive.sessions import touch_session
 from unified_state.archive.text_columns import forget_step
 from unified_state.archive.write_steps import StepWriter
 from unified_state.extras.vectors.embed_steps import embed
+from unified_state.extras.vectors.query_meaning import open_reader
 from unified_state.lib.text import pack
 from unified_state.model.step import PROMPT, Hit, Step
 from unified_state.project.place import locate
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import Wanted, find, find_everywhere
-from unified_state.search.query_meaning import open_reader
 from unified_state.search.search_archive import search
 from unified_state.setting_table import MINILM
 from unified_state.settings import Settings

@@ -1,0 +1,16 @@
+"""claude-flow's archive where it has no SQLite: a list of JSON, with the entries of its database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unified_state.extras.importers.claude_flow import read_json
+from unified_state.model.history_records import HistoryRecord
+from unified_state.upkeep.foreign.foreign_text import ForeignFile
+
+NAME, TAKES_LISTS = "claude-flow JSON", True
+
+
+def read(file: ForeignFile) -> Iterator[HistoryRecord]:
+    """Return the records of a file. Raises ForeignFileError."""
+    return read_json(file.path)
