@@ -2,13 +2,14 @@
 
 An extra is a module. What it defines under these names takes part; a text `MODULE:NAME` is loaded when it is used:
 
-* `COMMANDS`: rows of the command line, by name: the title of a group, the module with the command, its help.
-  `EXAMPLES`: what their help shows, by name.
-* `TOOLS`: a class whose marked methods are tools of the MCP server.
-* `FORMATS`: the formats of files that `import` takes.
-* `SETTINGS`: a class whose attributes are settings.
-* `PAGES`: its pages of documentation, their titles by address.
+* `COMMANDS`: rows of the command line, by name: the title of a group, `COMMANDS` as a module of the core has it, the
+  help. `EXAMPLES`: what the help shows, by name.
+* `TOOLS`: a class, called with a `Project`, whose public methods are tools of the MCP server.
+* `FORMATS`: names of modules, each a format of files that `import` takes, as `import_formats.py` says.
 * `CHECKS`: a function that yields checks for `doctor`. `STATUS`: one that returns lines and fields for `status`.
+* `PAGES`: the titles of its pages of documentation, by address.
+
+Its settings are the table of its name in the user's own `config.toml`: `settings.tables[NAME]`.
 
 A built-in extra may also define what the core asks for by `hook`. Others are found by entry points of the group
 `unified_state.extras`. A hook of a client never reads these, because that takes milliseconds.
@@ -34,7 +35,7 @@ BUILT_IN = ("lean", "team", "vectors", "blame", "importers", "handover", "viewer
 
 def hook(name: str) -> Any:
     """Return what a built-in extra defines under a name, or None. Extras behind it are not loaded."""
-    return next((_loaded(getattr(extra, name)) for extra in _built_in() if hasattr(extra, name)), None)
+    return next((loaded(getattr(extra, name)) for extra in _built_in() if hasattr(extra, name)), None)
 
 
 def need(name: str) -> Any:
@@ -50,10 +51,11 @@ def parts(name: str, *, of_all: bool = True) -> Iterator[Any]:
     """Yield what each extra defines under a name, with `of_all` those of other packages too."""
     for extra in (*_built_in(), *(_others() if of_all else ())):
         if hasattr(extra, name):
-            yield _loaded(getattr(extra, name))
+            yield loaded(getattr(extra, name))
 
 
-def _loaded(value: Any) -> Any:
+def loaded(value: Any) -> Any:
+    """Return a value, or what a text `MODULE:NAME` names."""
     if not isinstance(value, str):
         return value
     module, _, name = value.partition(":")
@@ -65,6 +67,13 @@ def _built_in() -> Iterator[ModuleType]:
     for name in BUILT_IN:
         if os.path.isdir(package_path("extras", name)):
             yield import_module(f"unified_state.extras.{name}")
+
+
+def names() -> set[str]:
+    """Return the names of all extras. Those of other packages are not loaded."""
+    from importlib.metadata import entry_points
+
+    return {*BUILT_IN, *entry_points(group=GROUP).names}
 
 
 @cache

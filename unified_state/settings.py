@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from unified_state.errors import SettingError
 from unified_state.lib.read_files import SMALL_FILE, NotOursError, read_own
@@ -31,6 +32,7 @@ class Settings(SettingTable):
         self.origin = {setting.name: "default" for setting in SETTINGS}
         self.ignored: list[str] = []
         self.unusable: list[str] = []
+        self.tables: dict[str, dict[str, Any]] = {}  # of extras, by their names, from the user's own file
         for setting in SETTINGS:
             setattr(self, setting.name, setting.default)
 
@@ -45,7 +47,9 @@ class Settings(SettingTable):
         """
         for name, value in values.items():
             setting = _BY_NAME.get(name)
-            if setting is None:
+            if setting is None and own_file and isinstance(value, dict):
+                self.tables[name] = value
+            elif setting is None:
                 self.unusable.append(f"{origin}: there is no setting {name!r}")
             elif setting.own_file_only and not own_file:
                 self.ignored.append(f"{origin}: {name} is ignored; it counts only in {user_file()}")

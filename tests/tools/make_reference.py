@@ -194,6 +194,11 @@ def python_example() -> str:
     return _program("notes_with_memory.py")
 
 
+def extra_example() -> str:
+    """The example of an extra, which a test runs."""
+    return _program("longest_prompts.py")
+
+
 def _program(name: str) -> str:
     return f"```py\n{(ROOT / 'docs' / 'examples' / name).read_text(encoding='utf-8').strip()}\n```"
 
@@ -255,6 +260,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "python-api": python_api,
     "agent-example": agent_example,
     "python-example": python_example,
+    "extra-example": extra_example,
     "history-records": history_records,
     "exceptions": exceptions,
     "mcp-tools": mcp_reference.tools,

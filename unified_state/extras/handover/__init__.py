@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 _ABOUT = "give the state and the open work to another person or agent, or take them"
-COMMANDS = {"handover": ("Data", f"{__name__}.handover_command", _ABOUT)}
+_VERBS = f"{__name__}.handover_command:COMMANDS"
+COMMANDS = {"handover": ("Data", _VERBS, _ABOUT)}
 EXAMPLES = {
     "handover create": "unified-state handover create --for codex work.jsonl",
     "handover take": "unified-state handover take work.jsonl",

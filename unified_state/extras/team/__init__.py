@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+_VERBS = f"{__name__}.server_command:COMMANDS"
 COMMANDS = {
-    "sync": ("Data", f"{__name__}.server_command", "bring the team's server up to date with what is archived here"),
-    "server": ("Set-up", f"{__name__}.server_command", "set up a team's server, admit members, check what works"),
+    "sync": (
+        "Data",
+        _VERBS,
+        "bring the team's server up to date with what is archived here",
+    ),
+    "server": (
+        "Set-up",
+        _VERBS,
+        "set up a team's server, admit members, check what works",
+    ),
 }
 EXAMPLES = {
     "server init": "unified-state server init --dsn postgresql://postgres@history.example/unified_state",

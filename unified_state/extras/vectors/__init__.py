@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-COMMANDS = {"embed": ("Data", f"{__name__}.embed_command", "make vectors of what steps mean, for searches by meaning")}
+_VERBS = f"{__name__}.embed_command:COMMANDS"
+COMMANDS = {"embed": ("Data", _VERBS, "make vectors of what steps mean, for searches by meaning")}
 CHECKS = f"{__name__}.check_vectors:checks"
 OPEN_READER = f"{__name__}.query_meaning:open_reader"

@@ -5,6 +5,7 @@ Only this folder imports Starlette, uvicorn and Jinja.
 
 from __future__ import annotations
 
-COMMANDS = {"view": ("Everyday", f"{__name__}.view_command", "see sessions, compactions and the state in a browser")}
+_VERBS = f"{__name__}.view_command:COMMANDS"
+COMMANDS = {"view": ("Everyday", _VERBS, "see sessions, compactions and the state in a browser")}
 EXAMPLES = {"view": "unified-state view K2"}
 PAGE_OF_COMPACTION = f"{__name__}.view_command:page_of_compaction"

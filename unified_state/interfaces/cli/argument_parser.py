@@ -9,9 +9,9 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import Any, NoReturn
 
+from unified_state.extension import loaded
 from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, PROGRAM, all_commands, example_of
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
@@ -48,14 +48,15 @@ def build_parser(names: Sequence[str]) -> Parser:
     return parser
 
 
-def commands_of(module: str) -> Mapping[str, Any]:
+def commands_of(module: Any) -> Mapping[str, Any]:
     """Return the commands of a module by their words: of one of the folder `commands`, or of an extra's."""
-    place = module if "." in module else f"unified_state.interfaces.cli.commands.{module}"
-    found: Mapping[str, Any] = import_module(place).COMMANDS
+    if isinstance(module, str) and ":" not in module:
+        module = f"unified_state.interfaces.cli.commands.{module}:COMMANDS"
+    found: Mapping[str, Any] = loaded(module)
     return found
 
 
-def _fill(parser: Parser, name: str, module: str) -> None:
+def _fill(parser: Parser, name: str, module: Any) -> None:
     """Add the arguments of a command, and its verbs."""
     commands = commands_of(module)
     verbs = [words for words in commands if words.startswith(f"{name} ")]

@@ -6,6 +6,7 @@ An agent runs the command line often, so this module imports almost nothing.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from unified_state.extension import parts
 from unified_state.model.item import ITEM_KINDS
@@ -16,7 +17,7 @@ ABOUT = "The working memory of a coding agent that survives compaction."
 # Each group has a title. A command has the module in `commands` that runs it, and its help.
 EVERYDAY, RECORD, COMPACTION = "Everyday", "Record", "Compaction"
 DATA, SET_UP, PLUMBING = "Data", "Set-up", "Plumbing"
-Row = tuple[str, str]
+Row = tuple[Any, str]
 GROUPS: dict[str, dict[str, Row]] = {
     EVERYDAY: {
         "status": ("state", "what is recorded here, how old it is, how full the context is"),

@@ -87,11 +87,12 @@ class Server(MCPServer[None]):
 
 
 def _tools(project: Project) -> Iterator[Tool]:
-    """Yield the marked methods as tools."""
+    """Yield the public methods as tools, with the hints of those that are marked."""
     for owner in (make(project) for make in (ReadingTools, RecordingTools, *parts("TOOLS"))):
-        for method in (getattr(owner, name) for name, value in vars(type(owner)).items() if hasattr(value, "hints")):
+        for method in (getattr(owner, name) for name in vars(type(owner)) if not name.startswith("_")):
+            hints = getattr(method, "hints", None)
             tool = Tool.from_function(
-                answering(method), description=_about(method), annotations=method.hints, structured_output=False
+                answering(method), description=_about(method), annotations=hints, structured_output=False
             )
             tool.parameters = _brief(tool.parameters)
             yield tool

@@ -6,6 +6,7 @@ import os
 from argparse import Namespace
 from typing import Any
 
+from unified_state import extension
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, show_checks
 from unified_state.lib.times import current_time
 from unified_state.project.workspace.link import candidates, link
@@ -37,12 +38,19 @@ def _config(context: Context, _arguments: Namespace) -> int:
         }
         for setting in SETTINGS
     ]
+    rows += [
+        {"name": f"{name}.{field}", "value": value, "unit": "", "origin": user_file(), "variable": None}
+        for name, table in settings.tables.items()
+        for field, value in table.items()
+    ]
+    unknown = settings.tables.keys() - (extension.names() if settings.tables else set())
+    problems = [*settings.problems, *(f"{user_file()}: there is no extra {name!r}" for name in sorted(unknown))]
     files = {"own": user_file(), "project": os.path.join(place.repository.worktree, PROJECT_FILE)}
     text = "\n".join([*_setting_lines(rows), "", *_file_lines(files)])
-    context.show({"settings": rows, "problems": settings.problems, "files": files}, text, style="labels")
-    for problem in settings.problems:
+    context.show({"settings": rows, "problems": problems, "files": files}, text, style="labels")
+    for problem in problems:
         context.say(problem)
-    return 1 if settings.problems else 0
+    return 1 if problems else 0
 
 
 def _setting_lines(rows: list[dict[str, Any]]) -> list[str]:
