@@ -10,11 +10,13 @@ PYTEST ?= pytest
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
 # Folders whose tests are all marked: not even read by `make check`.
 WHOLE_PROGRAM := acceptance benchmarks campaign docs evaluation faults interfaces other_hosts plugin real_client contracts extras/team extras/viewer
+# Folders of the core, whose tests import no extra.
+CORE := archive capture constraints context hosts ledger lib model project restore search secrets state_file upkeep
 
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test stress faults lint structure dist site real-client other-hosts bench campaign scale-commands hindcast exam locomo beam sessions-found captured lean pruning blame evaluation evaluation-dry generate screenshots clean
+.PHONY: demo check core test stress faults lint structure dist site real-client other-hosts bench campaign scale-commands hindcast exam locomo beam sessions-found captured lean pruning blame evaluation evaluation-dry generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo --page build/demo.html
@@ -37,6 +39,13 @@ stress: $(VENV)/installed
 # Whether the tests find faults that each break one promise: make faults OPTIONS="--only no-lock no-fsync --quick"
 faults: $(VENV)/installed
 	@$(RUN)/python -m tests.faults $(OPTIONS)
+
+# Whether the core works without extras: its own tests, in a copy that has none.
+core: $(VENV)/installed
+	rm -rf build/core && mkdir -p build/core
+	git ls-files -z -- . ':!unified_state/extras' ':!tests/extras' | xargs -0 cp --parents -t build/core
+	cd build/core && $(abspath $(RUN))/python -m pytest $(CORE:%=tests/%) tests/test_*.py -m 'not process and not server and not client and not slow and not stress' \
+		--hypothesis-profile=quick -n auto --dist worksteal -q
 
 lint: $(VENV)/installed
 	$(RUN)/ruff check .

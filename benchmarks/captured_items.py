@@ -28,7 +28,6 @@ def capture_items(archive: Archive, sessions: Iterable[int]) -> None:
                 step = find_step(archive, place)
                 if step is not None:
                     recorder.record(_fact(number, step.text[:200]), step)
-            recorder.flush()
 
 
 def _fact(number: int, text: str) -> Fact:

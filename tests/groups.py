@@ -31,6 +31,7 @@ MARKERS = {
     "extras/team": "server",
     "extras/viewer": "process",
     "extras/handover/test_hostile_worktrees.py": "process",
+    "test_extension.py": "process",
 }
 # What `make stress` runs and `make test` leaves out: what repeats one thing at hundreds of points, in large, elsewhere,
 # or with programs of the developers. By subject: whoever changes one runs its part.

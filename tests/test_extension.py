@@ -109,8 +109,7 @@ def test_one_that_cannot_be_loaded_is_left_out(site: Path, project: Path) -> Non
 
 
 def test_it_cannot_replace_a_command(site: Path, project: Path) -> None:
-    rows = "{'status': ('Everyday', {}, 'mine'), 'blame': ('Everyday', {}, 'mine')}"
-    installed(site, "greedy", f"COMMANDS = {rows}")
+    installed(site, "greedy", "COMMANDS = {'status': ('Everyday', {}, 'mine')}")
     assert "mine" not in run(project, "help", "--all").stdout
     assert "repository" in run(project, "status").stdout
 

@@ -16,8 +16,8 @@ import pytest
 
 from tests.builders import answer, boundary, call, prompt, result, summary, write_transcript
 from tests.contracts.contract import decision
+from tests.extras.importers.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from tests.passwd import set_home
-from tests.upkeep.exchange.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from unified_state.model.history_records import StoredCompaction, StoredLink, StoredStep
 from unified_state.upkeep.history.history_file import write_history
 from unified_state.upkeep.history.record_fields import to_record

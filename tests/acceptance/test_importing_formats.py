@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.upkeep.exchange.foreign import DATA, files_in, made
+from tests.extras.importers.foreign import DATA, files_in, made
 
 from .product import Project, restored
 from .secrets import planted

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 from tests.builders import NOW, item, recorded_in_another_order
 from unified_state.capture.rules.presence import judge
 from unified_state.capture.rules.summary_block import FORM, read_block
-from unified_state.extras.importers import claude_flow, claude_mem
 from unified_state.lib.fence import nonces_in
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.known import KEPT
@@ -86,9 +84,9 @@ def test_what_only_the_user_said_needs_no_fence() -> None:
     assert nonces_in(keep_list(ITEMS, EMPTY, 2000, "a1", NOW)) == ()
 
 
-@pytest.mark.parametrize("module", [claude_flow, claude_mem, state_snapshot])
-def test_what_an_import_brought_is_told_as_imported(module: ModuleType) -> None:
-    shown = said(1, decision="Use Redis").replace(session_id=f"{module.PROGRAM}:s")
+@pytest.mark.parametrize("program", ["claude-flow", "claude-mem", state_snapshot.PROGRAM])
+def test_what_an_import_brought_is_told_as_imported(program: str) -> None:
+    shown = said(1, decision="Use Redis").replace(session_id=f"{program}:s")
     assert "D1 (imported, the user said): Use Redis" in keep_list([shown], EMPTY, 2000, "a1", NOW)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.campaign.kind import Kind, expect
 from tests.campaign.kinds.history_files import check_import
 from tests.campaign.world import World
-from tests.upkeep.exchange.foreign import DATA, FLOW, FLOW_JSON, MEM, OLD_MEM
+from tests.extras.importers.foreign import DATA, FLOW, FLOW_JSON, MEM, OLD_MEM
 
 _FORMS = {b"flow": "flow.json", b"script": "foreign.db", b"rollout": "rollout-1.jsonl", b"chat": "session-1.jsonl"}
 # A form of text: the file of it, and the name that its kind has among the test data.
