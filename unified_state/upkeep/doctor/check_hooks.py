@@ -32,9 +32,8 @@ from unified_state.hosts.install.hook_table import (
     our_handlers,
     starts,
 )
-from unified_state.hosts.install.install_claude_code import SCOPES, read_settings, target
+from unified_state.hosts.install.install_claude_code import read_settings
 from unified_state.hosts.install.install_host import called_programs, installed_hosts
-from unified_state.hosts.install.skill_file import SKILL, has_skill
 from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.shell.search_path import find_program
@@ -70,22 +69,11 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
         yield bad("hooks", told, "take one out: `unified-state uninstall --scope …`")
     if enabled:
         yield _check_plugin(environ, beside=found)
-    yield from _check_skill(project, environ, enabled=enabled)
     hosts = list(_check_hosts(project, environ))
     yield from hosts
     if not found and not enabled and not hosts:
         yield bad("hooks", "not installed", "run `unified-state install`")
     yield from _check_path(project, environ)
-
-
-def _check_skill(project: str, environ: Mapping[str, str], *, enabled: bool) -> Iterator[Check]:
-    """Check that the agent gets the skill once: by the plugin, or by the file of one scope."""
-    worktree = find_repository(project).worktree
-    folders = dict.fromkeys(target(scope, worktree, environ).skills_folder for scope in SCOPES)
-    having = [*["the plugin"] * enabled, *filter(has_skill, folders)]
-    if len(having) > 1:
-        told = f"the agent reads the skill {SKILL} more than once: that of {' and that of '.join(having)}"
-        yield bad("skill", told, f"{_AGAIN} with the --scope that you chose; it removes what is too much")
 
 
 def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:

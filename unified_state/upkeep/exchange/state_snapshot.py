@@ -10,65 +10,46 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from hashlib import sha256
 from typing import Any
 
 from unified_state.errors import ForeignFileError, NewerVersionError
-from unified_state.lib.json_text import parse_json
 from unified_state.lib.package import upgrade_line
-from unified_state.lib.read_files import open_regular
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_milliseconds
-from unified_state.model.constraint import INFERRED
-from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
-from unified_state.model.item import ALIAS_LETTERS, MAIN_FIELDS, OTHER_FIELDS
+from unified_state.model.history_records import HistoryRecord
+from unified_state.model.item import MAIN_FIELDS
 from unified_state.model.session_state import STATE_VERSION
 from unified_state.model.step import ATTACHMENT, NOTICE
-from unified_state.state_file.read_entries import SETTLED, StateEntry, alias_number, read_entries
-from unified_state.upkeep.foreign.foreign_files import damaged, unreadable
-from unified_state.upkeep.foreign.foreign_records import stable_uuid
+from unified_state.state_file.read_entries import SETTLED, read_entries
+from unified_state.upkeep.foreign.foreign_records import Conversation, proposal
+from unified_state.upkeep.foreign.foreign_text import ForeignFile, Tally
 
 PROGRAM = "session-state"
 _NAME, _ENDING = "unified-session-state", ".json"
-_MOST_BYTES = 16 << 20
 
 
 def read_snapshot(path: str) -> Iterator[HistoryRecord]:
     """Return the records in a state file. Raises ForeignFileError, and NewerVersionError for a newer major version."""
-    raw, modified = _read(path)
-    state = _parse(raw, path)
+    file = ForeignFile(path, Tally(), worktree="", is_named=True)
+    state, text, modified = _checked(file.json(), path), file.text(), file.modified()
     said_at = to_milliseconds(state.get("timestamp"))
     at = modified if said_at is None else said_at
-    session = f"{PROGRAM}:{_scope(path)}"
-    uuid = f"{PROGRAM}:{sha256(raw).hexdigest()}"
-    yield StoredSession(session, started_at=at, seen_at=at)
-    yield StoredStep(uuid, 0, ATTACHMENT, at, raw.decode("utf-8-sig", "replace"), starts_turn=True, session_id=session)
-    entries = list(read_entries(state, max(at, modified)))
-    for block, entry in enumerate(entries, 1):
-        yield StoredStep(uuid, block, NOTICE, at, entry.said[MAIN_FIELDS[entry.kind]], session_id=session)
-    for entry in entries:
-        yield _item(entry, session, uuid)
+    name = text_hash(text)
+    talk = Conversation(PROGRAM, _scope(path), at)
+    yield talk.session()
+    yield talk.step(ATTACHMENT, text, at, name=name)
+    for block, entry in enumerate(read_entries(state, max(at, modified)), 1):
+        main = entry.said[MAIN_FIELDS[entry.kind]]
+        step = talk.step(NOTICE, main, to_milliseconds(entry.created_at) or at, name=name, block=block)
+        yield step
+        body = {field: value for field, value in entry.said.items() if field not in {"scope", "mode"}}
+        key = "\0".join((entry.alias, str(entry.timestamp), main))
+        changed = to_milliseconds(entry.said.get("resolvedAt")) or 0
+        status = entry.status if entry.status in SETTLED else "proposed"
+        yield proposal(step, entry.kind, main, key, body, changed=changed, status=status)
 
 
-def _read(path: str) -> tuple[bytes, int]:
-    """Return the content of a file, and the time of its last change."""
-    try:
-        with open_regular(path) as file:
-            raw = file.read(_MOST_BYTES + 1)
-            modified = int(os.fstat(file.fileno()).st_mtime * 1000)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if len(raw) > _MOST_BYTES:
-        message = f"{path} is too large for a state file"
-        raise ForeignFileError(message, "a state file has some kilobytes")
-    return raw, modified
-
-
-def _parse(raw: bytes, path: str) -> dict[str, Any]:
-    try:
-        state = parse_json(raw.decode("utf-8-sig", "replace"))
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, error) from error
+def _checked(state: Any, path: str) -> dict[str, Any]:
     version = state.get("version") if isinstance(state, dict) else None
     major = version.split(".")[0] if isinstance(version, str) else ""
     if not (isinstance(state, dict) and major.isascii() and major.isdigit()):
@@ -87,31 +68,3 @@ def _scope(path: str) -> str:
     if inner and name.startswith(f"{_NAME}."):
         return inner
     return os.path.basename(os.path.dirname(os.path.dirname(os.path.abspath(path)))) or _NAME
-
-
-def _item(entry: StateEntry, session: str, source_uuid: str) -> StoredItem:
-    """Return an entry as an item that is not active by itself.
-
-    It is paged out, because the state file is for items recorded here. Its uuid contains the entry's time. The file's
-    time differs in each copy.
-    """
-    letter = ALIAS_LETTERS[entry.kind]
-    number = alias_number(entry.alias) if entry.alias.startswith(letter) else 0
-    alias = f"{letter}{number or 1}"
-    main = str(entry.said[MAIN_FIELDS[entry.kind]])
-    said = {name: value for name, value in entry.said.items() if name not in {"scope", "mode"}}
-    return StoredItem(
-        uuid=stable_uuid(PROGRAM, entry.kind, alias, str(entry.timestamp), main),
-        alias=alias,
-        kind=entry.kind,
-        body={**OTHER_FIELDS[entry.kind], **said},
-        status=entry.status if entry.status in SETTLED else "proposed",
-        origin=INFERRED,
-        created_at=entry.created_at,
-        changed_at=entry.said.get("resolvedAt"),
-        paged_out_at=entry.created_at,
-        session_id=session,
-        source_uuid=source_uuid,
-        quote=main,
-        quote_hash=text_hash(main),
-    )
