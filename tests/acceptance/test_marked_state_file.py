@@ -32,10 +32,11 @@ IDS = {
     "version": "3.2.0", "decisions.0.id": "D1", "constraints.0.id": "C1", "openQuestions.0.id": "Q1",
     "evidenceLedger.0.id": "E1", "failedAttempts.0.id": "A1",
 }  # fmt: skip
-# What describes the moment at which the file was written. It is no memory: nothing shows it, and nobody can accept it.
+# What describes the moment at which the file was written, and what this version does not know. It is no memory: nothing
+# shows it, and nobody can accept it.
 OF_THE_MOMENT = re.compile(
-    rf"(\w+\.\d+\.)?(timestamp|resolvedAt)|updatedAt|repository|(git|tokenMetrics)\.(?!{NEWER})[\w.]+"
-    r"|sessions\.\w+\.(branch|commit|updatedAt)"
+    r"(\w+\.\d+\.)?(timestamp|resolvedAt)|updatedAt|repository|(git|tokenMetrics)\.[\w.]+"
+    rf"|sessions\.\w+\.(branch|commit|updatedAt)|([\w.]+\.)?{NEWER}|sd\.\w+"
 )
 STARTS = ("startup", "resume", "clear", "compact", "fork")
 READERS = (

@@ -125,7 +125,8 @@ def test_a_file_that_comes_back_proposes_nothing_again(
     theirs = {"version": "2.0.0", "decisions": [{"id": "D1", "decision": "other", "rationale": "r"}], **NOTES}
     rewrite(place, theirs)
     assert adopted() == 3
-    assert len(waiting_notes(archive)) == 4
+    told = [(one.note.kind, one.note.text) for one in waiting_notes(archive)]
+    assert told[-2:] == [("highlight", "workflow: EXEC"), ("work item", '{"id":"SD-1"}')]
     if decide is not None:
         decide(archive, ["D2", "D3", "D4"], USER_SAID, NOW, notes=waiting_notes(archive))
     before = waiting_notes(archive)

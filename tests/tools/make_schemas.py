@@ -24,7 +24,7 @@ def schema_text(record: type, title: str) -> str:
     """The schema of a record as it is checked in."""
     schema = _without_field_titles(TypeAdapter(record).json_schema())
     if record is State:
-        schema["properties"]["sd"] = {"type": ["object", "null"], "description": "The work item of versions 1 and 2."}
+        schema["properties"]["sd"] = {"anyOf": [{"$ref": "#/$defs/WorkItem"}, {"type": "null"}]}  # of earlier versions
     described = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
     return json.dumps({**described, "title": title}, indent=2, ensure_ascii=False) + "\n"
 

@@ -18,26 +18,22 @@ from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import to_text
 from unified_state.model.session_state import WorkItem
 
-HIGHLIGHT, ACTION, WORK_ITEM, FIELD = "highlight", "action", "work item", "field"
+HIGHLIGHT, ACTION, WORK_ITEM = "highlight", "action", "work item"
 TOLD_OF_FILE = "told of the state file"  # the name of the value in the archive: when the user was told
 _WAITS = "proposed "
 
 
 class FileNote(Record):
-    """A highlight, a pending action, a work item, or another field of a state file.
-
-    `text` is JSON in the last two. `name` is the name of the other field.
-    """
+    """A highlight, a pending action, or a work item of a state file, whose text is JSON."""
 
     kind: str
     text: str
-    name: str | None = None
 
     @property
     def value(self) -> Any:
         """The text, or the value of its JSON. A text that a mask has made no JSON stays one."""
         try:
-            return parse_json(self.text) if self.kind in (WORK_ITEM, FIELD) else self.text
+            return parse_json(self.text) if self.kind == WORK_ITEM else self.text
         except ValueError:
             return self.text
 
@@ -53,21 +49,19 @@ class WaitingNote(Record):
 def propose_notes(archive: Archive, notes: Iterable[FileNote], now: int) -> None:
     """Let the notes wait that the archive does not have and never had. Call it in a transaction."""
     known = _known(archive)
-    insert = "INSERT INTO note (session, kind, text, at, key) VALUES (NULL, ?, ?, ?, ?)"
+    insert = "INSERT INTO note (session, kind, text, at) VALUES (NULL, ?, ?, ?)"
     for note in notes:
         masked = note.replace(text=archive.masked(note.text))
         if masked not in known and _without_state(masked) not in known:
-            archive.run(insert, _WAITS + note.kind, masked.text, to_text(now), note.name)
+            archive.run(insert, _WAITS + note.kind, masked.text, to_text(now))
 
 
 def waiting_notes(archive: Archive) -> list[WaitingNote]:
     """Return the notes that wait, the oldest first."""
     where = "WHERE kind GLOB ? AND done_at IS NULL ORDER BY id"
     return [
-        WaitingNote(number, FileNote(kind.removeprefix(_WAITS), text, name), at)
-        for number, kind, text, name, at in archive.rows(
-            f"SELECT id, kind, text, key, at FROM note {where}", f"{_WAITS}*"
-        )
+        WaitingNote(number, FileNote(kind.removeprefix(_WAITS), text), at)
+        for number, kind, text, at in archive.rows(f"SELECT id, kind, text, at FROM note {where}", f"{_WAITS}*")
     ]
 
 
@@ -85,7 +79,7 @@ def end_waiting(archive: Archive, notes: Iterable[WaitingNote], at: str) -> None
 
 
 def take_over(archive: Archive, notes: Sequence[FileNote], now: int) -> None:
-    """Make notes this project's own, but for the other fields, which only the state file can hold.
+    """Make notes this project's own.
 
     The first work item is that of no session, as if the user had set it in a shell, and any other one is a highlight.
     Call it in a transaction.
@@ -98,18 +92,10 @@ def take_over(archive: Archive, notes: Sequence[FileNote], now: int) -> None:
         change_work(archive, touch_session(archive, LOCAL_SESSION, now), {"workItem": works[0]})
 
 
-def other_fields(notes: Iterable[FileNote]) -> dict[str, Any]:
-    """Return the other fields among some notes, by their names in the state file."""
-    return {str(note.name): note.value for note in notes if note.kind == FIELD}
-
-
 def _known(archive: Archive) -> set[FileNote]:
     """Return all notes that the archive has or had, and the work items of its sessions."""
-    rows = archive.rows("SELECT kind, text, key FROM note")
-    notes = {
-        FileNote(ACTION if kind == TODO else kind.removeprefix(_WAITS), text, None if kind == TODO else name)
-        for kind, text, name in rows
-    }
+    rows = archive.rows("SELECT kind, text FROM note")
+    notes = {FileNote(ACTION if kind == TODO else kind.removeprefix(_WAITS), text) for kind, text in rows}
     works = archive.column("SELECT work FROM session WHERE work LIKE '%\"workItem\"%'")
     items = [WorkItem.from_disk(item) for work in works if (item := parse_json(work).get("workItem"))]
     return notes | {FileNote(WORK_ITEM, dump_json(disk_value(item))) for item in items}

@@ -52,7 +52,7 @@ def test_what_somebody_writes_into_the_file_waits_wherever_the_history_is_kept(w
         after = refresh(workspace)
         assert (after.work_item, after.summaries.pending_actions, after.unknown) == (WorkItem(), (), {})
     waiting = workspace.use(waiting_notes)
-    assert [one.note.kind for one in waiting] == ["action", "work item", "field"] * 2
+    assert [one.note.kind for one in waiting] == ["action", "work item"] * 2
 
 
 def test_while_the_archive_cannot_be_used_an_item_waits_and_nothing_else_is_acknowledged(

@@ -43,7 +43,7 @@ def inbox_value(waiting: Waiting, file: str) -> dict[str, Any]:
 
 def note_value(waiting: WaitingNote, file: str) -> dict[str, Any]:
     """Return a note of the state file as JSON."""
-    kind = waiting.note.name or waiting.note.kind
+    kind = waiting.note.kind
     return {"kind": kind, "text": waiting.note.value, "timestamp": waiting.at, "file": file, "status": PROPOSED}
 
 
@@ -52,7 +52,7 @@ def note_lines(waiting: WaitingNote, now: int, file: str) -> Iterator[str]:
     note = waiting.note
     is_work = note.kind == WORK_ITEM and isinstance(note.value, dict)
     text = ", ".join(map(str, note.value.values())) if is_work else note.text
-    yield f"{note.name or note.kind}: {cut(harmless(text), _LINE)}"
+    yield f"{note.kind}: {cut(harmless(text), _LINE)}"
     yield f"    from {file} ({age_text(now, to_milliseconds(waiting.at))})"
 
 

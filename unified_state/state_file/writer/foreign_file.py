@@ -11,13 +11,13 @@ from unified_state.ledger.inbox import Waiting, read_inbox
 from unified_state.ledger.record_item import checked
 from unified_state.ledger.rules.from_file import is_from_file
 from unified_state.ledger.rules.short_item import short_form
-from unified_state.ledger.waiting_notes import TOLD_OF_FILE, WaitingNote, other_fields, waiting_notes
+from unified_state.ledger.waiting_notes import TOLD_OF_FILE, WaitingNote, waiting_notes
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.model.item import Entry
 from unified_state.project.place import Place
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.state_file.writer.record_state import propose_file, record, show_state
+from unified_state.state_file.writer.record_state import propose_file, record
 from unified_state.state_file.writer.save_state import existing_state_files
 
 _MOST_AT_START = 1 << 18  # bytes of a file that a session's start reads
@@ -94,7 +94,6 @@ def decide_all(
         what = f"takes over {_counted(found)} of {path}" if path else f"accepts {_counted(found)}"
         deed = what if path or found.notes else ""
         items = accept(archive, refs, origin, now, session_id, notes=found.notes, deed=deed)
-        show_state(workspace, archive, now, other_fields(waiting.note for waiting in found.notes))
         return [short_form(item) for item in items], found.notes
 
     return record(workspace, action)

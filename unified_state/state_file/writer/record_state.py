@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter as Lines
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unified_state.archive.archive import Archive
@@ -154,10 +154,10 @@ def _let_wait(
     return item.replace(alias=item.uuid)
 
 
-def show_state(workspace: Workspace, archive: Archive, now: int, fields: Mapping[str, Any] | None = None) -> None:
-    """Update the state file after a change of the ledger, and add `fields` to it. A failure is reported."""
+def show_state(workspace: Workspace, archive: Archive, now: int) -> None:
+    """Update the state file after a change of the ledger. A failure is reported."""
     try:
-        refresh_state(archive, workspace, now, None, count_tokens, fields)
+        refresh_state(archive, workspace, now, None, count_tokens)
     except StorageError as error:
         workspace.report(f"recorded, but {error}")
 
@@ -176,13 +176,12 @@ def refresh_state(
     now: int,
     leaves: Leaves | None = None,
     count_tokens: Counter | None = None,
-    fields: Mapping[str, Any] | None = None,
 ) -> State:
     """Update the state file from the ledger, and return the state.
 
     The save time, the git state and unknown fields stay in a file that is ours, except the texts that `leaves` selects.
-    Nothing of any other file stays: what the archive does not know of it is proposed. `fields` are added. Without
-    `count_tokens` (in hooks) no item is paged out.
+    Nothing of any other file stays: what the archive does not know of it is proposed. Without `count_tokens` (in hooks)
+    no item is paged out.
     """
     place = workspace.place
 
@@ -192,7 +191,7 @@ def refresh_state(
         usable = _usable(workspace, content, leaves)
         if usable and not (content.is_ours and has_entries(archive, usable)):
             _adopt(archive, content.replace(json=usable), now)
-        present = _merged(usable if content.is_ours else {}, fields or {})
+        present = usable if content.is_ours else {}
         state = keep_unknown(_within_budget(archive, workspace, now, present, content, count_tokens), present)
         as_before = state.replace(updated_at=_text(present.get("updatedAt")))
         return as_before if disk_value(as_before) == content.json else state
@@ -222,18 +221,6 @@ def _adopt(archive: Archive, content: StateContent, now: int) -> None:
     from unified_state.state_file.adopt import adopt  # hardly any file has something unknown
 
     adopt(archive, content, now)
-
-
-def _merged(present: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a file with others added, section by section."""
-    merged = dict(present)
-    for name, value in fields.items():
-        before = merged.get(name)
-        if isinstance(before, dict) and isinstance(value, dict):
-            merged[name] = {**before, **value}
-        else:
-            merged[name] = [*before, *value] if isinstance(before, list) and isinstance(value, list) else value
-    return merged
 
 
 def _refresh_rules_file(archive: Archive, workspace: Workspace, now: int) -> None:

@@ -235,7 +235,7 @@ def _decide_all(context: Context, path: str, *, accepted: bool, why: str) -> Non
     if not (items or notes):
         return context.nothing([], "nothing waits for you")
     values = [disk_value(item) for item in items] + [note_value(one, file_name(workspace.place)) for one in notes]
-    names = [item.id for item in items] + [one.note.name or one.note.kind for one in notes]
+    names = [item.id for item in items] + [one.note.kind for one in notes]
     return context.show(values, "\n".join(names))
 
 
