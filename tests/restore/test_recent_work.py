@@ -75,6 +75,11 @@ def test_the_last_line_that_says_anything_is_the_outcome(output: str, last: str)
     assert one_run("go run .", output).last == last
 
 
+def test_a_check_whose_last_line_says_fail_has_failed() -> None:
+    assert one_run("go test ./... | tail -1", "FAIL").failed
+    assert not one_run("go test ./... | tail -1", "ok shop 0.2s").failed
+
+
 def test_a_command_that_only_shows_content_is_known_as_such() -> None:
     assert one_run("git show abc | head", "one\ntwo").shows
     assert not one_run("make test | head", "one").shows

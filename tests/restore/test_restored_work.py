@@ -128,6 +128,15 @@ def test_a_turn_is_named_once_for_all_that_was_said_in_it() -> None:
     assert "\n    - `read_all` drops the last line" in told
 
 
+def test_what_was_said_earlier_in_a_turn_has_an_age_of_its_own() -> None:
+    port, cause = "The port is 8443 in `proxy_settings` of a.py.", "`read_all` drops the last line of b.py, line 12."
+    earlier = said(cause, 7)
+    texts = (said(port, 7), earlier.replace(at=earlier.at - HOUR))
+    told = all_of(compacted(recent=Recent(texts=texts)))
+    assert f"  T7 (1 h ago): {port}" in told
+    assert f"  T7 (2 h ago): {cause}" in told
+
+
 def test_what_stands_among_the_words_or_the_last_steps_is_not_told_again() -> None:
     prompt, text = (
         "Look at `proxy_settings`, please.",

@@ -127,13 +127,13 @@ def _said(known: Known, told: str) -> Iterator[Piece]:
 
 
 def _by_turn(known: Known, chosen: Iterable[Piece]) -> Iterator[str]:
-    """Yield the lines of the passages, the newest first, each turn named once."""
-    turn = None
+    """Yield the lines of the passages, the newest first, each turn and age named once."""
+    before = ""
     for piece in chosen:
-        of = piece.of
-        assert of is not None  # noqa: S101  # `_said` gives it
-        yield (_INDENT if of.turn == turn else _head(known, of)) + piece.text
-        turn = of.turn
+        assert piece.of is not None  # noqa: S101  # `_said` gives it
+        head = _head(known, piece.of)
+        yield (_INDENT if head == before else head) + piece.text
+        before = head
 
 
 def _head(known: Known, said: Said) -> str:

@@ -22,6 +22,7 @@ _END = 6_000  # characters at the end of an output that are looked at
 _OUTCOME = 160
 # Wrappers, codes, ends of a structure, and lines that only announce.
 _SAYS_NOTHING = ("<", "exit status ", "Exit code ", "]", "}", "Print help", "Shell cwd was reset", "=== RUN")
+_FAILED = {"FAIL", "FAILED"}  # how the last line of a failed check begins
 _NO_CALL = "<tool_use_error>"
 _MOST_RUNS = 80  # distinct commands
 _NO_WORK = {"cd", "echo", "export", "sleep", "true"}
@@ -126,7 +127,7 @@ def _run(command: str, chains: list[list[list[str]]], result: Step, age: int) ->
     return Run(
         command=command.strip(),
         age=age,
-        failed=result.is_error or failed or bool(failing),
+        failed=result.is_error or failed or bool(failing) or last.split(" ")[0] in _FAILED,
         goes_on=goes_on,
         last=cut(last, _OUTCOME),
         failing=tuple(failing),
