@@ -9,7 +9,6 @@ from unified_state.lib.identifiers import (
     mentioned_files,
     paths_in,
     relative_path,
-    stands_in,
     with_slashes,
 )
 
@@ -115,22 +114,6 @@ def test_paths_written_on_windows_get_slashes_and_elsewhere_a_backslash_stays() 
     text = f"see src\\a.py and {WINDOWS}\\src\\b.py"
     assert with_slashes(text, WINDOWS) == "see src/a.py and src/b.py"
     assert with_slashes(text, "/home/ada/shop") == text
-
-
-@pytest.mark.parametrize(
-    ("word", "text", "stands"),
-    [
-        ("#1", "see #12", False),
-        ("#1", "see #12 and #1.", True),
-        ("a.py", "data.py", False),
-        ("a.py", "a.py", True),
-        ("parse", "parse_config", False),
-        ("go test", "`go test`", True),
-        ("x", "", False),
-    ],
-)
-def test_a_word_stands_in_a_text_where_it_is_no_part_of_a_longer_one(word: str, text: str, stands: bool) -> None:
-    assert stands_in(word, text) is stands
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import pydoc
 from typing import Any
 
 import pytest
@@ -46,12 +45,6 @@ def test_a_record_gives_values_that_json_takes() -> None:
     assert given["open_questions"] == []
     assert given["work_item"] == {"id": None, "title": None, "phase": None, "progress": None}
     assert Point(1, nick_name="a", unknown={"z": [1]}).model_dump() == {"x": 1, "y": 0, "nick_name": "a", "z": [1]}
-
-
-def test_help_shows_the_fields_of_a_record() -> None:
-    shown = pydoc.plain(pydoc.render_doc(Labelled))
-    assert "Labelled(x: 'int', y: 'int' = 0, nick_name: 'str | None' = None, " in shown
-    assert "labels: 'tuple[str, ...]' = ())" in shown
 
 
 def test_a_record_does_not_change() -> None:

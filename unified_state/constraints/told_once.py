@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from zlib import crc32
 
-from unified_state.lib.files import append_session_line, session_file
+from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.model.constraint import Enforced
 from unified_state.project.place import REMINDERS_ON
@@ -41,7 +41,8 @@ def claim(folder: str, session_id: str, agent: str, refs: Sequence[str]) -> list
     if not new:
         return []
     mark = os.urandom(_MARK_BYTES).hex()
-    append_session_line(path, "".join(f"\n{who} {ref} {mark}\n" for ref in new))  # behind whatever damage left
+    lines = "".join(f"\n{who} {ref} {mark}\n" for ref in new)  # behind whatever damage left
+    write_session_file(path, lines, append=True)
     first = _told(path, who)
     return [ref for ref in new if first.get(ref) == mark]
 

@@ -307,27 +307,15 @@ def session_file(folder: str, kind: str, session_id: str) -> str:
     return os.path.join(folder, kind, f"{name}.json")
 
 
-def write_session_file(path: str, content: str) -> None:
-    """Write the file of a session without fsync, and remove files of old sessions.
-
-    Readers ignore a partial file.
+def write_session_file(path: str, content: str, *, append: bool = False) -> None:
+    """Write the file of a session, or append lines to it, with one write and without fsync, and remove files of old
+    sessions. Readers ignore a partial file. Raises OSError.
     """
     if not os.path.exists(path):
         make_room(os.path.dirname(path))
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), PRIVATE)
     try:
         os.write(descriptor, content.encode())
-    finally:
-        os.close(descriptor)
-
-
-def append_session_line(path: str, text: str) -> None:
-    """Append lines to the file of a session with one write, and remove files of old sessions. Raises OSError."""
-    if not os.path.exists(path):
-        make_room(os.path.dirname(path))
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
-    try:
-        os.write(descriptor, text.encode())
     finally:
         os.close(descriptor)
 

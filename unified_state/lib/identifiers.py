@@ -8,8 +8,9 @@ characters separate words, as Chinese has no spaces.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from functools import lru_cache
+
+from unified_state.lib.text import only_bytes
 
 _CHARSET = "latin-1"
 _DOT = b"."
@@ -30,25 +31,21 @@ yml zig zsh
 _FILE_ENDINGS = frozenset(_ENDINGS.encode().split())
 
 
-def _only(kept: bytes) -> bytes:
-    """Return a table for `bytes.translate` that turns all other bytes into spaces."""
-    return bytes([byte if byte in kept else 0x20 for byte in range(256)])
-
-
-_WORDS = _only(_LETTERS + _ACCENTED + _DIGITS + b"_")
-_PATHS = _only(_LETTERS + _ACCENTED + _DIGITS + b"_./@~+-#")
+_WORDS = only_bytes(_LETTERS + _ACCENTED + _DIGITS + b"_")
+_PATHS = only_bytes(_LETTERS + _ACCENTED + _DIGITS + b"_./@~+-#")
 _BEHIND_PATH, _BEFORE_PATH = b".#-+@~/", "#-+@"  # punctuation around a name
 
 
 def identifiers(text: str) -> set[str]:
     """Return the identifiers in a text."""
-    text = _without_escapes(text)
-    return _IDENTIFIERS.find(text.encode(_CHARSET, "replace").translate(_WORDS).split())
+    words = _without_escapes(text).encode(_CHARSET, "replace").translate(_WORDS).split()
+    return set(filter(None, map(_identifier, words)))
 
 
 def paths_in(text: str) -> set[str]:
     """Return the words of a text that are paths of files."""
-    return _PATHS_FOUND.find(_without_escapes(text).encode(_CHARSET, "replace").translate(_PATHS).split())
+    words = _without_escapes(text).encode(_CHARSET, "replace").translate(_PATHS).split()
+    return set(filter(None, map(_path, words)))
 
 
 def _without_escapes(text: str) -> str:
@@ -60,18 +57,6 @@ def is_file(word: str) -> bool:
     """Return whether a word has the ending of a file."""
     path = word.encode(_CHARSET, "replace")
     return _ending(path) in _FILE_ENDINGS and len(path) <= _LONGEST_PATH and len(path.split()) == 1
-
-
-def stands_in(word: str, text: str) -> bool:
-    """Return whether a text has a word that is not part of a longer one: `#1` is not in `#12`."""
-    position = text.find(word)
-    while position >= 0:
-        end = position + len(word)
-        around = text[max(0, position - 1) : position] + text[end : end + 1]
-        if not any(character.isalnum() or character == "_" for character in around):
-            return True
-        position = text.find(word, position + 1)
-    return False
 
 
 def relative_path(path: str, root: str) -> str:
@@ -94,31 +79,16 @@ def _is_on_windows(folder: str) -> bool:
     return folder[1:3] == ":\\" or folder[:2] == "\\\\"
 
 
-class _Lexicon(dict[bytes, Any]):
-    """A cache of the meaning of each word, None for most. It is emptied when it is full."""
-
-    def __init__(self, read: Callable[[bytes], Any]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, word: bytes) -> Any:
-        if len(self) > _MOST_WORDS:
-            self.clear()
-        found = self[word] = None if _is_prose(word) else self._read(word)
-        return found
-
-    def find(self, words: list[bytes]) -> set[Any]:
-        """Return the meanings of the words that have one."""
-        return set(filter(None, map(self.__getitem__, words)))
-
-
 def _is_prose(word: bytes) -> bool:
     """Return whether a word is ordinary prose: letters in one case or with an initial capital, or a number."""
     return word.isdigit() or (word.isalpha() and (word.islower() or word.istitle() or word.isupper()))
 
 
+@lru_cache(_MOST_WORDS)
 def _identifier(word: bytes) -> str | None:
     """Return the word itself if it is an identifier, else None."""
+    if _is_prose(word):
+        return None
     name = word.decode(_CHARSET)
     if not _SHORTEST <= len(name) <= _LONGEST or name[0].isdigit():
         return None
@@ -132,6 +102,7 @@ def _ending(word: bytes) -> bytes:
     return word.rpartition(_DOT)[2].lower()
 
 
+@lru_cache(_MOST_WORDS)
 def _path(word: bytes) -> str | None:
     """Return the path in a word with the ending of a file, or None."""
     name = word.rstrip(_BEHIND_PATH)
@@ -141,9 +112,6 @@ def _path(word: bytes) -> str | None:
     path = (text if text[0] == "." else text.lstrip(_BEFORE_PATH)).removeprefix("./")
     stem = path.rsplit("/", 1)[-1].rpartition(".")[0]
     return path if stem and len(path) <= _LONGEST_PATH and "//" not in path else None
-
-
-_IDENTIFIERS, _PATHS_FOUND = _Lexicon(_identifier), _Lexicon(_path)
 
 
 _AROUND = "`'\"()[]{}<>,;:!?*"

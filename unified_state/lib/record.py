@@ -40,26 +40,6 @@ _ZONE = "[Zz]|[+-][0-9]{2}(:?[0-9]{2})?"
 Time = Annotated[str, Limits("date-time", pattern=f"^{_DAY}[Tt ]{_CLOCK}({_ZONE})?$")]
 
 
-class _Signature:
-    """The signature of a record class: its fields with types and defaults, as `help()` and editors show them."""
-
-    def __get__(self, _record: object, cls: type[Record]) -> Any:
-        from inspect import Parameter, Signature  # only for `help()` and editors
-
-        types = {name: kind for base in cls.__mro__ for name, kind in vars(base).get("__annotations__", {}).items()}
-        return Signature(
-            [
-                Parameter(
-                    name,
-                    Parameter.POSITIONAL_OR_KEYWORD,
-                    default=getattr(cls, name, Parameter.empty),
-                    annotation=types[name],
-                )
-                for name in cls.names
-            ]
-        )
-
-
 @dataclass_transform(frozen_default=True)
 class Record:
     """The base of all records: fields in the order of their annotations, defaults as class attributes, immutable."""
@@ -67,7 +47,6 @@ class Record:
     names: ClassVar[tuple[str, ...]] = ()
     disk_names: ClassVar[dict[str, str]] = {}
     required: ClassVar[frozenset[str]] = frozenset()
-    __signature__ = _Signature()
 
     def __init_subclass__(cls) -> None:
         annotations = cls.__dict__.get("__annotations__", {})  # noqa: RUF063  # its own, not those of a base

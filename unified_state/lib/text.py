@@ -8,6 +8,7 @@ hold them.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any, TypeVar
 from zlib import compress, decompress
@@ -196,7 +197,14 @@ _LEAST_HASH, _MOST_HASH = 6, 40  # digits of a commit id, in a query
 _HEXADECIMAL = frozenset("0123456789abcdef")
 _SHORTEST_NAME, _LONGEST_NAME, _SHORTEST_PART, _MOST_PARTS = 4, 60, 3, 8
 _MOST_KNOWN = 50_000  # names in the cache
-_NAMES = bytes(byte if chr(byte).isalnum() and byte < 0x80 else 0x20 for byte in range(256))  # noqa: PLR2004  # ASCII
+
+
+def only_bytes(kept: bytes) -> bytes:
+    """Return a table for `bytes.translate` that turns all other bytes into spaces."""
+    return bytes([byte if byte in kept else 0x20 for byte in range(256)])
+
+
+_NAMES = only_bytes(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
 def parts_of_names(text: str) -> str:
@@ -252,19 +260,10 @@ def _words_in(text: str) -> set[bytes]:
 
 def _names_among(words: set[bytes]) -> list[tuple[str, str]]:
     names = [word for word in words if not (word.isalpha() and word.islower())]  # most are, and have no parts
-    return list(filter(None, map(_known.__getitem__, names)))
+    return list(filter(None, map(_name_with_parts, names)))
 
 
-class _Known(dict[bytes, tuple[str, str] | None]):
-    """A cache of the names that have parts, None for most words. It is emptied when it is full."""
-
-    def __missing__(self, word: bytes) -> tuple[str, str] | None:
-        if len(self) > _MOST_KNOWN:
-            self.clear()
-        found = self[word] = _name_with_parts(word)
-        return found
-
-
+@lru_cache(_MOST_KNOWN)
 def _name_with_parts(word: bytes) -> tuple[str, str] | None:
     if len(word) < _SHORTEST_NAME or len(word) > _LONGEST_NAME or word.isdigit():
         return None
@@ -279,9 +278,6 @@ def _name_with_parts(word: bytes) -> tuple[str, str] | None:
     tails = ["".join(parts[first:]) for first in range(1, len(parts) - 1)]
     told = [part for part in (*parts, *tails) if len(part) >= _SHORTEST_PART]
     return (name, " ".join(told)) if told else None
-
-
-_known = _Known()
 
 
 def split_name(name: str) -> list[str]:

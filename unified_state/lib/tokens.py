@@ -13,11 +13,13 @@ starts with it; then all longer tokens by rank, with `SEPARATOR` between them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from unified_state.errors import DamagedFileError
 from unified_state.lib.package import package_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
+from unified_state.lib.text import only_bytes, well_formed
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -40,14 +42,9 @@ _BEYOND_ASCII = bytes(range(128, 256))
 _MARKED_SPACE = b" \xff"  # separates the words and represents the space
 
 
-def _only(kept: bytes) -> bytes:
-    """Return a table for `bytes.translate` that turns all other bytes into spaces."""
-    return bytes([byte if byte in kept else 0x20 for byte in range(256)])
-
-
-_NUMBERS_ONLY = _only(b"0123456789" + _BEYOND_ASCII)
-_MARKS_ONLY = _only(PAIRED_MARKS)
-_WORDS_ONLY = _only(PAIRED_LETTERS + b"\xff")
+_NUMBERS_ONLY = only_bytes(b"0123456789" + _BEYOND_ASCII)
+_MARKS_ONLY = only_bytes(PAIRED_MARKS)
+_WORDS_ONLY = only_bytes(PAIRED_LETTERS + b"\xff")
 
 _LENGTHS_AT, _TOKENS_AT = 256, 512  # offsets in the ranks
 # The cost of building the full encoding, and of one pass over all ranks, in substring lookups.
@@ -90,7 +87,7 @@ class TokenCounter:
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text. Lone surrogates count as the replacement character."""
-        encodable = [_encodable(text) for text in texts]
+        encodable = [well_formed(text) for text in texts]
         encode = self._encoding_for(encodable).encode_ordinary
         return [sum([len(encode(part)) for part in _parts(text)]) for text in encodable]
 
@@ -150,15 +147,6 @@ def _tokens_within(chunks: Iterable[bytes], ranks: bytes) -> list[bytes]:
     return tokens
 
 
-def _encodable(text: str) -> str:
-    """Return the text with its lone surrogates replaced, as tiktoken does."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def _parts(text: str) -> Iterator[str]:
     """Yield the text, split within runs of white space so long that tiktoken would panic."""
     start = 0
@@ -175,16 +163,17 @@ def _parts(text: str) -> Iterator[str]:
 RANKS_PATH = package_path("lib", "o200k_base.ranks")
 RANKS_SHA256 = "b69d8bf0b52245ae26bc2a9ebb40ae79f30e6535270a613c2248886ad6f7916e"
 
-_counters: list[TokenCounter] = []  # at most one; functools.cache would cost 2 ms even without a count
+
+@lru_cache(1)
+def _counter() -> TokenCounter:
+    return TokenCounter(read_ranks(RANKS_PATH))
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
     """Return the number of o200k tokens of each text. Raises DamagedFileError if the vocabulary is missing or
     damaged.
     """
-    if not _counters:
-        _counters.append(TokenCounter(read_ranks(RANKS_PATH)))
-    return _counters[0].count(texts)
+    return _counter().count(texts)
 
 
 def read_ranks(path: str) -> bytes:
