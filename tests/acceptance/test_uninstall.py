@@ -46,15 +46,6 @@ def test_what_other_repositories_need_stays_until_the_last_one_is_purged(
     assert not project.data.exists()
 
 
-def test_exclude_lines_go_with_a_file_that_only_we_wrote(project: Project) -> None:
-    path = project.folder / ".git" / "info" / "exclude"
-    path.unlink(missing_ok=True)
-    assert project.run("install").code == 0
-    assert ".claude/skills/session-memory/" in path.read_text()
-    assert project.at_terminal("uninstall", "--purge").code == 0
-    assert not path.exists()
-
-
 def test_a_settings_file_that_is_the_users_by_now_stays(project: Project) -> None:
     path = project.folder / ".claude" / "settings.local.json"
     assert project.run("install").code == 0

@@ -313,7 +313,8 @@ def write_session_file(path: str, content: str, *, append: bool = False) -> None
     """
     if not os.path.exists(path):
         make_room(os.path.dirname(path))
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC), PRIVATE)
+    kind = (os.O_APPEND if append else os.O_TRUNC) | getattr(os, "O_NONBLOCK", 0)  # a named pipe in the way is an error
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | kind, PRIVATE)
     try:
         os.write(descriptor, content.encode())
     finally:

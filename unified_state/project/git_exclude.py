@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from unified_state.lib.files import remove_if_empty, write_atomically, write_note
+from unified_state.lib.files import write_atomically, write_note
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.project.place import Place
 
 _LIST = "excluded"
-_MADE = "# the exclude file is ours"  # in our list, where git had made none
 
 
 def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/") -> None:
@@ -25,7 +24,6 @@ def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/
     path = _path(common_dir)
     if os.path.lexists(path) and not os.path.isfile(path):
         return  # a named pipe would block
-    made = [] if os.path.lexists(path) else [_MADE]
     present = _read(path)
     missing = [line for line in (f"{folder}{name}" for name in names) if line not in present.splitlines()]
     if not missing:
@@ -36,7 +34,7 @@ def exclude_from_git(place: Place, names: Iterable[str], folder: str = ".claude/
             file.write(("" if present.endswith("\n") or not present else "\n") + _text(missing))
     except OSError:
         return  # a repository that cannot be written to has nothing to hide from git either
-    _note(place, [*excluded_lines(place), *made, *missing])
+    _note(place, [*excluded_lines(place), *missing])
 
 
 def excluded_lines(place: Place) -> list[str]:
@@ -58,12 +56,9 @@ def include_in_git(place: Place, lines: Sequence[str]) -> None:
     path = _path(common_dir)
     before = _read(path)
     after = "".join(line for line in before.splitlines(keepends=True) if line.rstrip("\r\n") not in unneeded)
-    if not after and _MADE in lines:
-        os.unlink(path)
-        remove_if_empty(os.path.dirname(path))
-    elif after != before:
+    if after != before:
         write_atomically(os.path.realpath(path), after.encode("utf-8", "surrogateescape"))
-    _note(place, [line for line in lines if line not in unneeded or (line == _MADE and after)])
+    _note(place, [line for line in lines if line not in unneeded])
 
 
 def _note(place: Place, lines: Sequence[str]) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 
+from unified_state.lib.files import append_whole, write_session_file
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.lib.record import Record
+from unified_state.lib.text import well_formed
 from unified_state.lib.times import age_text, is_past, to_text
 
 RUNS_FOLDER = "runs"  # beside the archive: a trace for each event
@@ -18,8 +20,6 @@ SYNC_RUN = "sync"  # a sync with the team's server leaves the same trace as a ho
 IDENTITY, ARCHIVE = "identity", "archive"  # repairs leave the same trace as hooks
 MENDED = (IDENTITY, ARCHIVE)
 _MENDED_DAYS = 3  # number of days for which session starts show a repair
-_BINARY = getattr(os, "O_BINARY", 0)
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # a named pipe in the way is an error
 _MOST_LOG_BYTES = 1 << 18
 DAMAGED_MARK = ".damaged-"  # in the name of each file that was set aside
 
@@ -35,21 +35,8 @@ class HookRun(Record):
 
 def note_run(folder: str, run: HookRun) -> None:
     """Write the trace of an event's last run. Raises OSError."""
-    try:
-        descriptor = _emptied(folder, run.event)
-    except FileNotFoundError:
-        os.mkdir(os.path.join(folder, RUNS_FOLDER), 0o700)
-        descriptor = _emptied(folder, run.event)
-    try:
-        content = dump_json([run.at, run.milliseconds, run.problem])
-        os.write(descriptor, content.encode("utf-8", "replace"))
-    finally:
-        os.close(descriptor)
-
-
-def _emptied(folder: str, event: str) -> int:
-    path = os.path.join(folder, RUNS_FOLDER, event)
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY | _NO_WAITING, 0o600)
+    content = dump_json([run.at, run.milliseconds, run.problem])
+    write_session_file(os.path.join(folder, RUNS_FOLDER, run.event), well_formed(content))
 
 
 def forget_run(folder: str, event: str) -> None:
@@ -78,44 +65,27 @@ def last_runs(folder: str) -> list[HookRun]:
 
 def health_line(folder: str, now: int) -> str | None:
     """Return one line about recent damage and repairs and the last hook failure, or None."""
-    runs = last_runs(folder)
     told = [
         f"{age_text(now, run.at)}: {run.problem}"
-        for run in runs
+        for run in last_runs(folder)
         if run.event in MENDED and run.problem and is_past(run.at, now) and now - run.at < _MENDED_DAYS * 86_400_000
     ]
-    newest = _newest_problem(runs)
+    newest = newest_problem(folder)
     if newest is not None:
         when = age_text(now, newest.at)
         told.append(f"{newest.event} failed {when}: {newest.problem}; `unified-state doctor` tells more")
-    aside = [name for name in set_aside_files(folder, now - _MENDED_DAYS * 86_400_000) if os.path.dirname(name)]
-    if aside:
-        told.append(f"messages that waited for the transcript were damaged and set aside: {', '.join(aside)}")
     return "; ".join(told) or None
 
 
-def set_aside_files(folder: str, since: int = 0) -> list[str]:
-    """Return the names of the damaged files that were set aside beside the archive since then and still exist."""
+def set_aside_files(folder: str) -> list[str]:
+    """Return the names of the damaged files that were set aside beside the archive and still exist."""
     found = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    return [name for name in found if _is_set_aside(os.path.join(folder, name), since)]
-
-
-def _is_set_aside(path: str, since: int) -> bool:
-    """Return whether a file has the name of a damaged one and got it since then (a rename updates ctime)."""
-    try:
-        is_main = not path.endswith(("-journal", "-wal", "-shm"))
-        return is_main and DAMAGED_MARK in os.path.basename(path) and os.stat(path).st_ctime * 1000 >= since
-    except OSError:
-        return False  # it was removed just now
+    return [name for name in found if DAMAGED_MARK in name and not name.endswith(("-journal", "-wal", "-shm"))]
 
 
 def newest_problem(folder: str) -> HookRun | None:
     """Return the most recent run among the hooks whose last run failed, or None."""
-    return _newest_problem(last_runs(folder))
-
-
-def _newest_problem(runs: list[HookRun]) -> HookRun | None:
-    problems = [run for run in runs if run.problem and run.event not in MENDED]
+    problems = [run for run in last_runs(folder) if run.problem and run.event not in MENDED]
     return max(problems, key=lambda run: run.at, default=None)
 
 
@@ -126,11 +96,7 @@ def log_problem(data_dir: str, now: int, event: str, problem: str, details: str 
     if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG_BYTES:
         os.replace(path, path + ".1")
     line = dump_json({"at": to_text(now), "event": event, "problem": problem, "details": details}) + "\n"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_WAITING, 0o600)
-    try:
-        os.write(descriptor, line.encode("utf-8", "replace"))
-    finally:
-        os.close(descriptor)
+    append_whole(path, line.encode("utf-8", "replace"), durable=False)
 
 
 def problem_files(data_dir: str, folder: str) -> list[str]:

@@ -8,12 +8,9 @@ from unified_state.archive.archive import Archive, storage_error
 from unified_state.archive.journal.journalled_archive import JournalledArchive
 from unified_state.lib.files import FileLock, sync_folder, temporary_name
 
-_MOVED = "moved from"  # the name of the value in the archive: the stamp of the file that it came from
-
 
 def move_history(archive_path: str, journal: str, seconds: float, *, into_journal: bool) -> None:
-    """Copy all of the history into the journal, or out of it. `remove_moved` ends the move. A process that is killed
-    changes nothing.
+    """Move all of the history into the journal, or out of it. A process that is killed leaves at least one whole.
 
     Raises what opening an archive raises.
     """
@@ -26,23 +23,9 @@ def move_history(archive_path: str, journal: str, seconds: float, *, into_journa
                 return  # another process was faster
             with opens[0](old, seconds=seconds) as source, opens[1](temporary) as target:
                 source.connection.backup(target.connection)
-                target.set_meta(_MOVED, _stamp(old))
                 target.compact()
             os.replace(temporary, new)
             sync_folder(os.path.dirname(new))
+            os.unlink(old)
     except OSError as error:
         raise storage_error(error, new) from error
-
-
-def remove_moved(archive: Archive, old: str) -> None:
-    """Remove the file that this archive came from. Any other file of the other tier stays."""
-    try:
-        if archive.meta(_MOVED) == _stamp(old):
-            os.unlink(old)
-    except FileNotFoundError:
-        return  # another process was faster
-
-
-def _stamp(path: str) -> str:
-    found = os.stat(path)
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"

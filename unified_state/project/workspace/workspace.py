@@ -154,10 +154,6 @@ class Workspace(Record):
             is_new = False
         with self._open_archive() as archive:
             self._check(archive)
-            if other := self.not_shown:
-                from unified_state.project.workspace.move_history import remove_moved
-
-                remove_moved(archive, other)
             if is_new and self.has_written:
                 from unified_state.project.workspace.damaged_archive import refill
 
