@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW, item
-from unified_state.ledger.rules.item_lines import harmless, item_line, validity_text, went_behind
+from unified_state.ledger.rules.item_lines import harmless, item_line, validity_text
 from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION, VALID, LedgerItem, Validity
 from unified_state.model.known import Known
 from unified_state.restore.rules.compose import compose
@@ -107,20 +107,3 @@ def test_the_restore_says_it_behind_the_item_and_nothing_behind_a_valid_one() ->
 def test_the_restore_says_in_one_line_that_the_ledger_is_ahead() -> None:
     lines = compose(known(items=(item(1),), ahead=("D1",)), 4000).brief.split("\n")
     assert lines[2].startswith("[AHEAD] D1 was recorded at a later commit than this checkout, or")
-
-
-@pytest.mark.parametrize(
-    ("visited", "head", "commit", "behind"),
-    [
-        ("abc", "c", "a", False),  # work went on
-        ("abcb", "b", "c", True),  # reset
-        ("abca", "a", "b", True),
-        ("abcbd", "d", "c", False),  # reset, and on from there: where that leads is not known
-        ("abcbc", "c", "b", False),  # and back
-        ("abc", "c", "c", False),
-        ("bc", "c", "a", False),  # too long ago
-        ("", "a", "b", False),
-    ],
-)
-def test_head_is_behind_where_it_was_before_and_came_back(visited: str, head: str, commit: str, behind: bool) -> None:
-    assert went_behind(list(visited), head, commit) == behind

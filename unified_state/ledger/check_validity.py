@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Rewind, place_of_entry, read_rewinds
 from unified_state.ledger.item_table import ACTIVE, stated_items
-from unified_state.ledger.rules.item_lines import went_behind
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.item import CONSTRAINT, VALID, LedgerItem, Validity
 from unified_state.project.file_versions import changed_since
-from unified_state.project.find_repository import Repository, read_head, visited_commits
+from unified_state.project.find_repository import Repository, read_head
 
 if TYPE_CHECKING:
     from unified_state.model.known import Known
@@ -77,11 +76,8 @@ def later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
 
 
 def later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:
-    """Return the commits of items that come after `head`: it is an ancestor of them, or was checked out before them
-    and does not have them in its history.
-
-    The second is told by the reflog, and holds for commits that an amendment or a rebase replaced too. Only the newest
-    commits are looked at, because the number is limited. Nothing is later where git cannot tell.
+    """Return the commits of items that come after `head`: it is an ancestor of them. Only the newest commits are looked
+    at, because the number is limited. Nothing is later where git cannot tell.
     """
     commits = dict.fromkeys(item.commit for item in reversed(items) if item.commit and item.commit != head)
     newest = list(commits)[:_MOST_COMMITS]
@@ -89,9 +85,7 @@ def later_commits(repository: Repository, head: str | None, items: Sequence[Ledg
         return set()
     from unified_state.project.outside_history import outside_history  # not for items of this commit
 
-    outside, later = outside_history(repository.worktree, head, newest)
-    visited = visited_commits(repository)
-    return later | {commit for commit in outside if went_behind(visited, head, commit)}
+    return outside_history(repository.worktree, head, newest)[1]
 
 
 class _Present:

@@ -82,8 +82,9 @@ def set_aside(path: str) -> str:
 
     A file also keeps its own name until it is replaced. Raises OSError.
     """
+    stem, ending = os.path.splitext(path)
     number = 1
-    while os.path.lexists(aside := f"{path}.damaged-{number}"):
+    while os.path.lexists(aside := f"{stem}.damaged-{number}{ending}"):
         number += 1
     try:
         os.link(path, aside)

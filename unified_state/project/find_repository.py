@@ -18,7 +18,6 @@ MISSING, DAMAGED, UNREADABLE, FOREIGN = "missing", "damaged", "unreadable", "not
 _OUTSIDE_GIT = ".claude"  # the folder of the id there
 _SMALL = 1 << 16
 _ID_DIGITS = (40, 64)  # of SHA-1 and SHA-256
-_REFLOG = 1 << 17  # bytes read from the end of the reflog: some hundred movements of HEAD
 
 
 class Repository(Record):
@@ -88,19 +87,6 @@ def _object_id(text: str) -> str | None:
 def is_object_id(text: str) -> bool:
     """Return whether a text is a whole id of git's."""
     return len(text) in _ID_DIGITS and not text.strip("0123456789abcdef")
-
-
-def visited_commits(repository: Repository) -> list[str]:
-    """Return the commits in the reflog of HEAD, newest last. Only the end of a large reflog is read."""
-    if repository.git_dir is None:
-        return []
-    try:
-        with open_regular(os.path.join(repository.git_dir, "logs", "HEAD")) as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _REFLOG))
-            lines = file.read(_REFLOG).decode("ascii", "replace").split("\n")
-    except OSError:
-        return []
-    return [words[1] for line in lines if len(words := line.split(" ", 2)) > 2]  # noqa: PLR2004  # old, new, who
 
 
 def _ancestor_with(folder: str, name: str) -> str | None:

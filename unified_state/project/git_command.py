@@ -17,29 +17,10 @@ from unified_state.project.rules.git_output import filter_names, what_git_says
 
 StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]
 
-# Variables that git sets for its own hooks and aliases, or that would select another repository, index or object store:
-# the list of `git rev-parse --local-env-vars` without GIT_CONFIG_COUNT, through which machines set safe.directory.
-# GIT_EXEC_PATH is added, because git would load parts of itself from there.
-REPOSITORY_VARIABLES = frozenset(
-    {
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-        "GIT_COMMON_DIR",
-        "GIT_CONFIG",
-        "GIT_CONFIG_PARAMETERS",
-        "GIT_DIR",
-        "GIT_EXEC_PATH",
-        "GIT_GRAFT_FILE",
-        "GIT_IMPLICIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_INTERNAL_SUPER_PREFIX",
-        "GIT_NO_REPLACE_OBJECTS",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-        "GIT_REPLACE_REF_BASE",
-        "GIT_SHALLOW_FILE",
-        "GIT_WORK_TREE",
-    }
-)
+# Of git's variables only those count by which machines find repositories and configure git. Git sets others for its own
+# hooks and aliases, or they would select another repository, index, object store or program.
+_KEPT = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+         "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")  # fmt: skip
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",  # git writes back no refreshed index, and takes no lock from the user's own git
     "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches nothing
@@ -53,6 +34,11 @@ _OPTIONS = ("--no-pager", "-c", "core.quotePath=off", "-c", "core.fsmonitor=", "
 _SECONDS = 5.0  # for the names of all filters
 _MOST_BYTES = 1 << 20
 _NO_NAME_FITS = 1  # exit code of `git config`
+
+
+def is_dropped(name: str) -> bool:
+    """Return whether git is called without a variable of the environment."""
+    return name.startswith("GIT_") and not name.startswith(_KEPT)
 
 
 class GitNotCalledError(Exception):
@@ -101,7 +87,7 @@ def prepare_git(
     stranger. So git is asked for all filters first, which runs none, and they are switched off by name. A question
     about commits, refs and the index is answered without that: `converts=False`.
     """
-    ours = {name: value for name, value in environ.items() if name not in REPOSITORY_VARIABLES} | _ENVIRONMENT
+    ours = {name: value for name, value in environ.items() if not is_dropped(name)} | _ENVIRONMENT
     ours["PATH"] = absolute_folders(environ)
     try:
         path = find_git(environ, worktree)

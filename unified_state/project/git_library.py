@@ -13,8 +13,8 @@ from errno import ENOENT
 from subprocess import Popen
 
 from unified_state.lib.processes import Processes, Program
-from unified_state.project.git_command import REPOSITORY_VARIABLES
-from unified_state.settings import set_variable
+from unified_state.project.git_command import is_dropped
+from unified_state.settings import environment, set_variable
 
 
 class GitPythonProcesses(Processes):
@@ -44,7 +44,11 @@ def _variables(git: str) -> Iterator[None]:
     """Set what GitPython takes from this process alone: the path of git, for it would search the whole PATH, and no
     variable that selects another repository, as in a hook of git.
     """
-    wanted = {**dict.fromkeys(REPOSITORY_VARIABLES), "GIT_PYTHON_GIT_EXECUTABLE": git, "GIT_PYTHON_REFRESH": "quiet"}
+    wanted = {
+        **dict.fromkeys(filter(is_dropped, environment())),
+        "GIT_PYTHON_GIT_EXECUTABLE": git,
+        "GIT_PYTHON_REFRESH": "quiet",
+    }
     before = {name: set_variable(name, value) for name, value in wanted.items()}
     try:
         yield

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.project.find_repository import Repository, find_repository, read_head, visited_commits
+from unified_state.project.find_repository import Repository, find_repository, read_head
 
 Git = Callable[..., str]
 
@@ -101,20 +101,3 @@ def test_refs_that_plain_files_do_not_hold_are_not_guessed(repository: Path) -> 
     """A repository with the reftable format has this in its HEAD."""
     (repository / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
     assert head(repository) == (None, None)
-
-
-def test_the_reflog_tells_where_head_has_been(repository: Path, git: Git) -> None:
-    first = git(repository, "rev-parse", "HEAD")
-    git(repository, "commit", "--quiet", "--allow-empty", "--message", "second")
-    second = git(repository, "rev-parse", "HEAD")
-    git(repository, "reset", "--quiet", "--hard", "HEAD~1")
-    assert visited_commits(located(repository))[-3:] == [first, second, first]
-
-
-@pytest.mark.parametrize("content", [None, b"", b"\xff\n", b"only\n", b"no end"])
-def test_a_reflog_that_is_not_there_or_damaged_tells_nothing(repository: Path, content: bytes | None) -> None:
-    log = repository / ".git/logs/HEAD"
-    log.unlink()
-    if content is not None:
-        log.write_bytes(content)
-    assert visited_commits(located(repository)) == []

@@ -115,7 +115,7 @@ def test_a_line_of_waiting_events_that_the_disk_has_changed_is_set_aside_and_tol
     path.write_bytes(b'{"item":"decision"}\n{{\n' + path.read_bytes() + b'{"at":1,"ite')
     assert [item.alias for item in workspace.use(list_items)] == ["C1", "C2"]
     assert "3 lines of" in reports[-1]
-    assert path.with_name("events.jsonl.damaged-1").exists()
+    assert path.with_name("events.damaged-1.jsonl").exists()
     assert workspace.waiting == []
 
 

@@ -103,13 +103,6 @@ def ahead_lines(known: Known) -> Iterator[str]:
         )
 
 
-def went_behind(visited: Sequence[str], head: str, commit: str) -> bool:
-    """Return whether HEAD, which visited these commits in order, was at `head` before it was first at `commit`."""
-    if head == commit or commit not in visited or head not in visited:
-        return False
-    return visited.index(head) < visited.index(commit)
-
-
 def _names(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -18,7 +18,7 @@ from unified_state.archive.archive import Archive, storage_error
 from unified_state.archive.schema.archive_check import UNREADABLE_ERRORS, problem_in
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, StorageError, UnifiedStateError
 from unified_state.hosts.gate.generation import end_generation
-from unified_state.lib.files import FileLock, sync_folder, temporary_name
+from unified_state.lib.files import FileLock, set_aside, sync_folder, temporary_name
 from unified_state.lib.times import current_time
 from unified_state.project.health import ARCHIVE, HookRun, note_run
 from unified_state.project.place import Place
@@ -48,8 +48,11 @@ def begin_anew(
         raise ArchiveUnavailableError(message, "make its folder writable") from reason
     if aside is not None:
         told = f"{error.message}; it was set aside as {aside}; `unified-state import` reads the transcripts again"
-        _tell_next_sessions(place, told, report)
         report(told)
+        try:
+            note_run(place.folder, HookRun(ARCHIVE, current_time(), 0, told))
+        except OSError as reason:
+            report(f"the damage is not noted for the next sessions: {reason}")
 
 
 def refill(archive: Archive, place: Place, masker: Masker, report: Report, *, only_ours: bool = False) -> None:
@@ -58,13 +61,6 @@ def refill(archive: Archive, place: Place, masker: Masker, report: Report, *, on
         adopt_file(archive, place, masker, current_time(), only_ours=only_ours)
     except UnifiedStateError as error:
         report(f"the items of the state file are not in the new archive: {error}")
-
-
-def _tell_next_sessions(place: Place, told: str, report: Report) -> None:
-    try:
-        note_run(place.folder, HookRun(ARCHIVE, current_time(), 0, told))
-    except OSError as error:
-        report(f"the damage is not noted for the next sessions: {error}")
 
 
 def set_aside_if_damaged(
@@ -90,14 +86,13 @@ def _is_damaged(path: str, seconds: float | None) -> bool:
 
 
 def _set_aside(path: str, refill: Callable[[Archive], None], until: float | None) -> str:
-    aside, temporary = _free_name(path), temporary_name(path)
+    temporary = temporary_name(path)
     try:
         with closing(_hold(path)), closing(readable(path)) as damaged:
             _fill(temporary, damaged, refill, until)
-            _swap(path, aside, temporary)
+            return _swap(path, temporary)
     finally:
         _remove(temporary)
-    return aside
 
 
 def _hold(path: str) -> Connection:
@@ -121,26 +116,16 @@ def _fill(temporary: str, damaged: Connection, refill: Callable[[Archive], None]
         refill(archive)
 
 
-def _swap(path: str, aside: str, temporary: str) -> None:
+def _swap(path: str, temporary: str) -> str:
     """Rename the damaged file and move the new one to its path, so that the path exists at any moment."""
-    try:
-        os.link(path, aside)
-    except OSError:  # a file system without hard links
-        os.rename(path, aside)
+    aside = set_aside(path)
     for ending in _BESIDE:
         if os.path.lexists(path + ending):
             os.rename(path + ending, aside + ending)
     end_generation(os.path.dirname(path))
     os.replace(temporary, path)
     sync_folder(os.path.dirname(path))
-
-
-def _free_name(path: str) -> str:
-    stem, ending = os.path.splitext(path)
-    number = 1
-    while os.path.lexists(f"{stem}.damaged-{number}{ending}"):
-        number += 1
-    return f"{stem}.damaged-{number}{ending}"
+    return aside
 
 
 def _remove(path: str) -> None:
