@@ -140,13 +140,13 @@ class Archive:
             return {self.masked(key): self.masked(entry) for key, entry in value.items()}
         return [self.masked(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
+    def flush(self) -> None:
+        """Make sure that what was committed is in the file, before something else that has it is removed."""
+
     def size(self) -> int:
         """Return the size of the history in bytes."""
+        self.flush()
         return os.path.getsize(self.file) if os.path.exists(self.file) else 0
-
-    def compact(self) -> None:
-        """Rewrite the archive without its free pages. Other processes wait meanwhile."""
-        self.run("VACUUM")
 
     def meta(self, name: str) -> str | None:
         """Return a named value of the archive itself, or None."""

@@ -322,15 +322,13 @@ def write_session_file(path: str, content: str, *, append: bool = False) -> None
         os.close(descriptor)
 
 
-def append_whole(path: str, content: bytes, end: int | None = None, *, durable: bool = True) -> int:
-    """Append lines to a private file, and return its new size. Raises OSError, and leaves the file as it was.
+def append_whole(path: str, content: bytes) -> None:
+    """Append lines to a private file, durably. Raises OSError, and leaves the file as it was.
 
-    What is behind `end`, where that is given, was not written whole and goes. A last line without its end gets one.
+    A last line without its end gets one.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE)
     try:
-        if end is not None and end < os.fstat(descriptor).st_size:
-            os.ftruncate(descriptor, end)
         size = os.lseek(descriptor, 0, os.SEEK_END)
         os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)
         is_open = size > 0 and os.read(descriptor, 1) != b"\n"
@@ -338,14 +336,12 @@ def append_whole(path: str, content: bytes, end: int | None = None, *, durable: 
         try:
             while left:
                 left = left[os.write(descriptor, left) :]
-            if durable:
-                os.fsync(descriptor)
+            os.fsync(descriptor)
         except BaseException:
             os.ftruncate(descriptor, size)
             raise
-        if durable and not size:
+        if not size:
             sync_folder(os.path.dirname(path))
-        return os.fstat(descriptor).st_size
     finally:
         os.close(descriptor)
 

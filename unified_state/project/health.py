@@ -96,7 +96,7 @@ def log_problem(data_dir: str, now: int, event: str, problem: str, details: str 
     if os.path.exists(path) and os.path.getsize(path) > _MOST_LOG_BYTES:
         os.replace(path, path + ".1")
     line = dump_json({"at": to_text(now), "event": event, "problem": problem, "details": details}) + "\n"
-    append_whole(path, line.encode("utf-8", "replace"), durable=False)
+    append_whole(path, line.encode("utf-8", "replace"))
 
 
 def problem_files(data_dir: str, folder: str) -> list[str]:

@@ -23,7 +23,7 @@ def move_history(archive_path: str, journal: str, seconds: float, *, into_journa
                 return  # another process was faster
             with opens[0](old, seconds=seconds) as source, opens[1](temporary) as target:
                 source.connection.backup(target.connection)
-                target.compact()
+                target.run("VACUUM")
             os.replace(temporary, new)
             sync_folder(os.path.dirname(new))
             os.unlink(old)

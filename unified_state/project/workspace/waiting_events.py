@@ -100,6 +100,7 @@ def _take_file(archive: Archive, path: str, mask: Callable[[str], str]) -> str |
                     _take_message(archive, event)
             except (KeyError, TypeError, UsageError):
                 damaged += 1
+    archive.flush()
     aside = set_aside(path) if damaged else None
     if os.path.exists(path):
         os.unlink(path)

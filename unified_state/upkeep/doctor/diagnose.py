@@ -152,7 +152,7 @@ def _archive(subject: Subject) -> Iterator[Check]:
     with subject.open() as archive:
         check_owner(archive, subject.place.id or "")
         lost = damaged_steps(archive) if reads_all else []
-        lines = archive.journal.damaged + archive.unusable if isinstance(archive, JournalledArchive) else 0
+        lines = archive.damaged if isinstance(archive, JournalledArchive) else 0
     if lost:
         steps = ", ".join(f"S{number}" for number in lost[:_MOST_NAMED])
         told = f"the texts of {len(lost)} steps in {path} are damaged: {steps}"

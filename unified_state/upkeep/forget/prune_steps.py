@@ -100,7 +100,7 @@ def prune(workspace: Workspace, choice: Choice) -> Pruned:
         prune_steps(archive, numbers)
         finish(archive)
         if choice.most_bytes is not None and archive.size() > choice.most_bytes:
-            archive.compact()
+            archive.run("VACUUM")
         return chosen.replace(is_done=True, archive_bytes=archive.size(), free_bytes=free_bytes(archive))
 
     return workspace.use(action)

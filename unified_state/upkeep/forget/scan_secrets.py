@@ -52,7 +52,7 @@ def scan(
         refs += _items(archive, workspace.masker, fix_at)
         refs += _free_texts(archive, workspace.masker, fix_at)
         if fix and finish(archive):
-            archive.compact()  # of a secret, no byte may stay in an unused part of a page
+            archive.run("VACUUM")  # of a secret, no byte may stay in an unused part of a page
         return Scanned(looked_at, tuple(refs))
 
     done = workspace.use(action)

@@ -33,7 +33,7 @@ def finish(archive: Archive) -> bool:
         return False
     rebuild_working_sets(archive, parse_json(sessions))
     tidy(archive)
-    if archive.has_journal or archive.size() <= _SMALL:
-        archive.compact()
+    if archive.size() <= _SMALL:
+        archive.run("VACUUM")
     archive.run("DELETE FROM meta WHERE name = ?", _UNFINISHED)
     return True

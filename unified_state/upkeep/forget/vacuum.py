@@ -24,7 +24,7 @@ def vacuum(workspace: Workspace) -> Vacuumed:
     def action(archive: Archive) -> Vacuumed:
         before = archive.size()
         rewrite_index(archive)
-        archive.compact()
+        archive.run("VACUUM")
         return Vacuumed(before, archive.size())
 
     return workspace.use(action)
