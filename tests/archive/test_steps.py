@@ -13,7 +13,6 @@ from tests.builders import NOW, uuid_of
 from tests.indexed import check_index, steps_having
 from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Output, archive_output
-from unified_state.archive.index.step_index import is_any_unindexed
 from unified_state.archive.sessions import touch_session
 from unified_state.archive.steps import (
     KIND_NUMBERS,
@@ -125,7 +124,7 @@ def test_an_output_is_indexed_when_anything_is_archived_in_any_session(archive: 
     assert steps_having(archive, "quixotic") == []
     say(archive, "another", "go on")
     assert steps_having(archive, "quixotic") == [waiting]
-    assert not is_any_unindexed(archive)
+    assert not archive.rows("SELECT step FROM unindexed")
 
 
 def test_it_is_indexed_once(archive: Archive, waiting: int) -> None:
@@ -139,7 +138,7 @@ def test_what_is_indexed_in_a_transaction_that_fails_still_waits(archive: Archiv
     archive.run("BEGIN IMMEDIATE")
     index_left(archive)
     archive.run("ROLLBACK")
-    assert is_any_unindexed(archive)
+    assert archive.rows("SELECT step FROM unindexed")
     index_left(archive)
     assert steps_having(archive, "quixotic") == [waiting]
 
@@ -148,7 +147,7 @@ def test_one_that_is_forgotten_meanwhile_leaves_the_index_as_it_was(archive: Arc
     with archive.transaction():
         forget_step(archive, waiting)
     other = say(archive, "s", "a line of another")
-    assert not is_any_unindexed(archive)
+    assert not archive.rows("SELECT step FROM unindexed")
     assert steps_having(archive, "line") == [other]
     check_index(archive)
     assert steps_having(archive, "quixotic") == []

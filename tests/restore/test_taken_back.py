@@ -13,10 +13,11 @@ from tests.rollouts import Rollout
 from unified_state.archive.archive import Archive
 from unified_state.archive.session_work import pending_actions
 from unified_state.archive.sessions import session_number
-from unified_state.archive.steps import recent_steps, step_numbers, typed_steps
+from unified_state.archive.steps import recent_steps, step_numbers
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
+from unified_state.model.step import NOTICE, PROMPT
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather
 from unified_state.restore.work_in_short import work_in_short
@@ -46,7 +47,8 @@ WENT_BACK = {"type": "last-prompt", "lastPrompt": "Make the exporter.", "leafUui
 
 def told(archive: Archive, session: int = 1) -> list[str]:
     """The texts of the steps that a restore reads."""
-    steps = [*typed_steps(archive, session, 100), *recent_steps(archive, session, 100)]
+    typed = recent_steps(archive, session, 100, (PROMPT, NOTICE), turns=100)
+    steps = [*typed, *recent_steps(archive, session, 100)]
     return list(dict.fromkeys(step.text for _, step in steps if not step.text.startswith("{")))
 
 
@@ -85,7 +87,7 @@ def test_reading_it_again_changes_nothing(archive: Archive, keep: Keep) -> None:
 
 def test_a_part_that_the_user_returned_to_is_told_again(archive: Archive, keep: Keep) -> None:
     keep(*STANDS, *TAKEN_BACK, *GOES_ON, prompt(10, "KIWI after all.", parentUuid=uuid_of(7)))
-    assert [step.text for _, step in typed_steps(archive, 1, 10)] == [
+    assert [step.text for _, step in recent_steps(archive, 1, 10, (PROMPT, NOTICE), turns=10)] == [
         "Make the exporter.",
         "Switch to KIWI.",
         "KIWI after all.",

@@ -7,7 +7,6 @@ entry is read. Until then the step is in the newest turn, with a uuid derived fr
 from __future__ import annotations
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.index.step_index import index_later
 from unified_state.archive.steps import KIND_NUMBERS
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack
@@ -56,7 +55,7 @@ def archive_output(archive: Archive, session: int, session_id: str, output: Outp
         output.tool_use_id,
         pack(output.text),
     )
-    index_later(archive, number)  # indexing takes longer than everything else here
+    archive.run("INSERT INTO unindexed VALUES (?)", number)  # indexing takes longer than everything else here
     return int(number)
 
 

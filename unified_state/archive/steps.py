@@ -17,7 +17,7 @@ from unified_state.lib.text import (
     unpack,
     without_line_numbers,
 )
-from unified_state.model.step import KINDS, NOTICE, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
+from unified_state.model.step import KINDS, PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 DATA_URL = "data:"
@@ -51,6 +51,26 @@ def add_to_index(archive: Archive, number: int, step: Step) -> None:
     """Index a step."""
     if not step.text.startswith(DATA_URL):
         archive.execute("INSERT INTO step_words (rowid, text) VALUES (?, ?)", (number, searchable(step)))
+
+
+def take_from_index(archive: Archive, number: int, step: Step) -> None:
+    """Delete a step from the index. The index has no content of its own, and deleting a missing row corrupts it.
+
+    The words of a damaged text are unknown. So all others are indexed anew, and the next search waits for that.
+    """
+    if archive.run("DELETE FROM unindexed WHERE step = ?", number) or step.text.startswith(DATA_URL):
+        return
+    if step.text == UNREADABLE:
+        empty_index(archive)
+        archive.run("INSERT OR IGNORE INTO unindexed SELECT id FROM step WHERE kind NOT NULL AND id != ?", number)
+    else:
+        delete = "INSERT INTO step_words (step_words, rowid, text) VALUES ('delete', ?, ?)"
+        archive.run(delete, number, searchable(step))
+
+
+def empty_index(archive: Archive) -> None:
+    """Delete all of the index."""
+    archive.run("INSERT INTO step_words (step_words) VALUES ('delete-all')")
 
 
 def last_entry_at(archive: Archive, session: int) -> int | None:
@@ -99,39 +119,25 @@ def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
 STANDS = "NOT EXISTS (SELECT 1 FROM rewind WHERE session = ?1 AND step.at > after_at AND step.at < until_at)"
 
 
-def recent_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, Step]]:
-    """Return the newest prompts, texts, tool calls and results of a session itself, in order, each with its turn,
-    including those shared with the session it was forked from. What the user took back is left out.
-    """
-    rows = archive.rows(
-        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind NOT NULL AND step.id IN "
-        "(SELECT id FROM (SELECT id FROM step WHERE turn IN (SELECT id FROM turn "
-        "WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2 / 4) "
-        f"AND kind IN (?3, ?4, ?5, ?6) AND {STANDS} "
-        "ORDER BY id DESC LIMIT ?2) "
-        "UNION SELECT id FROM (SELECT step AS id FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT ?2) "
-        f"ORDER BY 1 DESC LIMIT ?2) AND {STANDS} ORDER BY step.id",
-        session,
-        limit,
-        *(KIND_NUMBERS[kind] for kind in (PROMPT, TEXT, TOOL_CALL, TOOL_RESULT)),
-    )
-    return [(row[0], _numbered_step(row[1:])[1]) for row in rows]
+WORK_KINDS = (PROMPT, TEXT, TOOL_CALL, TOOL_RESULT)
 
 
-def typed_steps(archive: Archive, session: int, limit: int) -> list[tuple[int, Step]]:
-    """Return the newest prompts and notices of a session itself, in order, each with its turn, also those shared with
-    the session it was forked from. What the user took back is left out.
+def recent_steps(
+    archive: Archive, session: int, limit: int, kinds: tuple[str, ...] = WORK_KINDS, turns: int | None = None
+) -> list[tuple[int, Step]]:
+    """Return the newest steps of some kinds in the last turns of a session itself (by default a quarter as many), in
+    order, each with its turn, including those shared with the session it was forked from. What the user took back is
+    left out.
     """
     rows = archive.rows(
-        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE kind IN (?2, ?3) "
-        f"AND {STANDS} AND step.id IN "
+        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} "
+        f"WHERE kind IN ({', '.join(str(KIND_NUMBERS[kind]) for kind in kinds)}) AND {STANDS} AND step.id IN "
         "(SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL "
-        "ORDER BY id DESC LIMIT ?4) "  # a turn begins with a prompt
-        "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY step.id DESC LIMIT ?4",
+        "ORDER BY id DESC LIMIT ?3) "
+        "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY step.id DESC LIMIT ?2",
         session,
-        KIND_NUMBERS[PROMPT],
-        KIND_NUMBERS[NOTICE],
         limit,
+        limit // 4 if turns is None else turns,
     )
     return [(row[0], _numbered_step(row[1:])[1]) for row in reversed(rows)]
 

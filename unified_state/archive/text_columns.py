@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.index.step_index import take_from_index
 from unified_state.archive.small_steps import note_rewrite, rewrite_index
-from unified_state.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index
+from unified_state.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index, take_from_index
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.model.history_records import COMPACTION, ITEM, SESSION, STEP

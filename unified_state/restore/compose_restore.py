@@ -13,7 +13,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import latest_compaction
 from unified_state.archive.session_work import open_notes, pending_actions, read_work
 from unified_state.archive.sessions import LOCAL_SESSION, session_id_of, session_number
-from unified_state.archive.steps import recent_steps, typed_steps, uses_of_turns
+from unified_state.archive.steps import recent_steps, uses_of_turns
 from unified_state.capture.survival_table import find_survival
 from unified_state.capture.working_set.tree_view import TreeView, timed_view
 from unified_state.capture.working_set.working_set_table import read_working_set
@@ -221,7 +221,7 @@ def _conversation(archive: Archive, session: int | None, place: Place, kept_at: 
 
 def _typed(archive: Archive, session: int, kept_at: int | None = None, limit: int = _PROMPTS) -> Iterator[Prompt]:
     """Yield what the user typed, the oldest first."""
-    for turn, step in typed_steps(archive, session, limit):
+    for turn, step in recent_steps(archive, session, limit, (PROMPT, NOTICE), turns=limit):
         is_typed = step.kind == PROMPT or (step.kind == NOTICE and step.text.startswith(_TYPED))
         if is_typed and (kept_at is None or step.at < kept_at):
             yield Prompt(turn=turn, at=step.at, text=step.text)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from unified_state.archive.archive import Archive, explained
 from unified_state.archive.cut_outputs import note_recall
 from unified_state.archive.full_text import Filters
-from unified_state.archive.index.step_index import is_any_unindexed
 from unified_state.archive.steps import index_left, steps_of_turn
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
 from unified_state.extension import need
@@ -189,7 +188,7 @@ def _index(report: Callable[[str], None], archive: Archive) -> None:
         with archive.transaction(durable=False):
             index_left(archive)
 
-    if is_any_unindexed(archive):
+    if archive.row("SELECT 1 FROM unindexed LIMIT 1"):
         _try_to_write(report, archive, action, "the newest outputs are not searched")
 
 

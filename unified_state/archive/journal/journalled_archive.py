@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import Any
 
 from unified_state.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, Transaction, connect_archive
-from unified_state.archive.index.step_index import empty_index
 from unified_state.archive.schema.archive_check import plain_tables, typed_columns
 from unified_state.archive.schema.archive_schema import migrate
 from unified_state.archive.schema.outbox_triggers import make_triggers
+from unified_state.archive.steps import empty_index
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, NewerArchiveError, StorageError
 from unified_state.hosts.gate.generation import written_table
 from unified_state.lib.files import PRIVATE, FileLock, write_atomically

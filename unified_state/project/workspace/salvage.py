@@ -10,7 +10,6 @@ from sqlite3 import Connection, connect
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.index.step_index import empty_index
 from unified_state.archive.schema.archive_check import (
     UNREADABLE_ERRORS,
     fits,
@@ -20,7 +19,7 @@ from unified_state.archive.schema.archive_check import (
 )
 from unified_state.archive.schema.ledger_check import unknown_word
 from unified_state.archive.sessions import STAND_IN
-from unified_state.archive.steps import index_left
+from unified_state.archive.steps import empty_index, index_left
 from unified_state.ledger.item_table import PROPOSED, raise_counter
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS

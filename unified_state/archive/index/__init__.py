@@ -1,1 +1,0 @@
-"""The tables of the archive: numbered migrations, and integrity checks."""
