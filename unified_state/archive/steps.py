@@ -130,16 +130,16 @@ def recent_steps(
     left out.
     """
     rows = archive.rows(
-        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} "
-        f"WHERE kind IN ({', '.join(str(KIND_NUMBERS[kind]) for kind in kinds)}) AND {STANDS} AND step.id IN "
+        f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE step.id IN (SELECT id FROM step "
+        f"WHERE kind IN ({', '.join(str(KIND_NUMBERS[kind]) for kind in kinds)}) AND {STANDS} AND id IN "
         "(SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL "
         "ORDER BY id DESC LIMIT ?3) "
-        "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY step.id DESC LIMIT ?2",
+        "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY id DESC LIMIT ?2) ORDER BY step.id",
         session,
         limit,
         limit // 4 if turns is None else turns,
     )
-    return [(row[0], _numbered_step(row[1:])[1]) for row in reversed(rows)]
+    return [(row[0], _numbered_step(row[1:])[1]) for row in rows]
 
 
 def uses_of_turns(archive: Archive, session: int) -> dict[int, int]:
