@@ -22,7 +22,7 @@ from unified_state.archive.word_forms import forms_of
 from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.query import query_words, words_of
 from unified_state.lib.text import index_text, is_cjk, pack
-from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
+from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.search.search_archive import search
 
 
@@ -121,22 +121,8 @@ def test_a_forgotten_step_matches_no_more(archive: Archive) -> None:
     assert matches(archive, "cache") == [2]
 
 
-def test_the_session_filter_holds_what_a_fork_shares(archive: Archive) -> None:
-    first = fill(archive, "the cache", "the lock")
-    fork = fill_steps(
-        archive,
-        Step(uuid=uuid_of(1), block=0, kind=PROMPT, at=NOW, text="the cache"),
-        Step(uuid="", block=0, kind=PROMPT, at=NOW, text="a cache of its own"),
-        session="fork",
-    )
-    assert sorted(matches(archive, "cache", Filters(session=first))) == [1]
-    assert sorted(matches(archive, "cache", Filters(session=fork))) == [1, 3]
-
-
 def test_times_are_from_since_to_before_until(archive: Archive) -> None:
     fill(archive, "cache", "cache", "cache")
-    assert matches(archive, "cache", Filters(since=NOW + MINUTE)) == [3, 2]
-    assert matches(archive, "cache", Filters(until=NOW + MINUTE)) == [1]
     assert matches(archive, "cache", Filters(since=NOW + MINUTE, until=NOW + 2 * MINUTE)) == [2]
 
 
@@ -155,17 +141,6 @@ def with_tools(archive: Archive) -> Archive:
 
 def _call(tool: str, identity: str, **given: str) -> Step:
     return Step(uuid="", block=0, kind=TOOL_CALL, at=NOW, text=json.dumps(given), tool=tool, tool_use_id=identity)
-
-
-def test_a_tool_filter_has_the_calls_and_their_results(with_tools: Archive) -> None:
-    assert sorted(matches(with_tools, "cache", Filters(tool="Bash"))) == [2, 3]
-    assert matches(with_tools, "cache", Filters(tool="read")) == [4]
-    assert matches(with_tools, "cache", Filters(tool="Edit")) == []
-
-
-def test_a_kind_filter_has_that_kind(with_tools: Archive) -> None:
-    assert matches(with_tools, "cache", Filters(kind=TOOL_RESULT)) == [3]
-    assert matches(with_tools, "cache", Filters(kind=TEXT)) == []
 
 
 @pytest.mark.parametrize(
@@ -188,12 +163,6 @@ def test_a_file_of_any_name_is_found(archive: Archive, file: str) -> None:
 def test_a_file_name_is_never_read_as_syntax(archive: Archive, file: str) -> None:
     fill(archive, "the cache")
     assert matches(archive, "cache", Filters(file=file)) == []
-
-
-def test_all_filters_hold_together(with_tools: Archive) -> None:
-    filters = Filters(session=1, since=NOW, until=NOW + 1, tool="Bash", kind=TOOL_CALL, file="app.py")
-    assert matches(with_tools, "cache", filters) == [2]
-    assert matches(with_tools, "cache", filters.replace(kind=TOOL_RESULT)) == []
 
 
 def test_words_in_texts_are_counted_as_the_index_reads_both() -> None:
