@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW
-from unified_state.lib.query import query_words, words_of
+from unified_state.lib.query import query_words
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
 from unified_state.search.rules.relevance import (
     MOST,
@@ -200,15 +200,7 @@ def test_a_query_is_read_without_the_words_that_tell_nothing_apart(query: str, c
 
 def raised(query: str, text: str, at: int = NOW, accessed: float = 0.0) -> float:
     step = Step(uuid="u", block=0, kind=PROMPT, at=at, text=text)
-    return Raising(query, weights(query), NOW, {7: accessed}, [said(query, text)]).of(7, step, text)
-
-
-def weights(query: str) -> dict[str, float]:
-    return dict.fromkeys(query_words(query), 1.0)
-
-
-def said(query: str, text: str) -> tuple[str, set[str]]:
-    return text, set(words_of(text)).intersection(query_words(query))
+    return Raising(query, set(query_words(query)), NOW, {7: accessed}).of(7, step, text)
 
 
 @pytest.mark.parametrize(
@@ -226,33 +218,6 @@ def test_what_fits_the_query_is_raised(query: str, text: str) -> None:
 @pytest.mark.parametrize("text", [":", "a: b", f"{'x' * 50} ada: it fails", "Ada says it fails"])
 def test_only_a_name_at_the_beginning_is_a_speaker_s(text: str) -> None:
     assert raised("what did Ada say?", text) == 0
-
-
-@pytest.mark.parametrize(
-    ("other", "is_less"),
-    [
-        ("Ben: the parser failed on Monday", True),
-        ("the parser failed on Monday", True),
-        ("Ben: the lexer failed", False),
-    ],
-)
-def test_a_named_speaker_is_raised_less_where_another_said_more_of_what_is_asked(other: str, *, is_less: bool) -> None:
-    query, own = "did the parser of Ada fail? it failed on Monday", "Ada: it failed again"
-    step = Step(uuid="u", block=0, kind=PROMPT, at=NOW, text=own)
-    alone, beside = (
-        Raising(query, weights(query), NOW, {}, [said(query, text) for text in texts]).of(1, step, own)
-        for texts in ([own], [own, other])
-    )
-    assert 0 < beside <= alone
-    assert (beside < alone) == is_less
-
-
-def test_of_two_named_speakers_neither_is_raised_less() -> None:
-    query = "Ada and Ben on the parser"
-    texts = [said(query, "Ada: yes"), said(query, "Ben: the parser")]
-    raising = Raising(query, weights(query), NOW, {}, texts)
-    step = Step(uuid="u", block=0, kind=PROMPT, at=NOW, text="")
-    assert raising.of(1, step, "Ada: yes") == raising.of(2, step, "Ben: the parser") > 0
 
 
 @given(st.text(), st.text(), st.integers(), st.floats(0, 1))

@@ -202,8 +202,7 @@ def step_hits(
     cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
     if asked.meant is not None and cosines:
         scores = fused(scores, looked, cosines, asked.meant.trust)
-    said = [(text, looked[number].counts) for number, text in texts.items()]
-    raising = Raising(asked.text, asked.weights, asked.now, accessed, said)
+    raising = Raising(asked.text, set(asked.weights), asked.now, accessed)
     low = lowered((found.step, texts[number]) for number, found in placed.items())
     is_free = asked.filters == Filters()
     totals = {

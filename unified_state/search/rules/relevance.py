@@ -10,7 +10,7 @@ session too. Its weights were chosen on LoCoMo by cross-validation over the conv
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from heapq import nlargest
 from math import hypot, log, sqrt
 from typing import TypeVar
@@ -21,7 +21,6 @@ from unified_state.model.step import TOOL_CALL, Step
 from unified_state.search.rules.query_dates import asks_when, tells_when, times_of
 
 T = TypeVar("T")
-Text = tuple[str, Collection[str]]  # text of a step, and the query's words in it
 
 _SATURATION, _LENGTH = 1.2, 0.9  # k1 and b of BM25
 _LEAST_IDF = 0.05  # of a word in nearly every step
@@ -237,15 +236,11 @@ def without(query: str, common: Container[str]) -> str:
 class Raising:
     """Raise steps that match the time, the speaker or the file in a query, and a little for earlier accesses.
 
-    `weights` are those of the query's words. `accessed` is the access level of each step, from 0 to 1. `texts` are
-    those of all candidates.
+    `words` are those of the query. `accessed` is the access level of each step, from 0 to 1.
     """
 
-    def __init__(
-        self, query: str, weights: Mapping[str, float], now: int, accessed: Mapping[int, float], texts: Collection[Text]
-    ) -> None:
-        self._speakers = {speaker for text, _ in texts if (speaker := _speaker(text)) in weights}
-        self._speaker = _SPEAKER * _likeness(self._speakers, weights, texts)
+    def __init__(self, query: str, words: Container[str | None], now: int, accessed: Mapping[int, float]) -> None:
+        self._words = words
         self._times = times_of(query, now)
         self._asks_when = asks_when(query)
         self._files = file_names(query)
@@ -254,7 +249,7 @@ class Raising:
     def of(self, number: int, step: Step, text: str) -> float:
         """Return by how much to raise a step: at most `MOST_RAISED`."""
         total = _TIME if self._times.holds(step.at) else 0.0
-        total += self._speaker if _speaker(text) in self._speakers else 0.0
+        total += _SPEAKER if _speaker(text) in self._words else 0.0
         total += _FILE if any(name in text for name in self._files) else 0.0
         total += _WHEN if self._asks_when and tells_when(text[:_LOOKED_AT]) else 0.0
         return total + _ACCESSED * self._accessed.get(number, 0.0)
@@ -264,21 +259,6 @@ def _speaker(text: str) -> str | None:
     """Return the name before the colon that a text begins with."""
     name, colon, _ = text[:_LONGEST_NAME].partition(":")
     return name.lower() if colon else None
-
-
-def _likeness(speakers: Collection[str | None], weights: Mapping[str, float], texts: Iterable[Text]) -> float:
-    """Return how likely the named speakers made the statement that the query asks for, from 0 to 1.
-
-    People confuse speakers. If another speaker said much more of the query's words, the named one is unlikely.
-    """
-    named = others = 0.0
-    for text, words in texts:
-        said = sum(weights[word] for word in words if word not in speakers)
-        if _speaker(text) in speakers:
-            named = max(named, said)
-        else:
-            others = max(others, said)
-    return (named / others) ** 2 if named < others else 1.0
 
 
 def lowered(steps: Iterable[tuple[Step, str]]) -> dict[str | None, float]:
