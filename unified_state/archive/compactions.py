@@ -162,11 +162,17 @@ def mark_delivered(archive: Archive, nonces: tuple[str, ...], now: int) -> None:
 
 def restores_of(archive: Archive, compaction: int) -> list[Restore]:
     """Return the texts restored after a compaction, in order."""
-    rows = archive.rows(
-        "SELECT nonce, session, compaction, part, at, delivered_at, body FROM restore WHERE compaction = ? ORDER BY at",
-        compaction,
-    )
-    return [Restore(**{**dict(zip(Restore.names, row, strict=True)), "text": unpack(row[-1])}) for row in rows]
+    return _restores(archive, "compaction = ?", compaction)
+
+
+def restores_between(archive: Archive, session: int, begin: int, end: int) -> list[Restore]:
+    """Return the texts restored to a session from one time to before another, in order."""
+    return _restores(archive, "session = ? AND at >= ? AND at < ?", session, begin, end)
+
+
+def _restores(archive: Archive, condition: str, *values: int) -> list[Restore]:
+    query = "SELECT nonce, session, compaction, part, at, delivered_at, body FROM restore WHERE"
+    return [Restore(*(*row[:-1], unpack(row[-1]))) for row in archive.rows(f"{query} {condition} ORDER BY at", *values)]
 
 
 def _compaction(row: Any) -> Compaction | None:
@@ -174,13 +180,6 @@ def _compaction(row: Any) -> Compaction | None:
         return None
     known = dict(zip(Compaction.names, row, strict=True))
     return Compaction(**{**known, "summary": None if row[-1] is None else unpack(row[-1])})
-
-
-class EntryPlace(Record):
-    """The position of a transcript entry in the archive: its turn, and its time."""
-
-    turn: int
-    at: int
 
 
 class Rewind(Record):
@@ -191,10 +190,10 @@ class Rewind(Record):
     until_at: int
 
 
-def place_of_entry(archive: Archive, uuid: str) -> EntryPlace | None:
-    """Return the position of an entry; None if it is not archived."""
-    row = archive.row("SELECT max(turn), max(at) FROM step WHERE uuid = ?", uuid_key(uuid))
-    return None if row[0] is None else EntryPlace(*row)
+def place_of_entry(archive: Archive, uuid: str) -> tuple[int, int] | None:
+    """Return the turn and the time of an entry; None if it is not archived."""
+    row: tuple[int | None, int] = archive.row("SELECT max(turn), max(at) FROM step WHERE uuid = ?", uuid_key(uuid))
+    return None if row[0] is None else (row[0], row[1])
 
 
 def has_later_turn(archive: Archive, session: int, turn: int) -> bool:
@@ -238,9 +237,9 @@ def keep_continuation(archive: Archive, session: int, found: Continuation) -> bo
     if place_of_entry(archive, found.uuid) is not None:
         return False
     parent = place_of_entry(archive, found.parent) if found.parent else None
-    returned = parent is not None and _stands_again(archive, session, parent.at)
-    if parent is not None and has_later_turn(archive, session, parent.turn):
-        keep_rewind(archive, session, parent.at, found.at)
+    returned = parent is not None and _stands_again(archive, session, parent[1])
+    if parent is not None and has_later_turn(archive, session, parent[0]):
+        keep_rewind(archive, session, parent[1], found.at)
     elif first < found.at:
         keep_rewind(archive, session, first - 1, found.at)
     else:
@@ -276,7 +275,8 @@ def _went_back_to(archive: Archive, session: int, found: WentBack, turn: int | N
         place = place_of_entry(archive, entry)
         if place is None or turn is None:
             return None
-        return place.at - 1 if found.first else place.at if place.turn < turn else None
+        entry_turn, at = place
+        return at - 1 if found.first else at if entry_turn < turn else None
     if archive.row("SELECT 1 FROM rewind WHERE session = ? AND until_at = ?", session, until):
         return None  # read again
     begins = archive.value(

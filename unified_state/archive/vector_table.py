@@ -50,15 +50,6 @@ def find_model(archive: Archive, name: str, version: str) -> int | None:
     return archive.value(f"SELECT id FROM vector_model WHERE name = ? AND version = ? AND {has_vectors}", name, version)
 
 
-def read_dimensions(archive: Archive, model: int) -> int:
-    """Return the dimensions of a model's vectors. Raises UsageError."""
-    dimensions: int | None = archive.value("SELECT dimensions FROM vector_model WHERE id = ?", model)
-    if dimensions is None:
-        message = f"the archive {archive.path} knows no model {model}"
-        raise UsageError(message, "`model_number` adds a model")
-    return dimensions
-
-
 def add_vectors(archive: Archive, model: int, vectors: Iterable[tuple[int, bytes]]) -> int:
     """Store the vectors of steps, and return the number of new ones.
 

@@ -89,7 +89,7 @@ class StepWriter:
         if text is None:
             return None
         del self._awaited[step.tool_use_id]
-        mark_met(self._archive, number, self._next_step - 1)
+        self._run("UPDATE shortened SET awaited = NULL, place = ? WHERE step = ?", (self._next_step - 1, number))
         self.last = number
         if kind is not None:
             self.added += 1
@@ -137,8 +137,3 @@ def awaited_outputs(archive: Archive, session: int) -> dict[str, tuple[int, int]
     """Return the outputs whose entries were not read yet: step and length of the short form, by tool call."""
     rows = archive.rows("SELECT tool_use_id, step, shown FROM shortened WHERE session = ? AND awaited = 1", session)
     return {tool_use_id: (step, shown) for tool_use_id, step, shown in rows}
-
-
-def mark_met(archive: Archive, step: int, before: int) -> None:
-    """Record that the entry of an output was read, after another step."""
-    archive.run("UPDATE shortened SET awaited = NULL, place = ? WHERE step = ?", before, step)

@@ -127,7 +127,7 @@ class _Present:
         if not rewinds:
             return False
         entry = place_of_entry(self._archive, item.source_uuid) if item.source_uuid else None
-        at = entry.at if entry else to_milliseconds(item.created_at)
+        at = entry[1] if entry else to_milliseconds(item.created_at)
         return at is not None and any(rewind.after_at < at <= rewind.until_at for rewind in rewinds)
 
     def _alias(self, uuid: str | None) -> str | None:

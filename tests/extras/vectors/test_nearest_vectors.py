@@ -48,11 +48,6 @@ def test_an_archive_without_vectors_has_no_nearest(archive: Archive) -> None:
     assert steps(archive, QUERIES[0]) == []
 
 
-def test_a_model_that_the_archive_does_not_know_is_refused(archive: Archive) -> None:
-    with pytest.raises(UsageError, match="knows no model 1"):
-        steps(archive, QUERIES[0])
-
-
 def test_more_than_there_are_gives_all(archive: Archive) -> None:
     fill(archive, VECTORS[:5])
     assert sorted(steps(archive, QUERIES[0], 100)) == [1, 2, 3, 4, 5]

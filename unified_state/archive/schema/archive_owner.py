@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from sqlite3 import DatabaseError
 
 from unified_state.archive.archive import OWNER, Archive
@@ -16,14 +17,8 @@ def check_owner(archive: Archive, repository: str) -> None:
     """
     owner = archive.meta(OWNER)
     if owner is None:
-        patience = archive.row("PRAGMA busy_timeout")[0]
-        archive.run("PRAGMA busy_timeout = 0")  # a reader does not wait for a writer; the next use sets the owner
-        try:
+        with suppress(DatabaseError):  # where nothing can be written, the next write reports the error
             set_owner(archive, repository)
-        except DatabaseError:
-            return  # the archive is read-only now; the next write reports the same error
-        finally:
-            archive.run(f"PRAGMA busy_timeout = {patience}")
     elif owner != repository:
         message = (
             f"the archive is another repository's ({owner}): "

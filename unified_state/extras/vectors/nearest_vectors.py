@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.vector_table import read_dimensions, vectors_after
+from unified_state.archive.vector_table import vectors_after
 from unified_state.errors import MissingExtraError, UsageError
 from unified_state.lib.package import extra_line
 
@@ -33,7 +33,7 @@ def nearest(archive: Archive, model: int, query: Sequence[float] | Numbers, limi
 
     Raises UsageError for a vector that does not belong to the model.
     """
-    wanted = unit(query, read_dimensions(archive, model))
+    wanted = unit(query, archive.value("SELECT dimensions FROM vector_model WHERE id = ?", model) or 0)
     best: list[tuple[float, int]] = []
     last = 0
     while limit > 0 and (rows := vectors_after(archive, model, last, _PAGE)):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.compactions import Compaction, compactions_of
+from unified_state.archive.compactions import Compaction, Restore, compactions_of, restores_between
+from unified_state.archive.full_text import count_steps
 from unified_state.archive.steps import find_step, steps_of_turn, turn_of_step
 from unified_state.errors import NotFoundError
 from unified_state.extension import hook
@@ -17,11 +18,8 @@ from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 from unified_state.search.timeline.timeline_table import (
-    RestoreLine,
     TurnLine,
     find_session,
-    newest_step,
-    restores_between,
     session_of_turn,
     shortened_outputs,
     turn_before,
@@ -53,7 +51,7 @@ class Turn(Record):
     line: TurnLine
     parts: tuple[tuple[int, Step] | Call, ...]
     hidden: int
-    before: tuple[Compaction | RestoreLine, ...] = ()
+    before: tuple[Compaction | Restore, ...] = ()
 
     @property
     def first_text(self) -> str:
@@ -80,7 +78,7 @@ def session_page_at(archive: Archive, project: Project, session: int, first: int
         page=read_page(archive, session, first, values["compactions"]),
         first_open=0,
         **values,
-        **page_values("sessions", now, live=f"{project.base}/live/{session}?after={newest_step(archive)}"),
+        **page_values("sessions", now, live=f"{project.base}/live/{session}?after={count_steps(archive)}"),
     )
 
 
@@ -132,7 +130,7 @@ def read_page(
     later = lines[most].number if len(lines) > most else None
     begin = lines[0].at if lines and earlier is not None else 0
     end = lines[most].at if later is not None else _ALWAYS
-    markers: list[Compaction | RestoreLine] = [
+    markers: list[Compaction | Restore] = [
         *(cut for cut in compactions if begin <= (cut.boundary_at or cut.started_at) < end),
         *restores_between(archive, session, begin, end),
     ]
@@ -140,13 +138,13 @@ def read_page(
     return Page(tuple(_with_markers(turns, sorted(markers, key=_marked_at))), earlier, later)
 
 
-def _marked_at(marker: Compaction | RestoreLine) -> int:
+def _marked_at(marker: Compaction | Restore) -> int:
     if isinstance(marker, Compaction):
         return marker.boundary_at or marker.started_at
     return marker.at
 
 
-def _with_markers(turns: list[Turn], markers: list[Compaction | RestoreLine]) -> list[Turn]:
+def _with_markers(turns: list[Turn], markers: list[Compaction | Restore]) -> list[Turn]:
     """Return the turns, each with the markers since the turn before it. What follows the last turn is in one of its
     own, which has no steps.
     """

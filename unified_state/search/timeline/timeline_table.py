@@ -40,17 +40,6 @@ class TurnLine(Record):
     at: int
 
 
-class RestoreLine(Record):
-    """A text that a hook added to a session: when, and when it was found in the transcript."""
-
-    nonce: str
-    compaction: int | None
-    part: str
-    at: int
-    delivered_at: int | None
-    text: str
-
-
 _SESSIONS = (
     "SELECT id, session_id, branch, predecessor, tool_calls, work, "
     "(SELECT count(*) FROM turn WHERE turn.session = session.id AND agent IS NULL), "
@@ -129,23 +118,6 @@ def turn_before(archive: Archive, session: int, turn: int | None, count: int) ->
 def session_of_turn(archive: Archive, turn: int) -> int | None:
     """Return the number of the session that a turn belongs to, or None."""
     return archive.value("SELECT session FROM turn WHERE id = ?", turn)
-
-
-def restores_between(archive: Archive, session: int, begin: int, end: int) -> list[RestoreLine]:
-    """Return the texts that hooks added to a session from one time to before another, in order."""
-    rows = archive.rows(
-        "SELECT nonce, compaction, part, at, delivered_at, body FROM restore "
-        "WHERE session = ? AND at >= ? AND at < ? ORDER BY at",
-        session,
-        begin,
-        end,
-    )
-    return [RestoreLine(*(*row[:-1], unpack(row[-1]))) for row in rows]
-
-
-def newest_step(archive: Archive) -> int:
-    """Return the number of the archive's newest step, or 0."""
-    return archive.value("SELECT max(id) FROM step") or 0
 
 
 def shortened_outputs(archive: Archive, steps: list[int]) -> dict[int, tuple[int, int, int]]:
