@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.small_steps import note_rewrite
 from unified_state.archive.steps import find_step
-from unified_state.archive.text_columns import free_texts, replace_free_text, replace_text
+from unified_state.archive.text_columns import FreeText, free_texts, replace_free_text, replace_text
 from unified_state.capture.working_set.keep_working_set import empty_working_sets
 from unified_state.errors import UnifiedStateError
 from unified_state.ledger.find_sources import quoted, requote, requote_summary
@@ -20,7 +22,8 @@ from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.model.history_records import STEP
-from unified_state.model.step import TOOL_CALL
+from unified_state.model.item import LedgerItem
+from unified_state.model.step import TOOL_CALL, Step
 from unified_state.project.health import problem_files
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.secrets.masker import Masker
@@ -36,24 +39,23 @@ class Scanned(Record):
     refs: tuple[str, ...]
 
 
-def scan(
-    workspace: Workspace,
-    *,
-    fix_at: int | None,
-    report: Callable[[int], None] = lambda _count: None,
-) -> Scanned:
+def scan(workspace: Workspace, *, fix_at: int | None) -> Scanned:
     """Search for secrets in the archive and the files next to it. With `fix_at` (now) they are masked, in the files
     too.
     """
     fix = fix_at is not None
 
     def action(archive: Archive) -> Scanned:
-        looked_at, refs = _steps(archive, workspace.masker, report, fix_at)
-        refs += _items(archive, workspace.masker, fix_at)
-        refs += _free_texts(archive, workspace.masker, fix_at)
+        refs = []
+        for name, mend in _found(archive, workspace.masker, fix_at or 0):
+            refs.append(name)
+            if fix:
+                with archive.transaction():
+                    note_unfinished(archive)
+                    mend()
         if fix and finish(archive):
             archive.run("VACUUM")  # of a secret, no byte may stay in an unused part of a page
-        return Scanned(looked_at, tuple(refs))
+        return Scanned(archive.row("SELECT count(*) FROM step WHERE kind NOT NULL")[0], tuple(refs))
 
     done = workspace.use(action)
     files = list(_files(workspace, fix=fix))
@@ -62,65 +64,48 @@ def scan(
     return done.replace(refs=(*done.refs, *files))
 
 
-def _steps(
-    archive: Archive, masker: Masker, report: Callable[[int], None], fix_at: int | None
-) -> tuple[int, list[str]]:
-    numbers = archive.column("SELECT id FROM step WHERE kind NOT NULL ORDER BY id")
-    found = []
-    for number in numbers:
+def _found(archive: Archive, masker: Masker, now: int) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield each place in the archive that holds a secret, and what masks it there."""
+    for number in archive.column("SELECT id FROM step WHERE kind NOT NULL ORDER BY id"):
         step = find_step(archive, number)
-        report(1)
-        if step is None:
-            continue
-        masked = masker.json(step.text) if step.kind == TOOL_CALL else masker.text(step.text)
-        if masked != step.text:
-            found.append(f"S{number}")
-            if fix_at is not None:
-                with archive.transaction():
-                    replace_text(archive, number, step, masked)
-                    note_rewrite(archive)
-                    note_masked(archive, STEP, number, fix_at)
-                    requote(archive, step.uuid, masker)
-                    note_unfinished(archive, empty_working_sets(archive, [number]))
-    return len(numbers), found
-
-
-def _items(archive: Archive, masker: Masker, fix_at: int | None) -> list[str]:
-    refs = []
+        if step is not None:
+            masked = masker.json(step.text) if step.kind == TOOL_CALL else masker.text(step.text)
+            if masked != step.text:
+                yield f"S{number}", partial(_mask_step, archive, number, step, masked, masker, now)
     for item in list_items(archive):
         body = parse_json(masker.json(dump_json(item.body)))
         quote = None if item.quote is None else masker.text(item.quote)
-        if body == item.body and quote == item.quote:
-            continue
-        refs.append(item.alias)
-        if fix_at is not None:
-            files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
-            kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
-            with archive.transaction():
-                note_unfinished(archive)
-                changed = item.replace(changed_at=to_text(fix_at), estimate=None)
-                update_item(archive, changed.replace(body=body, files=files, file_hashes=kept))
-                if quote is not None and quote != item.quote:
-                    set_source(archive, quoted(item, quote))
-    return refs
-
-
-def _free_texts(archive: Archive, masker: Masker, fix_at: int | None) -> list[str]:
-    refs = []
+        if body != item.body or quote != item.quote:
+            yield item.alias, partial(_mask_item, archive, item, body, quote, now)
     for found in free_texts(archive):
         masked = masker.json(found.text) if found.is_json else masker.text(found.text)
-        if masked == found.text:
-            continue
-        refs.append(found.name)
-        if fix_at is not None:
-            with archive.transaction():
-                note_unfinished(archive)
-                replace_free_text(archive, found, masked)
-                if found.record is not None:
-                    note_masked(archive, *found.record, fix_at)
-                if found.is_summary:
-                    requote_summary(archive, found.key, masked, masker)
-    return refs
+        if masked != found.text:
+            yield found.name, partial(_mask_free_text, archive, found, masked, masker, now)
+
+
+def _mask_step(archive: Archive, number: int, step: Step, masked: str, masker: Masker, now: int) -> None:
+    replace_text(archive, number, step, masked)
+    note_rewrite(archive)
+    note_masked(archive, STEP, number, now)
+    requote(archive, step.uuid, masker)
+    note_unfinished(archive, empty_working_sets(archive, [number]))
+
+
+def _mask_item(archive: Archive, item: LedgerItem, body: dict[str, Any], quote: str | None, now: int) -> None:
+    files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+    kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
+    changed = item.replace(changed_at=to_text(now), estimate=None)
+    update_item(archive, changed.replace(body=body, files=files, file_hashes=kept))
+    if quote is not None and quote != item.quote:
+        set_source(archive, quoted(item, quote))
+
+
+def _mask_free_text(archive: Archive, found: FreeText, masked: str, masker: Masker, now: int) -> None:
+    replace_free_text(archive, found, masked)
+    if found.record is not None:
+        note_masked(archive, *found.record, now)
+    if found.is_summary:
+        requote_summary(archive, found.key, masked, masker)
 
 
 def _files(workspace: Workspace, *, fix: bool) -> Iterator[str]:

@@ -7,25 +7,19 @@ from __future__ import annotations
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.small_steps import rewrite_index
-from unified_state.lib.record import Record
 from unified_state.project.workspace.workspace import Workspace
 
 
-class Vacuumed(Record):
-    """The bytes of the archive's file, or of the journal, before and after."""
+def vacuum(workspace: Workspace) -> tuple[int, int]:
+    """Merge the index in small steps, then write the archive anew without its free pages. Return the bytes of its file,
+    or of the journal, before and after.
+    """
 
-    before: int
-    after: int
-
-
-def vacuum(workspace: Workspace) -> Vacuumed:
-    """Merge the index in small steps, then write the archive anew without its free pages."""
-
-    def action(archive: Archive) -> Vacuumed:
+    def action(archive: Archive) -> tuple[int, int]:
         before = archive.size()
         rewrite_index(archive)
         archive.run("VACUUM")
-        return Vacuumed(before, archive.size())
+        return before, archive.size()
 
     return workspace.use(action)
 

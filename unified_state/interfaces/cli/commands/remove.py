@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
-from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.ledger.gate import confirm
 from unified_state.lib.times import current_time, to_text
 from unified_state.upkeep.forget.forget_refs import Wanted, find_to_forget, forget
@@ -44,10 +43,7 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
 
 
 def _scan(context: Context, arguments: Namespace) -> int:
-    workspace = context.changing()
-    (total,) = workspace.use(lambda archive: archive.row("SELECT count(*) FROM step"))
-    with progress_bar("scanning", total) as advance:
-        done = scan(workspace, fix_at=current_time() if arguments.fix else None, report=advance)
+    done = scan(context.changing(), fix_at=current_time() if arguments.fix else None)
     verb = "masked" if arguments.fix else "found"
     text = "\n".join([f"{len(done.refs)} secrets {verb} in {done.looked_at:,} steps", *done.refs])
     context.show(done.as_dict(), text)
@@ -101,8 +97,9 @@ def _amount(pruned: Pruned) -> str:
 
 
 def _vacuum(context: Context, _arguments: Namespace) -> None:
-    done = vacuum(context.changing())
-    context.show(done.as_dict(), f"the archive has {done.after / 1e6:,.1f} MB, and had {done.before / 1e6:,.1f}")
+    before, after = vacuum(context.changing())
+    text = f"the archive has {after / 1e6:,.1f} MB, and had {before / 1e6:,.1f}"
+    context.show({"before": before, "after": after}, text)
 
 
 COMMANDS = {
