@@ -27,7 +27,6 @@ from unified_state.secrets.masker import Masker
 
 _SECRET, _STALE, _DUPLICATE = "secrets", "stale results", "duplicates"
 _MOST_ITEMS = 5_000  # the newest
-_MOST_LISTED, _MOST_PAIRS = 40, 100_000  # items with the same word; comparisons
 _MOST_EDITS = 2_000  # the newest
 _SHOWN = 80  # characters of an item or a command
 _EDITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch")
@@ -59,31 +58,22 @@ def _secret_items(items: Sequence[LedgerItem], masker: Masker) -> Iterator[Check
 
 
 def _duplicates(items: Sequence[LedgerItem]) -> Iterator[Check]:
-    groups: dict[str, list[LedgerItem]] = {}
-    for item in items:
-        beside = ("type", "source", "outcome") if item.kind in (EVIDENCE, ATTEMPT) else ()
-        groups.setdefault(" ".join([item.kind, *(str(item.body.get(name)) for name in beside)]), []).append(item)
-    for group in groups.values():
-        for one, other in _pairs(group):
-            if one.superseded_by != other.uuid and other.superseded_by != one.uuid:
-                # What the user said is kept, then what is active, then the older one.
-                kept, left = sorted((one, other), key=lambda item: (item.origin != USER_SAID, item.status != ACTIVE))
-                yield bad(_DUPLICATE, f"{left.alias} says the same as {_shown(kept)}", _end_command(left))
-
-
-def _pairs(items: Sequence[LedgerItem]) -> Iterator[tuple[LedgerItem, LedgerItem]]:
-    """Yield two items that say the same, the older first. Evidence and captured attempts say the same only in the very
-    same words.
+    """Yield the items that say the same as an earlier one of their kind. Evidence and captured attempts say the same
+    only in the very same words.
     """
     first: dict[object, LedgerItem] = {}
     for item in items:
         said = main_text(item)
-        is_verbatim = item.kind == EVIDENCE or is_captured(item)
-        keys: list[object] = [folded(said)] if is_verbatim else [folded(said), telling_words(said)]
+        beside = ("type", "source", "outcome") if item.kind in (EVIDENCE, ATTEMPT) else ()
+        group = (item.kind, *(str(item.body.get(name)) for name in beside))
+        words = () if item.kind == EVIDENCE or is_captured(item) else telling_words(said)
+        keys = [(group, told) for told in (folded(said), words) if told]
         known = next((first[key] for key in keys if key in first), None)
-        if known is not None:
-            yield known, item
-        first.update(dict.fromkeys(filter(None, keys), known or item))
+        first.update(dict.fromkeys(keys, known or item))
+        if known is not None and known.superseded_by != item.uuid and item.superseded_by != known.uuid:
+            # What the user said is kept, then what is active, then the older one.
+            kept, left = sorted((known, item), key=lambda one: (one.origin != USER_SAID, one.status != ACTIVE))
+            yield bad(_DUPLICATE, f"{left.alias} says the same as {_shown(kept)}", _end_command(left))
 
 
 def _stale_results(archive: Archive, items: Sequence[LedgerItem]) -> Iterator[Check]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import session_number
 from unified_state.ledger.gate import is_in_force
-from unified_state.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, selected_items
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import is_past
@@ -24,10 +25,10 @@ from unified_state.model.history_records import (
     StoredStep,
     Tombstone,
 )
-from unified_state.model.item import CONSTRAINT
+from unified_state.model.item import CONSTRAINT, LedgerItem
 from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
 from unified_state.secrets.masker import Masker
-from unified_state.upkeep.history.archive_rows import as_stored, read_compactions, read_sessions
+from unified_state.upkeep.history.archive_rows import as_stored
 
 _ELSEWHERE = "elsewhere:"
 _STATUS = "statusElsewhere"  # the original status of another person's item
@@ -39,33 +40,32 @@ class Judge:
     def __init__(self, archive: Archive, now: int, *, is_own: bool, sets_apart: bool) -> None:
         self._archive, self._now = archive, now
         self._is_own, self._sets_apart = is_own, sets_apart
-        constraints = list_items(archive, CONSTRAINT)
-        self._constraints = {item.uuid for item in constraints}
-        self._in_force = {item.uuid for item in constraints if is_in_force(item)}
-        self._boundaries = set() if is_own else {known.boundary_uuid for known in read_compactions(archive)}
-        own = read_sessions(archive) if sets_apart else ()
-        self._sessions = {known.session_id for known in own if not known.session_id.startswith(_ELSEWHERE)}
         self._kept: set[str] = set()
 
     def judged(self, record: HistoryRecord) -> HistoryRecord | None:
         """Return the record in the form for the store, or None if it is left out."""
         if isinstance(record, StoredItem):
             return self._item(record)
-        if isinstance(record, Tombstone) and record.key in self._in_force:
-            return None  # only the user at a terminal forgets a rule
+        if isinstance(record, Tombstone):  # only the user forgets, and a rule only at a terminal
+            return record if self._is_own and not any(map(is_in_force, self._known(record.key))) else None
         if self._is_own:
             return record
-        is_about_mine = (
-            isinstance(record, Tombstone)  # only the user forgets
-            or (isinstance(record, StoredCompaction) and record.boundary_uuid in self._boundaries)
-            or (isinstance(record, StoredLink) and not {record.from_uuid, record.to_uuid} <= self._kept)
-        )
-        is_about_mine |= isinstance(record, StoredSession | StoredStep) and self._comes_back(record.session_id)
+        if isinstance(record, StoredLink):
+            is_about_mine = not {record.from_uuid, record.to_uuid} <= self._kept
+        elif isinstance(record, StoredCompaction):
+            known = "SELECT 1 FROM compaction WHERE boundary_uuid = ?"
+            is_about_mine = self._archive.row(known, record.boundary_uuid) is not None
+        else:
+            is_about_mine = self._comes_back(record.session_id)
         return None if is_about_mine else self._apart(_of_others(record, self._now))
+
+    def _known(self, uuid: str) -> list[LedgerItem]:
+        return selected_items(self._archive, "WHERE uuid = ?", uuid)
 
     def _comes_back(self, session_id: str) -> bool:
         """Return whether a session went from here to the store that the import comes from."""
-        return session_id.startswith(_ELSEWHERE) and session_id.replace(_ELSEWHERE, "") in self._sessions
+        own = session_id.replace(_ELSEWHERE, "")
+        return session_id.startswith(_ELSEWHERE) and session_number(self._archive, own) is not None
 
     def _item(self, item: StoredItem) -> HistoryRecord | None:
         """Return the item in the form for the store, or None.
@@ -73,13 +73,13 @@ class Judge:
         An import never changes a constraint of this archive, nor an item that was recorded or decided here. A new
         constraint is not enforced.
         """
-        if item.uuid in self._constraints:
+        known = self._known(item.uuid)
+        if known and known[0].kind == CONSTRAINT:
             return None
         if self._is_own:
             is_enforced = item.kind == CONSTRAINT and item.status == ACTIVE and item.body.get("mode")
             return item.replace(status=PROPOSED) if is_enforced else item
-        known = as_stored(self._archive, selected_items(self._archive, "WHERE uuid = ?", item.uuid))
-        if known and not (known[0].status == PROPOSED and _STATUS in known[0].unknown):
+        if known and (known[0].status != PROPOSED or _STATUS not in as_stored(self._archive, known)[0].unknown):
             return None
         self._kept.add(item.uuid)
         return self._apart(_item_of_others(item))

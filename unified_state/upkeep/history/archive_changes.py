@@ -163,32 +163,24 @@ def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
     """Insert a compaction, or the summary of one that has none yet, and return whether it is new."""
     if _is_buried(archive, COMPACTION, compaction.boundary_uuid):
         return False
-    summary = None if compaction.summary is None else pack(compaction.summary)
     known = "SELECT id, summary FROM compaction WHERE boundary_uuid = ?"
-    row = archive.row(known, compaction.boundary_uuid)
-    if row is None:
+    if is_new := (row := archive.row(known, compaction.boundary_uuid)) is None:
         archive.run(
-            "INSERT INTO compaction (session, trigger, started_at, boundary_uuid, boundary_at, pre_tokens, summary, "
-            "summary_from) VALUES (?1, ?2, ?3, ?4, ?3, ?5, ?6, ?7)",
+            "INSERT INTO compaction (session, trigger, started_at, boundary_uuid, boundary_at, pre_tokens) "
+            "VALUES (?1, ?2, ?3, ?4, ?3, ?5)",
             ensure_session(archive, compaction.session_id),
-            compaction.trigger,
-            compaction.at,
-            compaction.boundary_uuid,
-            compaction.pre_tokens,
-            summary,
-            compaction.summary_from,
+            *(compaction.trigger, compaction.at, compaction.boundary_uuid, compaction.pre_tokens),
         )
-        (number, _) = archive.row(known, compaction.boundary_uuid)
+        row = archive.row(known, compaction.boundary_uuid)
+    number, summary = row
+    is_masked = is_masked_later(compaction, carried(archive, COMPACTION, number).get("masked_at"))
+    if is_masked or (summary is None and compaction.summary is not None):
+        told = None if compaction.summary is None else pack(compaction.summary)
+        change = "UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?"
+        archive.run(change, told, compaction.summary_from, number)
+    if is_masked or is_new:
         carry(archive, COMPACTION, number, fields_beside(compaction, ARCHIVE_COLUMNS))
-        return True
-    is_masked = is_masked_later(compaction, carried(archive, COMPACTION, row[0]).get("masked_at"))
-    if is_masked or (row[1] is None and summary is not None):
-        archive.run(
-            "UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?", summary, compaction.summary_from, row[0]
-        )
-    if is_masked:
-        carry(archive, COMPACTION, row[0], fields_beside(compaction, ARCHIVE_COLUMNS))
-    return False
+    return is_new
 
 
 def keep_tombstone(archive: Archive, tombstone: Tombstone) -> bool:
