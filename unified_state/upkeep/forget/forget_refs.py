@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -17,7 +18,6 @@ from unified_state.archive.compactions import find_compaction
 from unified_state.archive.pending_messages import forget_messages
 from unified_state.archive.session_work import change_work, forget_todos
 from unified_state.archive.sessions import session_number
-from unified_state.archive.small_steps import in_small_steps
 from unified_state.archive.steps import (
     find_step,
     sessions_of_step,
@@ -54,7 +54,7 @@ from unified_state.project.health import problem_files
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.save_state import refresh_worktrees
 from unified_state.upkeep.forget.found import Found
-from unified_state.upkeep.forget.unfinished import finish, note_unfinished
+from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
 from unified_state.upkeep.history.archive_changes import append, ensure_session
 from unified_state.upkeep.history.archive_rows import note_masked, read_tombstones
 
@@ -63,7 +63,6 @@ Confirm = Callable[["Found"], None]
 
 
 _QUOTED = 60  # characters of a text that identify an attempt which repeats it
-_LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 500  # steps forgotten in one transaction
 _READ = 500  # steps read at once: a process that reads for long makes writers wait
 
 
@@ -239,27 +238,16 @@ def _forget_found(archive: Archive, found: Found, now: int = 0) -> None:
         if times:
             forget_restores(archive, min(times))
         note_unfinished(archive)
-    _forget_steps(archive, found.steps)
+    in_parts(archive, found.steps, partial(_forget_steps, archive))
     finish(archive)
 
 
-def _forget_steps(archive: Archive, steps: Sequence[int]) -> None:
-    """Forget steps in transactions for which others hardly wait."""
-    left = list(reversed(steps))
-
-    def forget_some(size: int) -> int:
-        some = [left.pop() for _ in range(min(size, len(left)))]
-        if some:
-            with archive.transaction():
-                _forget_list_entries(archive, some)
-                for number in some:
-                    drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
-                    forget_step(archive, number)
-                note_unfinished(archive, empty_working_sets(archive, some))
-        return len(some)
-
-    for _ in in_small_steps(forget_some, _LEAST_AT_ONCE, _MOST_AT_ONCE):
-        pass
+def _forget_steps(archive: Archive, steps: list[int]) -> None:
+    _forget_list_entries(archive, steps)
+    for number in steps:
+        drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
+        forget_step(archive, number)
+    note_unfinished(archive, empty_working_sets(archive, steps))
 
 
 def _with_captured(archive: Archive, found: Found, origin: str | None) -> Found:

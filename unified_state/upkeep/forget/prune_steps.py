@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unified_state.archive.archive import BODY_SIZE, Archive
-from unified_state.archive.small_steps import in_small_steps
 from unified_state.archive.steps import uuid_key
 from unified_state.archive.text_columns import forget_step
 from unified_state.errors import UsageError
@@ -22,11 +21,10 @@ from unified_state.lib.text import strings_of, unpack
 from unified_state.model.refs import TURN, step_refs
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
-from unified_state.upkeep.forget.unfinished import finish, note_unfinished
+from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
 from unified_state.upkeep.forget.vacuum import free_bytes
 
 _DAY, _MEGABYTE = 86_400_000, 1_000_000
-_LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 1_000  # steps in one transaction, for which a hook may have to wait
 # The least used turns are first, and of equal turns the oldest: search and recall count as use, recent use more. Steps
 # that the server in use does not have yet do not count as old.
 _OLD = f"""
@@ -106,7 +104,7 @@ def prune(workspace: Workspace, choice: Choice) -> Pruned:
     return workspace.use(action)
 
 
-def choose_steps(archive: Archive, choice: Choice) -> tuple[Pruned, list[int]]:
+def choose_steps(archive: Archive, choice: Choice) -> tuple[Pruned, Sequence[int]]:
     """Return what a choice takes: the result of its prune, and the numbers of the steps."""
     evidence, left, kept = _evidence(archive), _bytes_to_take(archive, choice), 0
     chosen = []
@@ -119,7 +117,7 @@ def choose_steps(archive: Archive, choice: Choice) -> tuple[Pruned, list[int]]:
     numbers, sizes, sessions, times = zip(*chosen, strict=True) if chosen else ([], [], [], [])
     amount = (len(numbers), sum(sizes), len(set(sessions)))
     found = Pruned(*amount, *_ends(times), kept, archive.size(), *_ends(numbers), free_bytes(archive))
-    return found, sorted(numbers)
+    return found, numbers
 
 
 def _ends(values: Sequence[int]) -> tuple[int | None, int | None]:
@@ -135,27 +133,22 @@ def _bytes_to_take(archive: Archive, choice: Choice) -> float:
     return float(content * (size - choice.most_bytes) // max(1, size))
 
 
-def prune_steps(archive: Archive, numbers: list[int]) -> None:
-    """Prune the steps of a choice, in transactions for which others hardly wait."""
-    left = numbers[::-1]
+def prune_steps(archive: Archive, numbers: Sequence[int]) -> None:
+    """Prune the steps of a choice."""
     version: int | None = None
     evidence: set[int] = set()
 
-    def prune_some(size: int) -> int:
+    def prune_some(some: list[int]) -> None:
         nonlocal version, evidence
-        some = [left.pop() for _ in range(min(size, len(left)))]
-        with archive.transaction():
-            if version != archive.value("PRAGMA data_version"):  # another process has written: there may be new items
-                version, evidence = archive.value("PRAGMA data_version"), _evidence(archive)
-            for number in set(some) - evidence:
-                # First: a pruned step leaves no tombstone.
-                archive.run("INSERT INTO pruned SELECT id FROM step WHERE id = ? AND kind NOT NULL", number)
-                forget_step(archive, number)
-            note_unfinished(archive)
-        return len(some)
+        if version != archive.value("PRAGMA data_version"):  # another process has written: there may be new items
+            version, evidence = archive.value("PRAGMA data_version"), _evidence(archive)
+        for number in set(some) - evidence:
+            # First: a pruned step leaves no tombstone.
+            archive.run("INSERT INTO pruned SELECT id FROM step WHERE id = ? AND kind NOT NULL", number)
+            forget_step(archive, number)
+        note_unfinished(archive)
 
-    for _ in in_small_steps(prune_some, _LEAST_AT_ONCE, _MOST_AT_ONCE):
-        pass
+    in_parts(archive, numbers, prune_some)
 
 
 def _evidence(archive: Archive) -> set[int]:

@@ -9,15 +9,32 @@ next `forget`, `prune` or `scan --fix` does it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from unified_state.archive.archive import Archive
+from unified_state.archive.small_steps import in_small_steps
 from unified_state.archive.text_columns import tidy
 from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
 from unified_state.lib.json_text import dump_json, parse_json
 
 _UNFINISHED = "unfinished_deletion"
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 500  # steps in one transaction, for which a hook may have to wait
 _SMALL = 10_000_000  # bytes of an archive
+
+
+def in_parts(archive: Archive, steps: Iterable[int], work: Callable[[list[int]], None]) -> None:
+    """Call work(part) for parts of some steps, each in a transaction for which others hardly wait."""
+    left = sorted(steps, reverse=True)
+
+    def work_some(size: int) -> int:
+        some = [left.pop() for _ in range(min(size, len(left)))]
+        if some:
+            with archive.transaction():
+                work(some)
+        return len(some)
+
+    for _ in in_small_steps(work_some, _LEAST_AT_ONCE, _MOST_AT_ONCE):
+        pass
 
 
 def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
