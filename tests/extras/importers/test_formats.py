@@ -434,17 +434,3 @@ def read_any(files: Iterable[Path], repository: Path) -> None:
 )
 def test_a_time_is_found_in_a_text(text: str, expected: str | None) -> None:
     assert moment(text) == 0 if expected is None else to_text(moment(text)) == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("history.jsonl", '{"session_id":"019f","ts":1764060000,"text":"fix it"}\n'),
-        ("conversations.json", '[{"uuid":"a","chat_messages":[]}]'),
-    ],
-)
-def test_a_file_that_is_known_and_not_read_is_refused_by_its_name(tmp_path: Path, name: str, content: str) -> None:
-    path = tmp_path / name
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(ForeignFileError, match=f"{name} is (a list|an export) of"):
-        find_sources(str(path))

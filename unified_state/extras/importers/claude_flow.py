@@ -15,7 +15,7 @@ from unified_state.lib.record import camel_case
 from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
 from unified_state.model.step import TEXT
 from unified_state.secrets.rules.mask import hide_private
-from unified_state.upkeep.foreign.foreign_files import foreign_database, json_objects
+from unified_state.upkeep.foreign.foreign_files import foreign_database
 
 NAME, PROGRAM = "claude-flow database", "claude-flow"
 TABLE = "transcript_entries"
@@ -31,12 +31,7 @@ def read_database(path: str, _project: str = "") -> Iterator[HistoryRecord]:
     with foreign_database(path) as database:
         database.require(TABLE, _COLUMNS, PROGRAM)
         rows = database.rows(f"SELECT * FROM {TABLE} ORDER BY rowid")
-        yield from _records(map(_entry, rows))
-
-
-def read_json(path: str) -> Iterator[HistoryRecord]:
-    """Return the records in `transcript-archive.json`. Raises ForeignFileError."""
-    return _records(json_objects(path))
+        yield from records_of(map(_entry, rows))
 
 
 def _entry(row: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +40,8 @@ def _entry(row: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "tags": json_of(row.get("tags"), [])}
 
 
-def _records(entries: Iterable[dict[str, Any]]) -> Iterator[HistoryRecord]:
+def records_of(entries: Iterable[dict[str, Any]]) -> Iterator[HistoryRecord]:
+    """Yield the records of some entries."""
     known: set[str] = set()
     for entry in entries:
         name, text = clean_text(entry.get("id")), hide_private(clean_text(entry.get("content")))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unified_state.extras.importers.claude_flow import read_json
+from unified_state.extras.importers.claude_flow import records_of
 from unified_state.model.history_records import HistoryRecord
-from unified_state.upkeep.foreign.foreign_text import ForeignFile
+from unified_state.upkeep.foreign.foreign_text import ForeignFile, objects_in
 
 NAME, TAKES_LISTS = "claude-flow JSON", True
 
 
 def read(file: ForeignFile) -> Iterator[HistoryRecord]:
     """Return the records of a file. Raises ForeignFileError."""
-    return read_json(file.path)
+    return records_of(objects_in(file.json()))

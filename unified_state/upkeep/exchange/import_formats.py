@@ -32,12 +32,6 @@ _READERS: dict[str, Callable[[str], Iterator[HistoryRecord]]] = {
     _STATE: state_snapshot.read_snapshot,
     HISTORY: lambda path: (record for record in read_history(path) if not isinstance(record, Header)),
 }
-# Files of known programs that nothing can be imported from, by their names.
-_NOT_READ = {
-    "history.jsonl": "a list of prompts; name the folder of the sessions beside it",
-    "opencode.db": "the database of opencode, which is not read",
-    "conversations.json": "an export of conversations on the web, which is not read",
-}
 _HEAD, _LONGEST_LINE = 1 << 20, 1 << 28
 _HINT = "the documentation tells what can be imported"
 _ENDINGS, _MOST_FILES = (".md", ".json", ".jsonl"), 100_000  # of a folder
@@ -140,19 +134,11 @@ def find_format(path: str) -> str:
     if _is_entry(line):
         return TRANSCRIPT
     if text.startswith((b"[", b"{")):
-        _refuse_known(path)
         form = _STATE if text.startswith(b"{") else _format_with("TAKES_LISTS", bool)
         if form:
             return form
     message = f"{path} is {'empty' if not head else 'of no format that is known here'}"
     raise ForeignFileError(message, _HINT)
-
-
-def _refuse_known(path: str) -> None:
-    """Raise ForeignFileError for a file of a known program that is not read."""
-    if what := _NOT_READ.get(os.path.basename(path)):
-        message = f"{path} is {what}"
-        raise ForeignFileError(message, _HINT)
 
 
 def open_records(source: Source, project: str, worktree: str, tally: Tally) -> Iterator[HistoryRecord]:
@@ -182,7 +168,6 @@ def _database_format(path: str) -> str:
     with foreign_database(path) as database:
         if form := _format_with("TABLE", lambda table: bool(database.columns(table))):
             return form
-        _refuse_known(path)
         is_ours = database.columns("step") and database.columns("item")
     message = f"{path} is {'an archive of unified-state' if is_ours else 'a database of no program that is known here'}"
     hint = "export it there with `unified-state export --full FILE`, and import that file" if is_ours else _HINT

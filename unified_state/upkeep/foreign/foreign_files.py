@@ -1,4 +1,4 @@
-"""Read files of other programs with checks: SQLite databases and JSON lists.
+"""Read the SQLite databases of other programs with checks.
 
 Every problem of such a file is a ForeignFileError, and the file is never written. A database is read from a copy,
 because SQLite could write to files next to the original, and its program may still be writing. The journal is copied
@@ -17,8 +17,7 @@ from typing import Any
 
 from unified_state.errors import ForeignFileError
 from unified_state.lib.foreign_values import clean_text
-from unified_state.lib.json_text import parse_json
-from unified_state.lib.read_files import open_regular, read_regular
+from unified_state.lib.read_files import open_regular
 
 MAGIC = b"SQLite format 3\0"
 _ENDINGS = ("", "-wal", "-journal")  # SQLite builds the WAL index (-shm) itself
@@ -28,7 +27,6 @@ _COLUMNS = """
 SELECT info.name FROM sqlite_master AS schema, pragma_table_info(schema.name) AS info
 WHERE schema.type = 'table' AND schema.sql NOT LIKE 'CREATE VIRTUAL%' AND schema.name = ?
 """  # real tables only: a view could run anything
-_LONGEST_LIST = 1 << 28  # bytes of a JSON list, which is read whole
 
 
 def unreadable(path: str, error: OSError) -> ForeignFileError:
@@ -117,16 +115,3 @@ def _marks(path: str) -> dict[str, tuple[int, int]]:
             found = os.stat(path + ending)
             marks[ending] = (found.st_mtime_ns, found.st_size)
     return marks
-
-
-def json_objects(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a file with one JSON list. Raises ForeignFileError if it is broken or too large."""
-    try:
-        values = parse_json(read_regular(path, _LONGEST_LIST).decode("utf-8-sig", "replace"))
-    except OSError as error:
-        raise unreadable(path, error) from error
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, error) from error
-    if not isinstance(values, list):
-        raise damaged(path, "it is no list")
-    return (value for value in values if isinstance(value, dict))

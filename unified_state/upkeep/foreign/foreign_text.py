@@ -19,7 +19,7 @@ from unified_state.lib.times import to_milliseconds
 from unified_state.upkeep.foreign.foreign_files import damaged, unreadable
 
 HEAD = 1 << 16  # bytes by which a format is recognised
-_MOST_BYTES = 64 << 20  # of a file that is read whole, and of a line
+_MOST_BYTES, _LONGEST_LINE = 1 << 28, 64 << 20  # of a file that is read whole, and of a line
 _MOST_FIELDS = 200  # lines of fields at the top of a note
 _BOM = "\ufeff"
 _FIELD = re.compile(r"\s*(?:- )?([A-Za-z_][\w-]*):[ \t]*(.*)")
@@ -86,9 +86,9 @@ class ForeignFile:
         try:
             with open_regular(self.path) as file:
                 number = 0
-                while line := file.readline(_MOST_BYTES):
+                while line := file.readline(_LONGEST_LINE):
                     number += 1
-                    is_whole = line.endswith(b"\n") or len(line) < _MOST_BYTES
+                    is_whole = line.endswith(b"\n") or len(line) < _LONGEST_LINE
                     while not is_whole:
                         more = file.readline(1 << 20)
                         is_whole, line = not more or more.endswith(b"\n"), b"-"

@@ -26,9 +26,10 @@ from unified_state.lib.times import current_time
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.recall_ref import export_items
 from unified_state.settings import environment
-from unified_state.upkeep.exchange.export_history import export_history
 from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
 from unified_state.upkeep.exchange.import_history import Imported, check, import_file
+from unified_state.upkeep.history.archive_rows import everything
+from unified_state.upkeep.history.history_file import write_history
 
 
 def _find(paths: list[str]) -> list[tuple[str, bool]]:
@@ -117,7 +118,8 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
     if is_on_server:
         count = need("EXPORT_OF_TEAM")(context.workspace(create=False), path, environment())
     else:
-        count = export_history(context.reading(), path)
+        workspace = context.reading()
+        count = workspace.use(lambda archive: write_history(path, workspace.place.id or "", everything(archive)))
     context.say(f"{count:,} records are in {path}")
 
 
