@@ -24,7 +24,6 @@ FORMAT, VERSION = "unified-state history", 1
 _END = "end"
 _SURROGATES = "surrogatepass"  # a text may hold a lone surrogate, which must survive the round trip
 _LONGEST_LINE = 1 << 30
-_TARGET = "name a file in a folder of yours, on a disk with room"
 
 
 class Header(Record):
@@ -54,7 +53,7 @@ def write_history(
     is_odd = os.path.exists(path) and not os.path.isfile(path)  # a pipe or a device, which would be replaced
     if is_odd or not os.path.isdir(os.path.dirname(target)):
         message = f"{path} cannot be written: {'it is no file' if is_odd else 'there is no such folder'}"
-        raise StorageError(message, _TARGET)
+        raise StorageError(message, "name a file in a folder of yours, on a disk with room")
     digest, count = sha256(), -1  # the header is no record
 
     def lines() -> Iterator[bytes]:
@@ -65,12 +64,7 @@ def write_history(
             yield line
         yield _line({RECORD: _END, "records": count, "sha256": digest.hexdigest()})
 
-    try:
-        write_atomically(target, lines(), PRIVATE)
-    except StorageError as error:
-        if isinstance(error.__cause__, OSError):
-            error.hint = _TARGET
-        raise
+    write_atomically(target, lines(), PRIVATE)
     return count
 
 
@@ -100,8 +94,6 @@ def _line(value: dict[str, Any]) -> bytes:
 def _read(path: str, lines: Any) -> Iterator[Header | HistoryRecord]:
     digest, count, end = sha256(), 0, None
     for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b""), 1):
-        if line.endswith(b"\r\n"):
-            raise _damaged(path, "its line ends were changed")
         told = parse_object(line, _SURROGATES) or {}
         if end is not None or not told or not line.endswith(b"\n"):
             raise _damaged(path, f"line {number} is no line of a history")

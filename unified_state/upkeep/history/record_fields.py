@@ -8,7 +8,7 @@ the kind. Every object that is read is checked, whoever wrote it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from unified_state.lib.foreign_values import is_too_deep
 from unified_state.lib.record import Record
@@ -30,8 +30,6 @@ from unified_state.model.history_records import (
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
 from unified_state.model.scope import read_scope
 from unified_state.model.step import KINDS, Step
-
-R = TypeVar("R", bound=Record)
 
 # By the tables of the archive; all other fields are in `carried`.
 ARCHIVE_COLUMNS: dict[type[Record], tuple[str, ...]] = {
@@ -77,12 +75,6 @@ def fields_beside(record: Record, columns: dict[type[Record], tuple[str, ...]]) 
     return {name: value for name, value in telling_fields(record).items() if name not in columns[type(record)]}
 
 
-def field_types(kind: type[Record]) -> dict[str, str]:
-    """Return the annotations of a record's fields, as text."""
-    bases = [base.__dict__.get("__annotations__", {}) for base in reversed(kind.__mro__)]  # noqa: RUF063  # of each class alone
-    return {name: annotation for base in bases for name, annotation in base.items()}
-
-
 def to_object(record: HistoryRecord) -> dict[str, Any]:
     """Return the JSON object of a record."""
     kind = type(record)
@@ -96,12 +88,15 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
     if kind is None:
         message = f"there is no record {str(name)[:40]!r}"
         raise ValueError(message)
-    fields = {own: told[disk] for own, disk in kind.disk_names.items() if disk in told}
+    fields = {own: _checked(kind, own, told[disk]) for own, disk in kind.disk_names.items() if disk in told}
     newer = {disk: value for disk, value in told.items() if disk not in kind.disk_names.values() and disk != RECORD}
     if newer and UNKNOWN not in kind.disk_names:
         message = f"a {name} has no field {min(newer)!r}"
         raise ValueError(message)
-    record = checked_record(kind, fields, newer)
+    if missing := kind.required - fields.keys():
+        message = f"the field {kind.disk_names[min(missing)]!r} is missing"
+        raise ValueError(message)
+    record = kind(**fields | ({UNKNOWN: {**newer, **fields.get(UNKNOWN, {})}} if newer else {}))
     for own in sorted(_NEVER_EMPTY & kind.required):
         value = getattr(record, own)
         if not value or (isinstance(record, (StoredItem, StoredLink)) and value != well_formed(value)):
@@ -116,22 +111,14 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
     return _checked_body(record) if isinstance(record, StoredItem) else record
 
 
-def checked_record(kind: type[R], fields: dict[str, Any], newer: dict[str, Any]) -> R:
-    """Return the record of some fields, by their Python names. `newer` are the fields that this version does not know.
-
-    Raises ValueError with the reason. A field with a value of another type is never used.
-    """
-    types, known = field_types(kind), dict(fields)
-    for name, value in fields.items():
-        kind_of_value, _, rest = types[name].partition(" | ")
-        if kind_of_value.startswith("tuple") and isinstance(value, list):
-            known[name] = tuple(value)
-        if not (rest == "None" if value is None else _CHECKS.get(kind_of_value, _is_object)(known[name])):
-            raise _refused(kind.disk_names[name], value)
-    if missing := kind.required - known.keys():
-        message = f"the field {kind.disk_names[min(missing)]!r} is missing"
-        raise ValueError(message)
-    return kind(**known | ({UNKNOWN: {**newer, **known.get(UNKNOWN, {})}} if newer else {}))
+def _checked(kind: type[Record], name: str, value: Any) -> Any:
+    """Return the value of a field. Raises ValueError for one of another type."""
+    annotations = (base.__dict__.get("__annotations__", {}) for base in kind.__mro__)  # noqa: RUF063  # of each alone
+    of_value, _, rest = next(own[name] for own in annotations if name in own).partition(" | ")
+    known = tuple(value) if of_value.startswith("tuple") and isinstance(value, list) else value
+    if not (rest == "None" if value is None else _CHECKS.get(of_value, _is_object)(known)):
+        raise _refused(kind.disk_names[name], value)
+    return known
 
 
 def _refused(name: str, value: object) -> ValueError:
