@@ -153,12 +153,10 @@ def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
     folders = [os.path.join(data, name) for name in names if name.startswith(f"{PLUGIN}-")]
     known = next(filter(None, map(known_program, folders)), None)
     work = f"enabled, and {f'leaves the work to the hooks ({beside[0]})' if beside else 'runs the hooks'}"
-    if known is None:
-        return good("plugin", f"{work}; it has not looked for a program yet")
-    interpreter, root = known
-    version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r})")
+    interpreter, root = known or ("", "")
+    version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r})") if known else ("", "none")
     if problem:
-        return good("plugin", f"{work}; the program in {root} has gone, so it looks again")
+        return good("plugin", f"{work}; it looks for a program when a session starts")
     if version != __version__:
         told = f"{work}; it starts unified-state {version} of {root}, this is {__version__}"
         return bad("plugin", told, "update the one that is older")

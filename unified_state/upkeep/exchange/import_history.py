@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import root_at_worktree, session_number
@@ -28,7 +29,7 @@ from unified_state.upkeep.foreign.foreign_text import Tally
 from unified_state.upkeep.forget.forget_refs import apply_tombstones
 from unified_state.upkeep.history.archive_changes import append
 
-_AT_ONCE, _CHARACTERS_AT_ONCE = 1_000, 4_000_000  # hooks wait for one batch at most
+_AT_ONCE = 250  # records: hooks wait for one batch at most
 _WEIGHED = 10_000  # steps of a session
 
 
@@ -75,7 +76,8 @@ def import_file(
     def action(archive: Archive) -> tuple[Imported, set[str]]:
         judge, tally = Judge(archive, now, is_own=own, sets_apart=is_history and not own), Tally()
         importer = _Importer(archive, workspace.masker, judge)
-        for batch in _batches(_records(workspace, source, project, tally)):
+        records = _records(workspace, source, project, tally)
+        while batch := list(islice(records, _AT_ONCE)):
             importer.keep(batch)
         forgotten = importer.settle() if own else set()
         done = Imported(source.path, source.format, importer.records, importer.added, importer.proposed, importer.left)
@@ -99,7 +101,6 @@ class _Importer:
         self._archive, self._masker, self._judge = archive, masker, judge
         self._sessions: set[str] = set()
         self._tombstones: list[Tombstone] = []
-        self._was_masked = False
         self.records = self.added = self.proposed = self.left = 0
 
     def keep(self, batch: list[HistoryRecord]) -> None:
@@ -110,7 +111,6 @@ class _Importer:
         self._tombstones += [record for record in judged if isinstance(record, Tombstone)]
         kept = [record for record in judged if not isinstance(record, Tombstone)]
         items = [record for record in kept if isinstance(record, StoredItem)]
-        self._was_masked |= any(getattr(record, "masked_at", None) for record in kept)
         last = last_news(self._archive)
         added = append(self._archive, kept)
         # Old decisions from elsewhere are not news for active sessions.
@@ -126,23 +126,9 @@ class _Importer:
         """
         new, forgotten = apply_tombstones(self._archive, self._tombstones) if self._tombstones else (0, set())
         self.added += new
-        if self._was_masked:
-            tidy(self._archive)  # remove the masked bytes from every file
+        tidy(self._archive)  # remove what was masked from the index, if anything was
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:
             root_at_worktree(self._archive, number)
         rebuild_working_sets(self._archive, numbers, _WEIGHED)
         return forgotten
-
-
-def _batches(records: Iterator[HistoryRecord]) -> Iterator[list[HistoryRecord]]:
-    batch: list[HistoryRecord] = []
-    characters = 0
-    for record in records:
-        batch.append(record)
-        characters += len(record.text) if isinstance(record, StoredStep) else 0
-        if len(batch) >= _AT_ONCE or characters >= _CHARACTERS_AT_ONCE:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
