@@ -128,13 +128,6 @@ def test_a_fact_that_two_archives_captured_is_two_items_with_one_key(store: Arch
     assert find_item(store, "D2").uuid == item(2).uuid
 
 
-def test_what_came_with_a_step_goes_with_it(store: Archive) -> None:
-    step = StoredStep(uuid_of(90), 0, "prompt", NOW, "plain", session_id=SESSION, unknown={"note": "swordfish"})
-    append(store, [step])
-    forget_text(store, "plain", NOW)
-    assert store.rows("SELECT * FROM carried") == []
-
-
 def test_what_came_with_a_session_and_its_compactions_goes_with_it(store: Archive) -> None:
     came = {"title": "salmon"}
     append(store, [StoredSession("theirs", unknown=came), StoredCompaction("theirs", uuid_of(91), NOW, unknown=came)])
@@ -150,19 +143,3 @@ def test_what_a_session_was_given_back_goes_where_it_was_forgotten_elsewhere(sto
     keep_restore(store, Restore("n", session, None, "brief", NOW, None, "swordfish"))
     apply_tombstones(store, [Tombstone("session", SESSION, NOW)])
     assert store.rows("SELECT text FROM note") == store.rows("SELECT body FROM restore") == []
-
-
-def test_a_summary_that_is_forgotten_elsewhere_takes_the_quotes_of_its_items_along(
-    store: Archive, other: Archive
-) -> None:
-    store.run("UPDATE item SET compaction = 1, quote = 'so far', quote_hash = 'h' WHERE alias = 'D1'")
-    for record in everything(store):  # each on its own: batches are cut anywhere
-        append(other, [record])
-    apply_tombstones(other, [Tombstone("compaction", uuid_of(5), NOW)])
-    assert find_item(other, "D1").quote is None
-
-
-def test_a_step_that_is_forgotten_elsewhere_takes_the_quotes_of_its_items_along(store: Archive) -> None:
-    store.run("UPDATE item SET source_uuid = ?, quote = 'swordfish', quote_hash = 'h'", uuid_of(4))
-    apply_tombstones(store, [Tombstone("step", f"{uuid_of(4)}/0", NOW)])
-    assert (find_item(store, "D1").quote, find_item(store, "D1").quote_hash) == (None, None)

@@ -30,8 +30,7 @@ SELECT max(at) FROM step WHERE at <= ?1
 class Status(Record):
     """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970.
 
-    `later` are the active items that were
-    recorded at later commits than this checkout.
+    `later` are the active items that were recorded at later commits than this checkout.
     """
 
     repository: str
