@@ -26,7 +26,7 @@ from unified_state.model.history_records import (
     Tombstone,
 )
 from unified_state.model.item import CONSTRAINT, LedgerItem
-from unified_state.model.step import NOTICE, PROMPT, TOOL_CALL
+from unified_state.model.step import NOTICE, PROMPT
 from unified_state.secrets.masker import Masker
 from unified_state.upkeep.history.archive_rows import as_stored
 
@@ -137,38 +137,22 @@ def _item_of_others(item: StoredItem) -> StoredItem:
 
 def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
     """Return the record with the secrets masked in all its fields. A quote and its hash change together."""
-    changed = {
-        name: value
-        for name, present in record.as_dict().items()
-        if (value := _masked(name, present, record, masker)) != present
-    }
-    if "quote" in changed and isinstance(record, StoredItem):
-        changed["quote_hash"] = text_hash(changed["quote"])
-    return record.replace(**changed) if changed else record
+    fields = {name: _masked(value, masker) for name, value in record.as_dict().items() if name != "text"}
+    if isinstance(record, StoredStep):
+        fields["text"] = masker.step(record).text
+    if isinstance(record, StoredItem) and fields["quote"] != record.quote:
+        fields["quote_hash"] = text_hash(fields["quote"])
+    return record.replace(**fields)
 
 
-def _masked(name: str, value: Any, record: HistoryRecord, masker: Masker) -> Any:
+def _masked(value: Any, masker: Masker) -> Any:
     if isinstance(value, tuple):
-        return tuple(_masked(name, part, record, masker) for part in value)
+        return tuple(_masked(part, masker) for part in value)
     if isinstance(value, dict) and value:
         text = dump_json(value)
         clean = masker.json(text)
         return value if clean is text else parse_json(clean)
-    if not isinstance(value, str):
-        return value
-    if name != "text" or not isinstance(record, StoredStep):
-        return masker.id(value)
-    if record.kind == TOOL_CALL:
-        return masker.json(value) if value[:1] in {"{", "["} and _is_json(value) else masker.text(value)
-    return masker.typed(value) if record.kind in {PROMPT, NOTICE} else masker.text(value)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse_json(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return masker.id(value) if isinstance(value, str) else value
 
 
 def _kept(unknown: dict[str, Any], **fields: Any) -> dict[str, Any]:
