@@ -6,11 +6,11 @@ They are found as bytes (ESC, or the single character U+009B) and in the notatio
 
 from __future__ import annotations
 
-import re  # few texts have a sequence, and load this module
+import re
 from bisect import bisect_right
 
 # The grammar of ECMA-48.
-_SEQUENCE = re.compile(
+SEQUENCE = re.compile(
     rb"(?:(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e)\[|\x9b)[0-?]{0,62}[ -/]{0,62}[@-~]|\x1b[ -/]{0,62}[0-~]"
 )
 
@@ -21,11 +21,11 @@ class Shown:
     """
 
     def __init__(self, data: bytes) -> None:
-        found = [match.span() for match in _SEQUENCE.finditer(data)]
+        found = [match.span() for match in SEQUENCE.finditer(data)]
         starts = [0, *(end for _, end in found)]  # of each part that is shown, in the whole text
         parts = [data[start:end] for start, end in zip(starts, [*(start for start, _ in found), None], strict=True)]
         self.text = b"".join(parts)
-        self.blanked = _SEQUENCE.sub(lambda match: b" " * len(match[0]), data)
+        self.blanked = SEQUENCE.sub(lambda match: b" " * len(match[0]), data)
         self._starts, self._places = starts, [0]
         for part in parts[:-1]:
             self._places.append(self._places[-1] + len(part))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from unified_state.secrets.rules.control_sequences import SEQUENCE, Shown
 from unified_state.secrets.rules.secret_tokens import SHORTEST_RUN, Found, find_formats
 from unified_state.secrets.rules.secret_values import MASK_OPENING, trailing
 
@@ -16,9 +17,7 @@ _SHORTEST_TEXT = 8  # `pwd:abcd`
 _LONGEST_MASK = 80
 _LONGEST_LOOK = 10_000  # characters
 _PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
-_ESCAPE = b"\x1b"
 _CONTROL_INTRODUCER = b"\x9b"
-_WRITTEN = (b"u001b[", b"u001B[", b"x1b[", b"x1B[", b"033[", b"e[")  # behind a backslash
 _PROGRAMS = (b"set -", b"setenv ", *b"curl login mysql mariadb mongo redis-cli sshpass ldapsearch".split())
 _MASKED = ""  # the kind of a span that is already a mask
 
@@ -51,18 +50,6 @@ def _find_placed(data: bytes) -> list[Found]:
     from unified_state.secrets.rules.secret_commands import find_by_place
 
     return list(find_by_place(data))
-
-
-def _may_hold_sequences(data: bytes) -> bool:
-    """Return whether a terminal control sequence may begin in a text. Few texts need the full search.
-
-    The text is split at its backslashes once, since a search for each notation takes longer.
-    """
-    if _ESCAPE in data or _CONTROL_INTRODUCER in data:
-        return True
-    if b"\\" not in data or b"[" not in data:
-        return False
-    return any(part.startswith(_WRITTEN) for part in data.split(b"\\")[1:])
 
 
 def _as_bytes(text: str) -> bytes:
@@ -109,10 +96,8 @@ def _find_everywhere(data: bytes) -> list[Found]:
     If it has control sequences, it is searched with blanks in their place, and with the sequences removed. A token's
     first letter may end a sequence, so tokens are searched in the text itself too.
     """
-    if not _may_hold_sequences(data):
+    if not SEQUENCE.search(data):
         return _find_all(data)
-    from unified_state.secrets.rules.control_sequences import Shown
-
     shown = Shown(data)
     placed = [(*shown.place(start, end), kind) for start, end, kind in _find_all(shown.text)]
     return [*_find_all(shown.blanked), *placed, *find_formats(data)]

@@ -1,7 +1,6 @@
 """Secrets recognized by the name of their variable or field: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `?sig=…`.
 
-Names are ASCII bytes of letters, digits, `_` and `-`. A text (ASCII bytes, as `secret_tokens` explains) is split at
-each `=` and `:`, and each piece is checked for such a name at its end.
+Names are ASCII bytes of letters, digits, `_` and `-`, and so are texts, as `secret_tokens` explains.
 
 Invariant: only literals are secrets. Code (a call, a variable, a type), placeholders and prose are not masked, because
 recorded code with holes is worth little. So a quoted value counts as a literal, and so does one assigned to an
@@ -10,9 +9,9 @@ upper-case name as in a shell or an `.env` file. Any other value counts only if 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import accumulate, compress
 
 from unified_state.secrets.rules.secret_tokens import Found
 from unified_state.secrets.rules.secret_values import (
@@ -20,7 +19,6 @@ from unified_state.secrets.rules.secret_values import (
     LOWER,
     MASK_OPENING,
     UPPER,
-    blank_but,
     count_digits,
     is_dense,
     is_identifier,
@@ -61,27 +59,11 @@ _OTHERS = tuple(
 _OTHERS_IN_SNAKE_CASE = tuple(b"_" + name for name in _OTHERS)
 _OTHERS_IN_CAMEL_CASE = tuple(name.title().replace(b"_", b"") for name in _OTHERS)
 
-# The endings of all these names, and of HTTP credentials and signatures, after folding: letters in lower case, digits
-# and signs of a name as `_`, everything else except line ends as a blank. The short endings include the possible
-# character before them: none, a blank, a line end, or the last character of an escape.
-NAME_ENDS = frozenset(
-    (
-        *((b"_" + name)[-4:] for names in (*_KINDS.values(), _QUALIFIERS) for name in names),
-        *(bytes((before,)) + name for name in (b"pwd", b"sig") for before in b"_ \r\nabcdefnrt"),
-        *(b"pwd", b"pass", b"_key", b"ture", b"tion", b"_pat", b"auth", b"reds", b"ikey", b"okie"),
-    )
-)
-_OTHER_ENDS = tuple(b"pass pwd key pat auth creds cookie".split())
-# The last letters of each name without its signs and digits.
-_LAST_LETTERS = frozenset(name[-3:] for names in (*_KINDS.values(), _QUALIFIERS, _OTHER_ENDS) for name in names)
-
 
 @lru_cache(10_000)  # a long text repeats few names
 def kind_of_name(name: bytes) -> str | None:
     """Return the kind of secret that a variable, field, option or header of this name holds; None if it holds none."""
     squashed = name.translate(None, b"_-").lower().rstrip(DIGITS)
-    if squashed[-3:] not in _LAST_LETTERS:
-        return None
     lower = name.lower().lstrip(b"-")
     for qualifier in _QUALIFIERS:
         squashed = squashed.removesuffix(qualifier)
@@ -109,35 +91,29 @@ QUOTES = b"\"'`"
 _AFTER_NAME = SPACE + QUOTES + b"\\]"  # os.environ["TOKEN"] = …, \"token\": …
 _LONGEST_NAME = 120
 _SIGNATURES = (b"sig", b"signature")
-# Letters in lower case, other characters of a name as `_`, `:` as `=`, line ends unchanged, everything else blank:
-# `"API-KEY2" :` ends in `_key_ =`.
-_FOLDED = blank_but(UPPER + LOWER + DIGITS + b"_-=:\r\n", LOWER + LOWER + b"_" * 12 + b"==\r\n")
-_OUTCOME = b"pass"  # alone it is a test result in some outputs
-# For the start of an option, `--a`: dashes unchanged, all other characters of a name as `a`.
-_OPTIONS = blank_but(WORD, b"a" * (len(WORD) - 1) + b"-")
+# The last letters of a name, its digits and signs, and what may stand between it and an operator, in lower case.
+_ASSIGNED = re.compile(
+    rb"(?:word|sswd|rase|pass|pwd|cret|oken|tials?|key|pat|auth|reds|okie|sig|ture|tion)"
+    rb"(?:[\d_-]|" + b"|".join(_QUALIFIERS) + rb"){0,40}[ \t\"'`\\\]]{0,40}[=:]"
+)
+_OPTION = re.compile(rb"--\w[\w-]{0,117}")
 
 
 def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
-    """Yield the position after each assignment to the name of a secret, the name, and the kind of secret."""
-    if b"=" in data or b":" in data:
-        yield from _find_assignments(data)
-    yield from _find_options(data)
+    """Yield the position after each assignment to the name of a secret, the name, and the kind of secret.
 
-
-def _find_assignments(data: bytes) -> Iterator[tuple[int, bytes, str]]:
-    parts = data.translate(_FOLDED).split(b"=")
-    naming = set(filter(_may_end_in_name, set(parts)))  # checks each distinct piece once
-    ends = enumerate(accumulate(map(len, parts)) if naming else ())
-    for signs, end in compress(ends, map(naming.__contains__, parts)):
-        name, kind = secret_name(data[max(0, end + signs - _LONGEST_NAME) : end + signs])
+    Options of a command come last: `--password …`, or `"--password", "…"` in a list.
+    """
+    for match in _ASSIGNED.finditer(data.lower()):
+        at = match.end()
+        name, kind = secret_name(data[max(0, at - 1 - _LONGEST_NAME) : at - 1])
         if kind:
-            yield end + signs + 1, name, kind
-
-
-def _may_end_in_name(part: bytes) -> bool:
-    """Return whether a folded piece of text may end in the name of a secret."""
-    end = part.rstrip(b" _")[-5:]
-    return end[-4:] in NAME_ENDS and end.strip() != _OUTCOME
+            yield at, name, kind
+    for match in _OPTION.finditer(data):
+        option, at = kind_of_name(match[0]), match.end()
+        gap = leading(data[at : at + 8], SPACE + QUOTES + b"\\,") if option else b""
+        if option and gap and (b"," in gap or gap[0] in SPACE):
+            yield at + gap.find(b",") + 1, match[0], option
 
 
 def secret_name(head: bytes) -> tuple[bytes, str]:
@@ -158,24 +134,6 @@ def secret_name(head: bytes) -> tuple[bytes, str]:
         return name, "authorization"
     kind = "signature" if query and lower.endswith(_SIGNATURES) else kind_of_name(name) or ""
     return (b"?" + name if query else name), kind
-
-
-def _find_options(data: bytes) -> Iterator[tuple[int, bytes, str]]:
-    """Yield the options of a command: `--password …`, or `"--password", "…"` in a list.
-
-    `--password=…` is found as an assignment.
-    """
-    if b"-" not in data or b"--" not in data:
-        return
-    find = data.translate(_OPTIONS).find
-    start = find(b"--a")
-    while start >= 0:
-        name = leading(data[start : start + _LONGEST_NAME], WORD)
-        kind, at = kind_of_name(name), start + len(name)
-        gap = leading(data[at : at + 8], SPACE + QUOTES + b"\\,") if kind else b""
-        if kind and gap and (b"," in gap or gap[0] in SPACE):
-            yield at + gap.find(b",") + 1, name, kind
-        start = find(b"--a", at)
 
 
 _LONGEST_VALUE = 4096

@@ -9,7 +9,9 @@ in the bytes is an offset in the text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
 
 from unified_state.lib.package import package_path
 from unified_state.lib.read_files import SMALL_FILE, read_regular
@@ -20,7 +22,6 @@ from unified_state.secrets.rules.secret_values import (
     NAME,
     SETS,
     UPPER,
-    blank_but,
     is_issued,
     is_issued_in_capitals,
     leading,
@@ -32,8 +33,7 @@ Found = tuple[int, int, str]  # start and end of the secret, and its kind
 
 SHORTEST_RUN = 20
 
-_RUN_CHARACTERS = blank_but(NAME, b"x" * len(NAME))
-_RUN = b"x" * SHORTEST_RUN
+_RUN = re.compile(rb"[\w-]{20,}")
 _MARKS = frozenset(b".:~")  # these characters before a run require a closer look
 
 # English words that end like these prefixes: task-, disk-, weighs_, laughs_, calico-, TASK. After one of these letters
@@ -44,9 +44,6 @@ _WORD_ENDS = {b"sk-": b"aeiou", b"ghs": b"iu", b"ico": b"lxndrt", **{b"SK%c" % o
 _TELLING = (b"token", b"key", b"secret", b"password")
 _LONGEST_NAME = 8
 _BLOB = 16  # letters and digits before a prefix: no word is that long
-
-_rows: dict[bytes, list[Format]] = {}  # by prefix; read at the first text with a long run, because most hooks see none
-_dotted: list[bytes] = []  # prefixes after which the run begins
 
 
 def read_formats() -> list[Format]:
@@ -59,40 +56,25 @@ def read_formats() -> list[Format]:
     ]
 
 
-def _fill_tables() -> None:
+@cache
+def _rows() -> dict[bytes, list[Format]]:
+    """Return the forms by prefix."""
+    rows: dict[bytes, list[Format]] = {}
     for row in read_formats():
         for prefix in row[1]:
-            _rows.setdefault(prefix, []).append(row)
-    _dotted.extend(prefix for prefix in _rows if prefix[-1:] in (b".", b"~"))
+            rows.setdefault(prefix, []).append(row)
+    return rows
 
 
 def find_tokens(data: bytes) -> Iterator[Found]:
     """Yield the tokens in a text (ASCII bytes), in any order."""
-    shown = data.translate(_RUN_CHARACTERS)
-    if _RUN not in shown:
-        return
-    if not _rows:
-        _fill_tables()
-    runs, marked = _long_runs(data, shown)
-    joined = b" ".join(runs)
-    for prefix in filter(joined.__contains__, _rows):
+    runs = [match.span() for match in _RUN.finditer(data)]
+    joined = b" ".join({data[start:end] for start, end in runs})
+    for prefix in filter(joined.__contains__, _rows() if runs else ()):
         yield from _tokens_with(data, prefix)
-    for start in marked:
-        yield from _marked_tokens(data, start)
-
-
-def _long_runs(data: bytes, shown: bytes) -> tuple[set[bytes], list[int]]:
-    """Return the long runs of token characters, and the positions of those that follow a mark."""
-    runs, marked = set[bytes](), list[int]()
-    start = shown.find(_RUN)
-    while start >= 0:
-        end = shown.find(b" ", start + SHORTEST_RUN)
-        end = len(data) if end < 0 else end
-        runs.add(data[start:end])
+    for start, _ in runs:
         if start and data[start - 1] in _MARKS:
-            marked.append(start)
-        start = shown.find(_RUN, end)
-    return runs, marked
+            yield from _marked_tokens(data, start)
 
 
 def _tokens_with(data: bytes, prefix: bytes) -> Iterator[Found]:
@@ -112,7 +94,7 @@ def _token_at(data: bytes, at: int, prefix: bytes) -> Found | None:
     if _ends_word(data, at, prefix) or _is_in_blob(data, at, prefix):
         return None
     start = at + len(prefix)
-    for kind, _, characters, least, most in _rows[prefix]:
+    for kind, _, characters, least, most in _rows()[prefix]:
         body = leading(data[start : start + most + 1], characters)
         if len(body) > most and body[most:] in (b"-", b"_", b".", b"="):
             body = body[:most]  # the separator after it is not part of the token
@@ -157,7 +139,7 @@ def _is_jwt(token: bytes) -> bool:
 def _marked_tokens(data: bytes, start: int) -> Iterator[Found]:
     """Yield the tokens with a long run at `start`, after a mark."""
     head = data[max(0, start - 12) : start]
-    prefix = max((prefix for prefix in _dotted if head.endswith(prefix)), key=len, default=b"")
+    prefix = max((one for one in _rows() if one[-1:] in b".~" and head.endswith(one)), key=len, default=b"")
     if prefix:
         found = _token_at(data, start - len(prefix), prefix)
         if found:
