@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.transcripts import blocks, find_transcripts, is_conversation, parse, read_lines
 from unified_state import prune_messages
-from unified_state.context.messages.prune_messages import message_tokens
+from unified_state.context.messages.prune_messages import CutText, message_tokens
 
 Message = dict[str, Any]
 RULES: dict[str, Mapping[str, Any] | None] = {
@@ -67,11 +67,15 @@ def conversation(lines: Sequence[str]) -> list[Message]:
     return messages
 
 
+def _refs(texts: Sequence[CutText]) -> list[str]:
+    return ["0123456789abcdef"] * len(texts)
+
+
 def play(messages: Sequence[Message], options: Mapping[str, Any] | None) -> Sent:
     """All requests of a session by one rule."""
     sent, before = Sent(), list[Message]()
     for end in (position + 1 for position, message in enumerate(messages) if message["role"] == "user"):
-        request = list(messages[:end]) if options is None else prune_messages(messages[:end], None, **options)
+        request = list(messages[:end]) if options is None else prune_messages(messages[:end], _refs, **options)
         same = next((at for at, (old, new) in enumerate(zip(before, request, strict=False)) if old != new), len(before))
         tokens = list(map(message_tokens, request))
         read, written = sum(tokens[:same]), sum(tokens[same:])

@@ -9,7 +9,6 @@ sent stays unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import accumulate, compress
 from typing import Any, TypeVar
 
@@ -103,39 +102,34 @@ def _tool_result(block: Any, change: Change) -> Any:
 
 
 KEEP_TURNS, START_TOKENS, CHARACTERS = 4, 20_000, 80  # defaults of the seed system
-MARKER = "[earlier context pruned: {characters} characters, recall {ref}]"
-LONGEST_REF = 40
-_REF, _COUNT = "{ref}", "{characters}"
-_LONGEST_COUNT = 15
-_HASH_DIGITS = 16
+_MARKER = "[earlier context pruned: {characters} characters, recall {ref}]"
+_LONGEST_REF, _LONGEST_COUNT = "x" * 40, "x" * 15
 
 
 def prune_messages(
     messages: Sequence[Message],
-    keep: Keep | None,
+    keep: Keep,
     *,
     keep_turns: int = KEEP_TURNS,
     start_tokens: int = START_TOKENS,
     characters: int = CHARACTERS,
-    marker: str = MARKER,
     step_tokens: int | None = None,
 ) -> list[Message]:
     """Return the messages with old texts cut, if they have more than `start_tokens` tokens. The given list does not
     change.
 
-    Texts of the user, the assistant and tools keep their first `characters` characters, followed by the `marker`. The
+    Texts of the user, the assistant and tools keep their first `characters` characters, followed by a marker. The
     last `keep_turns` turns stay whole, and so do the prompt that is being answered and the last answer. A turn is a
     user message (or a message with a tool's results) and its answer. Blocks other than text never change.
 
     `keep` receives the texts before they are cut and returns a ref of at most 40 characters for each.
-    `MessageArchive.keep` archives them, so that `recall` returns them. A text with an empty ref stays whole. Pass None
-    if you store the messages yourself. The refs are then the first 16 digits of each text's SHA-256.
+    `MessageArchive.keep` archives them, so that `recall` returns them. A text with an empty ref stays whole.
 
     Without `step_tokens` the cut moves with every turn, with it only when that saves this many tokens. Call it with the
     whole list, or with its last result and the new messages, each time with the same options.
     """
-    _check(keep_turns, start_tokens, characters, marker, step_tokens)
-    form = _Form(characters, marker)
+    _check(keep_turns, start_tokens, characters, step_tokens)
+    form = _Form(characters)
     weights = [form.weigh(message) for message in messages]
     cuts = list(_possible_cuts(messages, keep_turns))
     if step_tokens:
@@ -168,15 +162,14 @@ class _Cut(Record):
 class _Form:
     """The form of a cut text. Only a text longer than every such form is cut, so no text is cut twice."""
 
-    def __init__(self, characters: int, marker: str) -> None:
+    def __init__(self, characters: int) -> None:
         self._characters = characters
-        self._marker = marker
-        self._longest = characters + 1 + len(self._marked("x" * LONGEST_REF, "x" * _LONGEST_COUNT))
+        self._longest = characters + 1 + len(_MARKER.format(ref=_LONGEST_REF, characters=_LONGEST_COUNT))
 
     def weigh(self, message: Any) -> _Weight:
         """Return the tokens of a message, and the tokens that its cut saves with any refs."""
         texts = [found.text for found in self.long_texts(message)]
-        savings = [estimate_tokens(text) - estimate_tokens(self._of(text, "x" * LONGEST_REF)) for text in texts]
+        savings = [estimate_tokens(text) - estimate_tokens(self._of(text, _LONGEST_REF)) for text in texts]
         return _Weight(message_tokens(message), sum(max(0, saving) for saving in savings))
 
     def long_texts(self, message: Any) -> list[CutText]:
@@ -204,13 +197,10 @@ class _Form:
         return len(text) > self._longest
 
     def _of(self, text: str, ref: str) -> str:
-        return f"{cut(text.strip(), self._characters)}\n{self._marked(ref, f'{len(text):,}')}"
-
-    def _marked(self, ref: str, count: str) -> str:
-        return self._marker.replace(_COUNT, count).replace(_REF, ref)
+        return f"{cut(text.strip(), self._characters)}\n{_MARKER.format(ref=ref, characters=f'{len(text):,}')}"
 
 
-def _check(keep_turns: int, start_tokens: int, characters: int, marker: str, step_tokens: int | None) -> None:
+def _check(keep_turns: int, start_tokens: int, characters: int, step_tokens: int | None) -> None:
     least = {"keep_turns": (keep_turns, 1), "start_tokens": (start_tokens, 0), "characters": (characters, 0)}
     if step_tokens is not None:
         least["step_tokens"] = (step_tokens, 1)
@@ -218,9 +208,6 @@ def _check(keep_turns: int, start_tokens: int, characters: int, marker: str, ste
         if value < at_least:
             message = f"{name} is {value}"
             raise UsageError(message, f"it is at least {at_least}")
-    if _REF not in marker:
-        message = f"the marker {marker[:60]!r} has no {_REF}"
-        raise UsageError(message, "a marker says under which ref the text can be had again")
 
 
 def _possible_cuts(messages: Sequence[Any], keep_turns: int) -> Iterator[_Cut]:
@@ -256,19 +243,15 @@ def _in_steps(weights: Sequence[_Weight], cuts: Sequence[_Cut], start_tokens: in
     return now
 
 
-def _refs(texts: Sequence[CutText], keep: Keep | None) -> list[str]:
+def _refs(texts: Sequence[CutText], keep: Keep) -> list[str]:
     if not texts:
         return []
-    refs = [_content_hash(found.text) for found in texts] if keep is None else list(keep(texts))
+    refs = list(keep(texts))
     if len(refs) != len(texts):
         message = f"`keep` was given {len(texts)} texts and gave {len(refs)} refs"
         raise UsageError(message, "it gives one for each, in their order")
     for ref in refs:
-        if len(ref) > LONGEST_REF or not (ref.isascii() and ref.isprintable()):
+        if len(ref) > len(_LONGEST_REF) or not (ref.isascii() and ref.isprintable()):
             message = f"`keep` gave the ref {ref[:60]!r}"
-            raise UsageError(message, f"a ref is at most {LONGEST_REF} printable ASCII characters")
+            raise UsageError(message, f"a ref is at most {len(_LONGEST_REF)} printable ASCII characters")
     return refs
-
-
-def _content_hash(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_DIGITS]

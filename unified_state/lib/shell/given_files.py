@@ -6,8 +6,6 @@ Only names that stand in the line are found. Where `find` has a test of names, i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_line import SimpleCommand, program_name, unescaped
 
@@ -108,27 +106,14 @@ def _echoed(words: list[str]) -> str:
 
 
 def _formatted(words: list[str]) -> str:
-    """Return what `printf` prints for its format and its arguments. The format repeats as long as there are some."""
-    form, values = "".join(words[:1]), words[1:]
-    if form in {"--", "-v"}:
-        return _formatted(words[1:]) if form == "--" else ""
-    pieces = list(_pieces(form))
-    takes = sum(1 for piece in pieces if piece is None)
-    text = ""
-    for begin in range(0, max(1, len(values)), takes or max(1, len(values))):
-        left = iter(values[begin : begin + takes])
-        text += "".join(next(left, "") if piece is None else piece for piece in pieces)
+    """Return what `printf` prints, with a line for each argument that its format has no `%s` for."""
+    if words[:1] == ["-v"]:
+        return ""
+    words = words[words[:1] == ["--"] :]
+    text = _with_escapes("".join(words[:1]))
+    for value in words[1:]:
+        text = text.replace("%s", value, 1) if "%s" in text else f"{text}\n{value}"
     return text
-
-
-def _pieces(form: str) -> Iterator[str | None]:
-    """Yield the texts of a format, and None for each argument."""
-    parts = form.replace("%%", "\0").split("%")
-    yield _with_escapes(parts[0]).replace("\0", "%")
-    for part in parts[1:]:
-        rest = part.lstrip("-+ #0123456789.*l")
-        yield None
-        yield _with_escapes(rest[1:]).replace("\0", "%")
 
 
 def _with_escapes(text: str) -> str:

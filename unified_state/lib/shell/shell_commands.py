@@ -67,25 +67,20 @@ _OPENINGS = {"if", "while"}  # the command follows these words
 _NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "set"}
 _SHOWING = {"ack", "awk", "cat", "curl", "diff", "find", "gh", "git", "grep", "head", "jq", "less", "ls", "rg", "sed"}
 _SHOWING |= {"strings", "tail", "tree", "wc"}
-_WORDS_LOOKED_AT = 6
 
 
 def only_prints(command: str) -> bool:
     """Return whether a command only shows content, so that errors in its output are not its own."""
-    return all(map(shows, _parts(command)))
+    for part in simple_commands(command):
+        program = next((word for word in part if "=" not in word and word not in _OPENINGS), "echo")
+        if program not in _NO_PROGRAMS and not shows([program]):
+            return False
+    return True
 
 
 def shows(words: list[str]) -> bool:
     """Return whether a simple command only shows content."""
     return words[0].rsplit("/", 1)[-1] in _SHOWING
-
-
-def _parts(command: str) -> Iterator[list[str]]:
-    """Yield the first two words of each simple command, without keywords and assignments."""
-    for part in simple_commands(command):
-        words = [word for word in part[:_WORDS_LOOKED_AT] if "=" not in word and word not in _OPENINGS]
-        if words and words[0] not in _NO_PROGRAMS:
-            yield words[:2]
 
 
 _KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "while"}
