@@ -6,15 +6,16 @@ ends a quoted string. Invariant: a mask is never masked again and only secrets c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from unified_state.secrets.rules.control_sequences import SEQUENCE, Shown
 from unified_state.secrets.rules.secret_tokens import SHORTEST_RUN, Found, find_formats
-from unified_state.secrets.rules.secret_values import MASK_OPENING, trailing
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
-_LONGEST_MASK = 80
+# With the dots before a mask, over which a token in front would have extended.
+_MASK = re.compile(rb"\.{0,8}\[MASKED [A-Za-z0-9-]{1,70} [A-Za-z0-9]{1,70}\]")
 _LONGEST_LOOK = 10_000  # characters
 _PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
 _CONTROL_INTRODUCER = b"\x9b"
@@ -169,16 +170,7 @@ def _mask_found(text: str, found: list[Found], tag: Callable[[str], str]) -> str
 
 
 def _find_masks(data: bytes) -> Iterator[Found]:
-    at = data.find(MASK_OPENING)
-    while at >= 0:
-        inside = at + len(MASK_OPENING)
-        kind, _, rest = data[inside : inside + _LONGEST_MASK].partition(b" ")
-        tag, closing, _ = rest.partition(b"]")
-        if closing and kind.replace(b"-", b"").isalnum() and tag.isalnum():
-            # dots before the mask, over which a token in front would have extended
-            dots = len(trailing(data[max(0, at - 8) : at], b"."))
-            yield at - dots, inside + len(kind) + len(tag) + 2, _MASKED
-        at = data.find(MASK_OPENING, inside)
+    return ((*match.span(), _MASKED) for match in _MASK.finditer(data))
 
 
 def _disjoint(found: list[Found]) -> list[Found]:
@@ -198,22 +190,10 @@ def _disjoint(found: list[Found]) -> list[Found]:
     return [group for group in groups if group[2]]
 
 
-_OPEN, _CLOSE = "<private>", "</private>"
-_TO_LOWER = {
-    upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)
-}  # unlike lower(), it never changes the length
 HIDDEN = "[private: not kept]"
+_PRIVATE = re.compile("<private>.*?(?:</private>|\\Z)", re.ASCII | re.DOTALL | re.IGNORECASE)
 
 
 def hide_private(text: str) -> str:
     """Return the prompt without the text between private tags. An unclosed tag hides the rest of the prompt."""
-    if not any(_OPEN in text[at : at + _PIECE + len(_OPEN)].lower() for at in range(0, len(text), _PIECE)):
-        return text
-    folded = text.translate(_TO_LOWER)
-    kept = []
-    position = 0
-    while (begin := folded.find(_OPEN, position)) >= 0:
-        kept += [text[position:begin], HIDDEN]
-        end = folded.find(_CLOSE, begin)
-        position = len(text) if end < 0 else end + len(_CLOSE)
-    return "".join([*kept, text[position:]]) if kept else text
+    return _PRIVATE.sub(HIDDEN, text)

@@ -5,8 +5,6 @@ Lines that name a place (`limiter.py:12: undefined: bucket`) are first, because 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from unified_state.lib.identifiers import is_file
 from unified_state.lib.shell.shell_commands import only_prints
 from unified_state.lib.text import cut, one_line
@@ -14,16 +12,7 @@ from unified_state.lib.text import cut, one_line
 _MOST, _MOST_LOCATED = 3, 2
 _SHORTEST, _LONGEST = 12, 200  # characters
 _LONGEST_PLACE = 200
-_TRACES = (
-    "FAIL",
-    "rror",
-    "ERROR",
-    "panic:",
-    "fatal:",
-    "xception: ",
-    "not ok",
-    "\nE   ",
-)  # cheap search before each line is checked
+_TRACES = ("FAIL", "rror", "ERROR", "panic:", "fatal:", "xception: ", "not ok")
 _STARTS = ("--- FAIL", "FAIL", "ERROR", "error[", "error ", "panic:", "fatal:", "E   ", "not ok")
 _MARKS = ("Error:", "error:", "Exception: ", ": error ", " FAILED")
 # A client's answers in place of an output. They mean that nothing ran.
@@ -44,14 +33,15 @@ def failing_lines(end: str, command: str, *, is_error: bool) -> list[str]:
     """
     if not end or end.startswith(_NOT_RUN) or (command and not is_error and only_prints(command)):
         return []
-    found = [line.lstrip() for line in _lines_with(_TRACES, end)]
-    located = [line for line in _lines_with((": ",), end) if names_place(line.lstrip())] if found or is_error else []
-    by_place = list({line.lstrip().partition(": ")[0]: line for line in reversed(located)}.values())[::-1]
+    lines = [line.lstrip() for line in end.split("\n")]
+    found = [line for line in lines if line.startswith("E   ") or any(trace in line for trace in _TRACES)]
+    located = [line for line in lines if ": " in line and names_place(line)] if found or is_error else []
+    by_place = list({line.partition(": ")[0]: line for line in reversed(located)}.values())[::-1]
     others = list(filter(_tells_of_failure, found))
-    lines = [*by_place[:_MOST_LOCATED], *others[:1], *by_place[_MOST_LOCATED:], *others[1:]]
-    if is_error and not lines:
-        lines = [end[end.rfind("\n") + 1 :]]
-    distinct = dict.fromkeys(cut(one_line(line), _LONGEST) for line in lines)
+    told = [*by_place[:_MOST_LOCATED], *others[:1], *by_place[_MOST_LOCATED:], *others[1:]]
+    if is_error and not told:
+        told = lines[-1:]
+    distinct = dict.fromkeys(cut(one_line(line), _LONGEST) for line in told)
     return [line for line in distinct if len(line) >= _SHORTEST][:_MOST]
 
 
@@ -60,19 +50,6 @@ def names_place(line: str) -> bool:
     path, _, rest = line[:_LONGEST_PLACE].partition(":")
     number, colon, _ = rest.partition(":")
     return number.isdigit() and bool(colon) and is_file(path)
-
-
-def _lines_with(words: Iterable[str], text: str) -> list[str]:
-    """Return the lines of a text that contain one of the words, in order."""
-    ends: dict[int, int] = {}
-    for word in words:
-        position = text.find(word)
-        while position >= 0:
-            end = text.find("\n", position + 1)
-            end = len(text) if end < 0 else end
-            ends[text.rfind("\n", 0, position + 1) + 1] = end
-            position = text.find(word, end)
-    return [text[start:end] for start, end in sorted(ends.items())]
 
 
 def _tells_of_failure(line: str) -> bool:

@@ -47,6 +47,7 @@ _END_SIGNS = ".!;\n\u3002\uff01\uff1b"
 _BULLETS = set("-*\u2022+0123456789")
 _LEAST_WORDS, _MOST_LINES, _LONGEST_PARAGRAPH = 3, 8, 2_000
 _CHARACTERS_OF_A_WORD = 2  # in Chinese and Japanese
+_TAG = re.compile(r"<([^\W\d_][\w:-]*)(?=[> \n/])")
 _MOST_TAGS = 200  # distinct tags in a prompt; people never write more
 
 
@@ -133,9 +134,9 @@ def _outside_tags(text: str) -> Iterator[str]:
     early.
     """
     begin = at = 0
-    closings: dict[str, int] = {"": -1}
-    while (at := text.find("<", at)) >= 0:
-        name = _tag_name(text, at)
+    closings: dict[str, int] = {}
+    while tag := _TAG.search(text, at):
+        at, name = tag.start(), tag[1]
         close = closings[name] if name in closings else closings.setdefault(name, text.rfind(f"</{name}>"))
         if close > at:
             yield text[begin:at]
@@ -146,14 +147,6 @@ def _outside_tags(text: str) -> Iterator[str]:
         else:
             at += 1
     yield text[begin:]
-
-
-def _tag_name(text: str, at: int) -> str:
-    """Return the name of the tag that opens at a position, or "" if none does."""
-    end = at + 1
-    while end < len(text) and (text[end].isalnum() or text[end] in "-_:"):
-        end += 1
-    return text[at + 1 : end] if text[end : end + 1] in (">", " ", "\n", "/") and text[at + 1].isalpha() else ""
 
 
 def _outside_quotes(text: str) -> Iterator[str]:
