@@ -77,5 +77,5 @@ def test_the_clients_list_of_hooks_has_rows_that_a_person_can_tell_apart(scenari
     assert len({event for event, _ in rows}) == 10
     assert [event for event, below in rows if below.count("[Local]") > 1] == ["SessionStart"]
     assert "python" not in screen.partition("Hooks")[2]  # the client cuts long paths
-    assert "unified-state: check enforced rules" in detail
+    assert "unified-state: check-rules" in detail
     assert re.search(r"unified-state-hook check-rules\s", detail)

@@ -72,23 +72,12 @@ def done_compactions(archive: Archive, session: int) -> list[tuple[int, int, int
 
 
 def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
-    """Return the sizes at which the client compacted automatically: in this session, or else with this window."""
-    newest = "ORDER BY id DESC LIMIT ?"
-    own = archive.rows(
-        "SELECT pre_tokens FROM compaction WHERE session = ? AND trigger = 'auto' AND pre_tokens BETWEEN 1 AND ? "
-        + newest,
-        session,
-        window,
-        _MOST_SEEN,
+    """Return the sizes at which the client compacted automatically: in this session first, and with such a window."""
+    query = (
+        "SELECT pre_tokens FROM compaction WHERE trigger = 'auto' AND pre_tokens BETWEEN ?1 / 2 AND ?1 "
+        "ORDER BY session = ?2 DESC, id DESC LIMIT ?3"
     )
-    others = own or archive.rows(
-        "SELECT pre_tokens FROM compaction WHERE trigger = 'auto' AND pre_tokens BETWEEN 1 AND ? "
-        "AND session IN (SELECT session FROM context WHERE window = ?) " + newest,
-        window,
-        window,
-        _MOST_SEEN,
-    )
-    return [tokens for (tokens,) in others]
+    return [tokens for (tokens,) in archive.rows(query, window, session, _MOST_SEEN)]
 
 
 def transcript_of(archive: Archive, session: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.model.constraint import ALL_TOOLS, TOOL_EVENT
-from unified_state.model.hook_event import CHECK_WORD, HOOK_WORDS, PARTS, TIMEOUTS, TOOL_TIMEOUT
+from unified_state.model.hook_event import HOOK_WORDS, PARTS, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir
 
 HookGroups = dict[str, list[dict[str, Any]]]
@@ -30,20 +30,6 @@ QUOTE = "'\\''"  # as the shell has it between quotes
 WORDS = {f"unified_state.interfaces.{module}": word for word, module in HOOK_WORDS.items()}
 MARKS = (HOOK_MODULE, LAUNCHER)  # a settings file with a hook of ours has one of them
 OUTPUT_EVENT = "PostToolUse"
-# What each handler does, as `/hooks` lists it. The client cuts commands after some 60 characters, before the event.
-_DEEDS = {
-    "SessionStart brief": "give back the state",
-    "SessionStart working_set": "give back files, commands and turns",
-    "UserPromptSubmit": "archive before the prompt",
-    "Stop": "archive the turn",
-    "SubagentStart": "choose facts for the subagent",
-    "SubagentStop": "archive the subagent",
-    "PreCompact": "save before the compaction",
-    "PostCompact": "keep the summary",
-    "SessionEnd": "archive the rest",
-    CHECK_WORD: "check enforced rules",
-    "shorten": "shorten a long output",
-}
 LONG_OUTPUTS = "Bash|Grep|Glob|WebFetch|Agent|Task|mcp__.*"  # outputs of other tools are never shortened
 # Garbage collection never pays off in a hook, which ends first. A prompt is 5 % faster without it.
 BEGIN = "import gc,sys;gc.set_threshold(100000);"
@@ -61,7 +47,7 @@ def hook_groups(data_dir: str, launcher: str = "") -> HookGroups:
     command = _hook_words(HOOK_MODULE, launcher)
 
     def handler(event: str, part: str) -> dict[str, Any]:
-        return _handler(command, [event, part], data_dir, TIMEOUTS[event], _DEEDS[f"{event} {part}".rstrip()])
+        return _handler(command, [event, part], data_dir, TIMEOUTS[event], f"{event} {part}".rstrip())
 
     return {event: [{"hooks": [handler(event, part) for part in parts[event]]}] for event in TIMEOUTS}
 
@@ -81,7 +67,7 @@ def output_hook_group(level: str, data_dir: str, launcher: str = "") -> dict[str
 
 def _tool_handler(module: str, words: list[str], data_dir: str, launcher: str) -> dict[str, Any]:
     """Return the handler of a hook before or after tool calls."""
-    return _handler(_hook_words(module, launcher), words, data_dir, TOOL_TIMEOUT, _DEEDS[WORDS[module]])
+    return _handler(_hook_words(module, launcher), words, data_dir, TOOL_TIMEOUT, WORDS[module])
 
 
 def plugin_hooks() -> dict[str, Any]:
@@ -98,10 +84,10 @@ def plugin_hooks() -> dict[str, Any]:
     return {"description": "The working memory of a coding agent that survives compaction", "hooks": groups}
 
 
-def _handler(command: list[str], words: list[str], data_dir: str, timeout: int, deed: str) -> dict[str, Any]:
+def _handler(command: list[str], words: list[str], data_dir: str, timeout: int, name: str) -> dict[str, Any]:
     """Return a handler that runs a command of ours with these arguments, without empty ones at the end.
 
-    The client lists it by what it does.
+    The client lists it by this name, because it cuts commands after some 60 characters, before the event.
     """
     words = [*words, "" if data_dir == default_data_dir() else data_dir]
     while words and not words[-1]:
@@ -112,7 +98,7 @@ def _handler(command: list[str], words: list[str], data_dir: str, timeout: int, 
         "command": program,
         "args": [*arguments, *words],
         "timeout": timeout,
-        "statusMessage": f"unified-state: {deed}",
+        "statusMessage": f"unified-state: {name}",
     }
 
 
