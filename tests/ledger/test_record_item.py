@@ -13,14 +13,10 @@ from tests.terminal import call_at_terminal
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.ledger.correct_item import close
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.item_table import find_item, insert_item, link_items, list_items
-from unified_state.ledger.record_item import (
-    Author,
-    record_item,
-    resolve,
-    supersede,
-)
+from unified_state.ledger.record_item import Author, record_item, supersede
 from unified_state.lib.times import new_uuid
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
@@ -45,7 +41,7 @@ class Recorder:
         return record_item(self.archive, kind, whole, AUTHOR, mask=self.masker.text, now=now, supersedes=supersedes)
 
     def resolve(self, ref: str, resolution: str = "8080") -> LedgerItem:
-        return resolve(self.archive, ref, resolution, AUTHOR, mask=self.masker.text, now=NOW + 5)
+        return close(self.archive, ref, resolution, AUTHOR, mask=self.masker.text, now=NOW + 5)
 
 
 @pytest.fixture
@@ -108,7 +104,7 @@ def test_only_another_decision_takes_its_place(archive: Archive, record: Recorde
     record()
     record(CONSTRAINT)
     with pytest.raises((UsageError, NotFoundError), match=message):
-        supersede(archive, "D1", by, AUTHOR, now=NOW)
+        supersede(archive, "D1", by, AUTHOR, mask=str, now=NOW)
     assert find_item(archive, "D1").status == "active"
 
 

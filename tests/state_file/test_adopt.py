@@ -15,9 +15,10 @@ from tests.builders import NOW
 from unified_state.archive.archive import Archive
 from unified_state.archive.session_work import add_notes, change_work, replace_todos
 from unified_state.archive.sessions import touch_session
+from unified_state.ledger.correct_item import close
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.item_table import forget_item, list_items
-from unified_state.ledger.record_item import Author, record_item, resolve
+from unified_state.ledger.record_item import Author, record_item
 from unified_state.ledger.waiting_notes import waiting_notes
 from unified_state.lib.record import disk_value
 from unified_state.model.constraint import USER_SAID
@@ -88,7 +89,7 @@ def test_a_file_that_is_older_than_a_resolution_does_not_open_the_question_again
     adopted: Callable[[], int], place: Place, archive: Archive, masker: Masker
 ) -> None:
     older = read(place)
-    resolve(archive, "Q1", "8080", Author(origin=USER_SAID), mask=masker.text, now=NOW)
+    close(archive, "Q1", "8080", Author(origin=USER_SAID), mask=masker.text, now=NOW)
     rewrite(place, {**older, "timestamp": "2026-01-01T00:00:00.000Z"})
     assert adopted() == 0
     assert read(place)["openQuestions"][0]["resolution"] == "8080"

@@ -7,11 +7,10 @@ in it. Call its functions in the transaction of the change.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.lib.json_text import dump_json, parse_json
-from unified_state.lib.record import Record
+from unified_state.lib.record import Record, disk_value
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
 
@@ -30,8 +29,8 @@ class ItemChange(Record):
     """The change of one item. `before` is None for an item that the change recorded."""
 
     uuid: str
-    before: dict[str, str | None] | None
     after: dict[str, str | None]
+    before: dict[str, str | None] | None = None
 
     def is_still(self, item: LedgerItem) -> bool:
         """Return whether the item is as the change left it."""
@@ -44,8 +43,8 @@ class LoggedChange(Record):
     verb: str
     at: str
     origin: str
-    session_id: str | None
     items: tuple[ItemChange, ...]
+    session_id: str | None = None
 
 
 def note_change(
@@ -55,18 +54,16 @@ def note_change(
 
     An acceptance of what was added in the same moment, by an edit of a proposal, is one change with the addition.
     """
-    entries = _entries(archive)
-    changed: dict[str, list[Any]] = {}
+    log = read_log(archive)
+    changed: dict[str, ItemChange] = {}
     for before, after in pairs:
         known = changed.get(after.uuid)
-        first = known[1] if known else None if before is None else _state(before)
-        changed[after.uuid] = [after.uuid, first, _state(after)]
-    newest = entries[-1] if entries and verb == ACCEPTS else {}
-    if (newest.get("verb"), newest.get("at")) == (ADDS, at) and (added := newest["items"][0][0]) in changed:
-        entries.pop()
-        changed[added][1] = None
-    items = list(changed.values())
-    _write(archive, [*entries, {"verb": verb, "at": at, "origin": origin, "session": session_id, "items": items}])
+        first = known.before if known else None if before is None else _state(before)
+        changed[after.uuid] = ItemChange(after.uuid, _state(after), first)
+    if log and (log[-1].verb, log[-1].at, verb) == (ADDS, at, ACCEPTS) and (added := log[-1].items[0].uuid) in changed:
+        log.pop()
+        changed[added] = changed[added].replace(before=None)
+    _write(archive, [*log, LoggedChange(verb, at, origin, tuple(changed.values()), session_id)])
 
 
 def _state(item: LedgerItem) -> dict[str, str | None]:
@@ -87,31 +84,19 @@ def newest_change(archive: Archive, origin: str, session_id: str | None) -> Logg
 
 def drop_change(archive: Archive, change: LoggedChange) -> None:
     """Remove a change from the log."""
-    _write(archive, [entry for entry in _entries(archive) if _read(entry) != change])
+    _write(archive, [one for one in read_log(archive) if one != change])
 
 
 def read_log(archive: Archive) -> list[LoggedChange]:
-    """Return the changes in the log, the oldest first."""
+    """Return the changes in the log, the oldest first; none if it is damaged."""
     try:
-        return [_read(entry) for entry in _entries(archive)]
-    except (ValueError, KeyError, TypeError):  # damaged: there is nothing to take back
+        return [
+            LoggedChange.from_disk({**one, "items": [ItemChange.from_disk(item) for item in one["items"]]})
+            for one in parse_json(archive.meta(_LOG) or "[]")
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError):
         return []
 
 
-def _read(entry: dict[str, Any]) -> LoggedChange:
-    items = tuple(ItemChange(uuid, before and {**before}, {**after}) for uuid, before, after in entry["items"])
-    return LoggedChange(entry["verb"], entry["at"], entry["origin"], entry["session"], items)
-
-
-def _entries(archive: Archive) -> list[dict[str, Any]]:
-    """Return the changes as they are stored, the oldest first."""
-    try:
-        entries = parse_json(archive.meta(_LOG) or "[]")
-    except ValueError:
-        return []
-    is_sound = isinstance(entries, list) and all(isinstance(one, dict) and one.get("items") for one in entries)
-    return entries if is_sound else []
-
-
-def _write(archive: Archive, entries: list[dict[str, Any]]) -> None:
-    archive.set_meta(_LOG, dump_json(entries[-_MOST:]))
+def _write(archive: Archive, log: list[LoggedChange]) -> None:
+    archive.set_meta(_LOG, dump_json(disk_value(log[-_MOST:])))

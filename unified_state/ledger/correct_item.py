@@ -1,4 +1,4 @@
-"""Corrections: an item gets other words, is dropped, closed or reopened, or becomes the user's word.
+"""Corrections: an item gets other words, is dropped, closed, lifted or reopened, or becomes the user's word.
 
 Nothing is overwritten or deleted: a new item takes the place of an edited one, and a dropped one stays in the ledger as
 `dismissed`. Invariant: a program only proposes to change what the user said, a constraint, or a proposal. The user at a
@@ -11,7 +11,7 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotAtGateError, UsageError
-from unified_state.ledger.change_log import CLOSES, DROPS, REOPENS, note_change
+from unified_state.ledger.change_log import CLOSES, DROPS, LIFTS, REOPENS, note_change
 from unified_state.ledger.decide_proposal import accept, changed_by
 from unified_state.ledger.gate import pass_gate, pass_gate_for
 from unified_state.ledger.item_table import (
@@ -24,11 +24,20 @@ from unified_state.ledger.item_table import (
     selected_items,
     update_item,
 )
-from unified_state.ledger.record_item import Author, Mask, checked, propose_end, record_item
-from unified_state.ledger.rules.short_item import may_decide
+from unified_state.ledger.record_item import LONGEST_TEXT, Author, Mask, checked, of_kind, record_item
+from unified_state.ledger.rules.short_item import main_text, may_decide
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import INFERRED, USER_SAID
-from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
+from unified_state.model.item import (
+    ATTEMPT,
+    CONSTRAINT,
+    DECISION,
+    EVIDENCE,
+    MAIN_FIELDS,
+    OTHER_FIELDS,
+    QUESTION,
+    LedgerItem,
+)
 from unified_state.model.scope import enforcement_of
 
 _ENFORCEMENT = ("scope", "mode")
@@ -59,55 +68,81 @@ def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *,
 
 
 def drop(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int, why: str = "") -> LedgerItem:
-    """Drop an item and return it: it is neither restored nor shown in the state file, and stays in the ledger.
-
-    Where only the user may, record a proposal to drop it and raise NotAtGateError.
-    """
+    """Drop an item and return it: it is neither restored nor shown in the state file, and stays in the ledger."""
     item = _holding(archive, ref)
+    _pass_gate(archive, item, author, "drops", mask=mask, now=now)
+    with archive.transaction():
+        item = _holding(archive, item.uuid)
+        resolution = checked("why", why, mask) if why else "dropped"
+        told = {"dropped": True} if item.status == ACTIVE else {}
+        return _end(archive, item, (DROPS, DISMISSED), author, now, resolution=resolution, **told)
+
+
+def lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Lift a constraint and return it. It leaves the state file and stays in the ledger."""
+    constraint = _in_force(archive, ref)
+    _pass_gate(archive, constraint, author, "lifts", mask=mask, now=now)
+    with archive.transaction():
+        constraint = _in_force(archive, ref)
+        return _end(archive, constraint, (LIFTS, RESOLVED), author, now, resolution="lifted by the user")
+
+
+def close(
+    archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int, kind: str | None = None
+) -> LedgerItem:
+    """Close a question with its answer, or evidence or an attempt that is settled, and return it. Only a question stays
+    in the state file. With a `kind` no other is closed.
+    """
+    with archive.transaction():
+        item = find_item(archive, ref) if kind is None else of_kind(find_item(archive, ref), kind)
+        if item.kind != QUESTION:
+            item, resolution = _settled(archive, item, author), resolution or "closed"
+        resolution = checked("resolution", resolution, mask)
+        return _end(archive, item, (CLOSES, RESOLVED), author, now, resolution=resolution)
+
+
+def _settled(archive: Archive, item: LedgerItem, author: Author) -> LedgerItem:
+    """Return evidence or an attempt that its author may close. Raises UsageError."""
+    item = _holding(archive, item.uuid)
+    if item.kind not in (EVIDENCE, ATTEMPT):
+        message = f"{item.alias} is a {item.kind}, which is not closed"
+        raise UsageError(message, f"`unified-state drop {item.alias}` takes it out of the state")
+    if item.status == PROPOSED and not may_decide(author.origin):
+        message = f"only the user decides on {item.alias}, which is proposed"
+        raise UsageError(message, "`unified-state inbox` lists what waits for them")
+    return item
+
+
+def _end(archive: Archive, item: LedgerItem, end: tuple[str, str], author: Author, now: int, **told: Any) -> LedgerItem:
+    """Return an item with what is told of its end: the verb of the change, and its status from now on."""
+    (verb, status), at = end, to_text(now)
+    gone = None if item.kind == QUESTION and status == RESOLVED else at
+    body = {**item.body, **told, "resolvedAt": at}
+    ended = item.replace(status=status, body=body, changed_at=at, paged_out_at=gone, estimate=None)
+    update_item(archive, ended)
+    note_change(archive, verb, author.origin, author.session_id, [(item, ended)], at)
+    return ended
+
+
+def _pass_gate(archive: Archive, item: LedgerItem, author: Author, verb: str, *, mask: Mask, now: int) -> None:
+    """Pass the gate where only the user may end an item. Otherwise record a proposal to end it, and raise
+    NotAtGateError.
+    """
     try:
         if not _may_change(item, author):
-            pass_gate(author.origin, f"drops {item.alias}")
-        pass_gate_for([item], author.origin, "drops")
+            pass_gate(author.origin, f"{verb} {item.alias}")
+        pass_gate_for([item], author.origin, verb)
     except NotAtGateError as error:
         if item.status == ACTIVE:
             proposal = propose_end(archive, item, author, mask=mask, now=now)
-            error.hint += f" (`unified-state inbox accept {proposal.alias}` drops it too)"
+            error.hint += f" (`unified-state inbox accept {proposal.alias}` {verb} it too)"
         raise
-    at = to_text(now)
-    with archive.transaction():
-        item = _holding(archive, item.uuid)
-        told: dict[str, Any] = {"resolution": checked("why", why, mask) if why else "dropped", "resolvedAt": at}
-        if item.status == ACTIVE:
-            told["dropped"] = True
-        change = {"status": DISMISSED, "changed_at": at, "paged_out_at": at, "estimate": None}
-        dropped = item.replace(body={**item.body, **told}, **change)
-        update_item(archive, dropped)
-        note_change(archive, DROPS, author.origin, author.session_id, [(item, dropped)], at)
-    return dropped
 
 
-def close(archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
-    """Close evidence or an attempt that is settled, and return it. It leaves the state file and stays in the ledger."""
-    at, resolution = to_text(now), checked("resolution", resolution, mask) if resolution else "closed"
-    with archive.transaction():
-        item = _holding(archive, ref)
-        if item.kind not in (EVIDENCE, ATTEMPT):
-            message = f"{item.alias} is a {item.kind}, which is not closed"
-            raise UsageError(message, f"`unified-state drop {item.alias}` takes it out of the state")
-        if item.status == PROPOSED and not may_decide(author.origin):
-            message = f"only the user decides on {item.alias}, which is proposed"
-            raise UsageError(message, "`unified-state inbox` lists what waits for them")
-        body = {**item.body, "resolution": resolution, "resolvedAt": at}
-        closed = item.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
-        update_item(archive, closed)
-        note_change(archive, CLOSES, author.origin, author.session_id, [(item, closed)], at)
-    return closed
-
-
-def reopen(archive: Archive, ref: str, author: Author, *, now: int) -> LedgerItem:
+def reopen(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:  # noqa: ARG001
     """Reopen an item that was closed, lifted, dropped or rejected, and return it. A rejected one waits again."""
     item = _ended(archive, ref)
-    if not _may_reopen(item, author) or item.kind == CONSTRAINT:
+    if item.kind == CONSTRAINT or (author.origin != USER_SAID and item.status != RESOLVED):
         pass_gate(author.origin, f"reopens {item.alias}")
     at = to_text(now)
     with archive.transaction():
@@ -146,14 +181,44 @@ def propose(
     There is at most one.
     """
     body = {name: checked(name, value, mask) for name, value in body.items()}
-    for (uuid,) in archive.rows(
-        "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", older.uuid
-    ):
-        known = find_item(archive, uuid)
-        if (known.status, known.kind, known.body) == (PROPOSED, older.kind, body):
+    for known in _proposals_for(archive, older):
+        if (known.kind, known.body) == (older.kind, body):
             return known
     changed = [older.uuid, *(item.uuid for item in changed_by(archive, older))]
     return record_item(archive, older.kind, body, author, mask=mask, now=now, proposed_for=changed)
+
+
+def _proposals_for(archive: Archive, item: LedgerItem) -> list[LedgerItem]:
+    """Return the proposals to change or end an item."""
+    links = "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'"
+    return selected_items(archive, f"WHERE status = ? AND uuid IN ({links}) ORDER BY id", PROPOSED, item.uuid)
+
+
+def propose_lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Return the proposal to lift a constraint."""
+    return propose_end(archive, _in_force(archive, ref), author, mask=mask, now=now)
+
+
+def propose_end(archive: Archive, item: LedgerItem, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+    """Return the proposal to lift a constraint or to drop another item: a decision that supersedes it once accepted.
+    There is at most one.
+    """
+    done = "lifted" if item.kind == CONSTRAINT else "dropped"
+    text = mask(f"{_end_of(item)}{main_text(item)}"[:LONGEST_TEXT])
+    for known in _proposals_for(archive, item):
+        if main_text(known) == text:
+            return known
+    body = {"decision": text, "rationale": f"the {item.kind} was to be {done}, and not by the user", "reversible": True}
+    return record_item(archive, DECISION, body, author, mask=mask, now=now, proposed_for=[item.uuid])
+
+
+def is_end_of(proposal: LedgerItem, item: LedgerItem) -> bool:
+    """Return whether a proposal only lifts or drops an item, and puts nothing in its place."""
+    return proposal.kind == DECISION and main_text(proposal).startswith(_end_of(item))
+
+
+def _end_of(item: LedgerItem) -> str:
+    return f"{'Lift' if item.kind == CONSTRAINT else 'Drop'} {item.alias}: "
 
 
 def _may_change(item: LedgerItem, author: Author) -> bool:
@@ -164,9 +229,13 @@ def _may_change(item: LedgerItem, author: Author) -> bool:
     return author.origin == USER_SAID or is_models
 
 
-def _may_reopen(item: LedgerItem, author: Author) -> bool:
-    """Return whether an author may reopen an item. What the user dropped or rejected stays so for a program."""
-    return author.origin == USER_SAID or item.status == RESOLVED
+def _in_force(archive: Archive, ref: str) -> LedgerItem:
+    """Return a constraint that holds or is proposed. Raises UsageError for another item."""
+    constraint = of_kind(find_item(archive, ref), CONSTRAINT)
+    if constraint.status not in (ACTIVE, PROPOSED):
+        message = f"{constraint.alias} is already {constraint.status}"
+        raise UsageError(message, "`unified-state constraint list` shows those that hold")
+    return constraint
 
 
 def _holding(archive: Archive, ref: str) -> LedgerItem:

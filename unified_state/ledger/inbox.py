@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
+from unified_state.ledger.correct_item import is_end_of
 from unified_state.ledger.decide_proposal import changed_by
 from unified_state.ledger.explain_item import place_of
 from unified_state.ledger.item_table import PROPOSED, list_items
-from unified_state.ledger.record_item import is_end_of
 from unified_state.lib.record import Record
 from unified_state.model.item import CONSTRAINT, LedgerItem
 

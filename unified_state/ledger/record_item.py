@@ -1,4 +1,4 @@
-"""Changes of the ledger: an item is recorded, superseded, resolved or lifted.
+"""Changes of the ledger: an item is recorded, or superseded by another.
 
 Each is durable when its function returns, and `undo` takes it back. A new item is linked to those that say the same;
 nothing is merged.
@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.errors import NotAtGateError, UsageError
-from unified_state.ledger.change_log import ADDS, CLOSES, LIFTS, REPLACES, note_change
+from unified_state.errors import UsageError
+from unified_state.ledger.change_log import ADDS, REPLACES, note_change
 from unified_state.ledger.item_table import (
     ACTIVE,
     PROPOSED,
-    RESOLVED,
     SUPERSEDED,
     find_item,
     insert_item,
@@ -31,7 +30,7 @@ from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import new_uuid, to_text
-from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, EVIDENCE, MAIN_FIELDS, QUESTION, LedgerItem
+from unified_state.model.item import ALIAS_LETTERS, DECISION, EVIDENCE, MAIN_FIELDS, LedgerItem
 
 Mask = Callable[[str], str]  # returns the text without its secrets
 
@@ -148,7 +147,7 @@ def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> d
     return {**versions, **file_versions(author.worktree, found, now)}
 
 
-def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) -> LedgerItem:
+def supersede(archive: Archive, ref: str, by: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:  # noqa: ARG001
     """Mark a decision as superseded by another recorded one, and return the other one."""
     with archive.transaction():
         older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
@@ -170,18 +169,6 @@ def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -
     return replaced
 
 
-def resolve(archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
-    """Close an open question with its answer, and return it."""
-    resolution = checked("resolution", resolution, mask)
-    with archive.transaction():
-        question = of_kind(find_item(archive, ref), QUESTION)
-        body = {**question.body, "resolution": resolution, "resolvedAt": to_text(now)}
-        changed = question.replace(status=RESOLVED, body=body, changed_at=to_text(now), estimate=None)
-        update_item(archive, changed)
-        note_change(archive, CLOSES, author.origin, author.session_id, [(question, changed)], to_text(now))
-    return changed
-
-
 def _current(item: LedgerItem, kind: str) -> LedgerItem:
     if of_kind(item, kind).status == SUPERSEDED:
         message = f"{item.alias} is already superseded"
@@ -194,64 +181,6 @@ def of_kind(item: LedgerItem, kind: str) -> LedgerItem:
         message = f"{item.alias} is a {item.kind}, not a {kind}"
         raise UsageError(message, f"{kind}s have refs such as {ALIAS_LETTERS[kind]}1")
     return item
-
-
-def lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
-    """Lift a constraint and return it. It leaves the state file and stays in the ledger.
-
-    If the author is not the user, record a proposal to lift it and raise NotAtGateError.
-    """
-    from unified_state.ledger.gate import pass_gate_for
-
-    constraint = in_force(archive, ref)
-    try:
-        pass_gate_for([constraint], author.origin, "lifts")
-    except NotAtGateError as error:
-        proposal = propose_end(archive, constraint, author, mask=mask, now=now)
-        error.hint += f" (`unified-state inbox accept {proposal.alias}` lifts it too)"
-        raise
-    with archive.transaction():
-        constraint = in_force(archive, ref)
-        at = to_text(now)
-        body = {**constraint.body, "resolution": "lifted by the user", "resolvedAt": at}
-        changed = constraint.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None)
-        update_item(archive, changed)
-        note_change(archive, LIFTS, author.origin, author.session_id, [(constraint, changed)], at)
-    return changed
-
-
-def in_force(archive: Archive, ref: str) -> LedgerItem:
-    """Return a constraint that holds or is proposed. Raises UsageError for another item."""
-    constraint = of_kind(find_item(archive, ref), CONSTRAINT)
-    if constraint.status not in (ACTIVE, PROPOSED):
-        message = f"{constraint.alias} is already {constraint.status}"
-        raise UsageError(message, "`unified-state constraint list` shows those that hold")
-    return constraint
-
-
-def propose_end(archive: Archive, item: LedgerItem, author: Author, *, mask: Mask, now: int) -> LedgerItem:
-    """Return the proposal to lift a constraint or to drop another item: a decision that supersedes it once accepted.
-    There is at most one.
-    """
-    done = "lifted" if item.kind == CONSTRAINT else "dropped"
-    text = mask(f"{_end_of(item)}{main_text(item)}"[:LONGEST_TEXT])
-    for (uuid,) in archive.rows(
-        "SELECT from_uuid FROM item_link WHERE to_uuid = ? AND relation = 'changes'", item.uuid
-    ):
-        known = find_item(archive, uuid)
-        if known.status == PROPOSED and main_text(known) == text:
-            return known
-    body = {"decision": text, "rationale": f"the {item.kind} was to be {done}, and not by the user", "reversible": True}
-    return record_item(archive, DECISION, body, author, mask=mask, now=now, proposed_for=[item.uuid])
-
-
-def is_end_of(proposal: LedgerItem, item: LedgerItem) -> bool:
-    """Return whether a proposal only lifts or drops an item, and puts nothing in its place."""
-    return proposal.kind == DECISION and main_text(proposal).startswith(_end_of(item))
-
-
-def _end_of(item: LedgerItem) -> str:
-    return f"{'Lift' if item.kind == CONSTRAINT else 'Drop'} {item.alias}: "
 
 
 def checked(name: str, value: Any, mask: Mask) -> Any:

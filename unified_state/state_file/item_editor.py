@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict, Unpack
 
+from unified_state.ledger.correct_item import close, drop, edit, propose_accept, propose_lift, reopen
 from unified_state.ledger.rules.short_item import short_form
 from unified_state.model.checked_calls import CheckedCalls
 from unified_state.model.item import Decision, Entry
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.state_file.writer.correct_state import (
-    close_item,
-    drop_item,
-    edit_item,
-    propose_accepting,
-    propose_lifting,
-    reopen_item,
-    undo_newest,
-)
+from unified_state.state_file.writer.correct_state import correct, undo_newest
 
 
 class Changes(TypedDict, total=False):
@@ -51,21 +44,21 @@ class ItemEditor(CheckedCalls):
         A change of a constraint, of a proposal, or of what the user said is only proposed: its status is "proposed",
         and the older item holds until the user accepts.
         """
-        return edit_item(self._workspace, item_id, dict(changes))
+        return correct(self._workspace, edit, item_id, dict(changes))
 
     def drop(self, item_id: str, why: str = "") -> Entry:
         """Drop an item: it stays in the archive, and is restored no more. Only the user drops constraints, proposals,
         and what the user said: then this raises, and a proposal waits for the user.
         """
-        return drop_item(self._workspace, item_id, why)
+        return correct(self._workspace, drop, item_id, why=why)
 
     def close(self, item_id: str, resolution: str = "") -> Entry:
         """Close a question with its answer, or evidence or an attempt that is settled."""
-        return close_item(self._workspace, item_id, resolution)
+        return correct(self._workspace, close, item_id, resolution)
 
     def reopen(self, item_id: str) -> Entry:
         """Reopen an item that was closed. Only the user reopens what the user dropped or lifted."""
-        return reopen_item(self._workspace, item_id)
+        return correct(self._workspace, reopen, item_id)
 
     def undo(self) -> list[Entry]:
         """Take back the newest change that a program of this session made: what it added, edited, dropped or closed.
@@ -75,10 +68,10 @@ class ItemEditor(CheckedCalls):
 
     def propose_lift(self, constraint_id: str) -> Decision:
         """Propose to lift a constraint. It holds until the user accepts."""
-        proposal = propose_lifting(self._workspace, constraint_id)
+        proposal = correct(self._workspace, propose_lift, constraint_id)
         assert isinstance(proposal, Decision)  # noqa: S101  # a proposal to lift is a decision
         return proposal
 
     def propose_accept(self, item_id: str) -> Entry:
         """Propose to make an item the user's word, so that it binds."""
-        return propose_accepting(self._workspace, item_id)
+        return correct(self._workspace, propose_accept, item_id)

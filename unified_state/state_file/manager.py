@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from unified_state.errors import UsageError
+from unified_state.ledger.correct_item import close
 from unified_state.ledger.item_table import PROPOSED, list_items
 from unified_state.ledger.rules.short_item import short_form
 from unified_state.lib.record import Limits
@@ -31,7 +32,7 @@ from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace, open_workspace
 from unified_state.state_file.item_editor import ItemEditor
 from unified_state.state_file.past_reader import PastReader
-from unified_state.state_file.writer.correct_state import resolve_question
+from unified_state.state_file.writer.correct_state import correct
 from unified_state.state_file.writer.record_state import add_item
 from unified_state.state_file.writer.save_state import change_work_item, load, save
 from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
@@ -224,7 +225,7 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
 
     def resolve_question(self, question_id: str, resolution: str) -> OpenQuestion:
         """Close an open question with its resolution."""
-        return _as(OpenQuestion, resolve_question(self._workspace, question_id, resolution))
+        return _as(OpenQuestion, correct(self._workspace, close, question_id, resolution, kind=QUESTION))
 
     def add_evidence(
         self,

@@ -19,7 +19,7 @@ from unified_state.interfaces.cli.main import run
 from unified_state.ledger.correct_item import close, drop, edit, reopen
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.item_table import find_item, update_item
-from unified_state.ledger.record_item import Author, record_item, resolve
+from unified_state.ledger.record_item import Author, record_item
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION
@@ -45,14 +45,14 @@ def told(archive: Archive, masker: Masker, project: Path) -> Archive:
     }
     for hour, (kind, body) in enumerate(record.items(), 1):
         record_item(archive, kind, body, USER, mask=masker.text, now=at(hour))
-    resolve(archive, "Q1", "Port 8080", USER, mask=masker.text, now=at(5))
+    close(archive, "Q1", "Port 8080", USER, mask=masker.text, now=at(5))
     edit(archive, "D1", {"decision": "Use SQLite 3"}, USER, mask=masker.text, now=at(6))
     rule = find_item(archive, "C1")
     lifted = {**rule.body, "resolution": "lifted by the user", "resolvedAt": to_text(at(7))}  # as at a terminal
     update_item(archive, rule.replace(status="resolved", body=lifted, changed_at=to_text(at(7))))
     close(archive, "A1", "it works now", USER, mask=masker.text, now=at(8))
     drop(archive, "D2", USER, mask=masker.text, now=at(9), why="a typo")
-    reopen(archive, "D2", USER, now=at(10))
+    reopen(archive, "D2", USER, mask=masker.text, now=at(10))
     return archive
 
 
@@ -111,9 +111,9 @@ def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker:
     body = {"question": "Which cap?", "context": "the API", "priority": "low"}
     record_item(archive, QUESTION, body, USER, mask=masker.text, now=at(1))
     for hour, cap in ((2, "60 s"), (4, "30 s"), (6, "10 s")):
-        resolve(archive, "Q1", cap, USER, mask=masker.text, now=at(hour))
+        close(archive, "Q1", cap, USER, mask=masker.text, now=at(hour))
         if hour < 6:
-            reopen(archive, "Q1", USER, now=at(hour + 1))
+            reopen(archive, "Q1", USER, mask=masker.text, now=at(hour + 1))
     found = [(one.time, one.verb, one.detail) for one in history_of(archive, "Q1")]
     assert found == [
         (at(1), "recorded", ""),
@@ -163,7 +163,7 @@ def test_who_closed_a_question_is_told_by_the_call_that_did(
     keep(
         prompt(60, "8080"), answer(61, call("c1", "Bash", command=command)), result(62, "c1", "Q1"), prompt(90, "go on")
     )
-    resolve(archive, "Q1", "Port 8080", AGENT, mask=masker.text, now=NOW + 61_500)
+    close(archive, "Q1", "Port 8080", AGENT, mask=masker.text, now=NOW + 61_500)
     first, last = history_of(archive, "Q1")
     assert (first.turn, last.turn, last.verb) == ("T1", "T2", "answered")
     assert (last.origin, last.session_id) == ("inferred", SESSION)
@@ -181,7 +181,7 @@ def test_a_turn_of_another_session_that_names_the_item_is_not_told_as_its_author
     for author in (AGENT, USER):
         body = {"question": "Which port?", "context": "x", "priority": "low"}
         item = record_item(archive, QUESTION, body, AGENT, mask=masker.text, now=NOW)
-        resolve(archive, item.alias, "Port 8080", author, mask=masker.text, now=NOW + 62_000)
+        close(archive, item.alias, "Port 8080", author, mask=masker.text, now=NOW + 62_000)
     assert [history_of(archive, ref)[-1].turn for ref in ("Q1", "Q2")] == ["T1", None]
 
 

@@ -6,18 +6,11 @@ from collections.abc import Callable, Mapping
 
 from unified_state.errors import UsageError
 from unified_state.extras.viewer.open_projects import Project
+from unified_state.ledger.correct_item import close, drop, edit, reopen
 from unified_state.ledger.item_table import find_item
 from unified_state.model.item import MAIN_FIELDS, Entry
 from unified_state.project.workspace.workspace import WRITER_SECONDS, Workspace
-from unified_state.state_file.writer.correct_state import (
-    close_item,
-    decide_proposals,
-    drop_item,
-    edit_item,
-    lift_constraint,
-    reopen_item,
-    undo_newest,
-)
+from unified_state.state_file.writer.correct_state import correct, decide_proposals, lift_constraint, undo_newest
 
 Fields = Mapping[str, str]
 
@@ -47,17 +40,17 @@ def _edited(workspace: Workspace, ref: str, fields: Fields) -> str:
     names = {MAIN_FIELDS[item.kind], *item.body} & fields.keys()
     changes = {name: fields[name].replace("\r\n", "\n").rstrip("\n") for name in names}
     changed = {name: text for name, text in changes.items() if text != str(item.body.get(name) or "")}
-    return edit_item(workspace, ref, changed).id if changed else ref
+    return correct(workspace, edit, ref, changed).id if changed else ref
 
 
 # What each verb does with an item. It returns the item that holds now.
 _VERBS: dict[str, Callable[[Workspace, str, Fields], Entry]] = {
     "accept": lambda workspace, ref, _: decide_proposals(workspace, [ref], accepted=True)[0],
-    "close": lambda workspace, ref, fields: close_item(workspace, ref, fields.get("text", "")),
-    "drop": lambda workspace, ref, fields: drop_item(workspace, ref, fields.get("why", "")),
+    "close": lambda workspace, ref, fields: correct(workspace, close, ref, fields.get("text", "")),
+    "drop": lambda workspace, ref, fields: correct(workspace, drop, ref, why=fields.get("why", "")),
     "lift": lambda workspace, ref, _: lift_constraint(workspace, ref),
     "reject": lambda workspace, ref, fields: decide_proposals(
         workspace, [ref], accepted=False, why=fields.get("why", "")
     )[0],
-    "reopen": lambda workspace, ref, _: reopen_item(workspace, ref),
+    "reopen": lambda workspace, ref, _: correct(workspace, reopen, ref),
 }

@@ -17,6 +17,7 @@ from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.extension import hook, need
 from unified_state.interfaces.mcp.server_project import Project, visible_value
 from unified_state.interfaces.mcp.tool_pages import changes_page, paged, state_page, text_page, turn_page
+from unified_state.ledger.correct_item import close
 from unified_state.ledger.explain_item import explain
 from unified_state.ledger.item_table import ACTIVE
 from unified_state.lib.excerpts import page_of_entries
@@ -31,7 +32,7 @@ from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.settings import environment
 from unified_state.state_file.manager import UnifiedStateManager
-from unified_state.state_file.writer.correct_state import close_item
+from unified_state.state_file.writer.correct_state import correct
 from unified_state.state_file.writer.record_state import add_item
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -240,7 +241,7 @@ class RecordingTools:
     ) -> dict[str, Any]:
         """Close an open question with its answer, or evidence or an attempt that is settled."""
         notes: list[str] = []
-        entry = close_item(self._project.recording(notes.append), id, resolution)
+        entry = correct(self._project.recording(notes.append), close, id, resolution)
         return {**disk_value(entry), "notes": notes}
 
     @tool(SETS)

@@ -70,9 +70,10 @@ def _add_decision(context: Context, arguments: Namespace) -> None:
 
 def _supersede(context: Context, arguments: Namespace) -> None:
     if arguments.by is not None:
-        from unified_state.state_file.writer.correct_state import supersede_decision
+        from unified_state.ledger.record_item import supersede
+        from unified_state.state_file.writer.correct_state import correct
 
-        return _show(context, supersede_decision(context.workspace(create=True), arguments.id, arguments.by))
+        return _show(context, correct(context.workspace(create=True), supersede, arguments.id, arguments.by))
     if arguments.rationale is None:
         message = "there is no rationale"
         raise UsageError(message, "give --rationale, or --by with a decision that is recorded already")
@@ -103,16 +104,19 @@ def _add_question(context: Context, arguments: Namespace) -> None:
 
 
 def _resolve(context: Context, arguments: Namespace) -> None:
-    from unified_state.state_file.writer.correct_state import resolve_question
+    from unified_state.ledger.correct_item import close
+    from unified_state.state_file.writer.correct_state import correct
 
-    _show(context, resolve_question(context.workspace(create=True), arguments.id, _text(arguments.text)))
+    entry = correct(context.workspace(create=True), close, arguments.id, _text(arguments.text), kind=QUESTION)
+    _show(context, entry)
 
 
 def _close(context: Context, arguments: Namespace) -> None:
-    from unified_state.state_file.writer.correct_state import close_item
+    from unified_state.ledger.correct_item import close
+    from unified_state.state_file.writer.correct_state import correct
 
     text = "" if arguments.text is None else _text(arguments.text)
-    _show(context, close_item(context.changing(), arguments.ref, text))
+    _show(context, correct(context.changing(), close, arguments.ref, text))
 
 
 def _add_evidence(context: Context, arguments: Namespace) -> None:
@@ -137,11 +141,12 @@ def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> lis
 
 
 def _edit(context: Context, arguments: Namespace) -> None:
-    from unified_state.state_file.writer.correct_state import edit_item
+    from unified_state.ledger.correct_item import edit
+    from unified_state.state_file.writer.correct_state import correct
 
     workspace = context.changing()
     older = workspace.use(lambda archive: find_item(archive, arguments.ref))
-    entry = edit_item(workspace, older.alias, _changes(arguments, MAIN_FIELDS[older.kind]))
+    entry = correct(workspace, edit, older.alias, _changes(arguments, MAIN_FIELDS[older.kind]))
     if entry.id == older.alias:
         context.say(f"{entry.id} says so already")
     elif entry.status == PROPOSED and older.kind == CONSTRAINT:
@@ -172,15 +177,17 @@ def _changes(arguments: Namespace, main_field: str) -> dict[str, Any]:
 
 
 def _drop(context: Context, arguments: Namespace) -> None:
-    from unified_state.state_file.writer.correct_state import drop_item
+    from unified_state.ledger.correct_item import drop
+    from unified_state.state_file.writer.correct_state import correct
 
-    _show(context, drop_item(context.changing(), arguments.ref, arguments.why or ""))
+    _show(context, correct(context.changing(), drop, arguments.ref, why=arguments.why or ""))
 
 
 def _reopen(context: Context, arguments: Namespace) -> None:
-    from unified_state.state_file.writer.correct_state import reopen_item
+    from unified_state.ledger.correct_item import reopen
+    from unified_state.state_file.writer.correct_state import correct
 
-    _show(context, reopen_item(context.changing(), arguments.ref))
+    _show(context, correct(context.changing(), reopen, arguments.ref))
 
 
 def _undo(context: Context, _arguments: Namespace) -> None:
