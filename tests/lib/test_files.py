@@ -220,7 +220,7 @@ for _ in range(20):
 @pytest.fixture(params=[True, False], ids=["flock", "filelock"])
 def implementation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the platform's own call, and as where there is none."""
-    monkeypatch.setattr(lock, "_HAS_FLOCK", request.param)
+    monkeypatch.setattr(FileLock, "uses_filelock", not request.param)
 
 
 @pytest.mark.usefixtures("implementation")
@@ -243,7 +243,7 @@ def test_a_lock_is_free_after_an_error(tmp_path: Path) -> None:
 def test_both_ways_of_locking_know_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(tmp_path / "file.lock")
     with FileLock(path, 0):
-        monkeypatch.setattr(lock, "_HAS_FLOCK", False)
+        monkeypatch.setattr(FileLock, "uses_filelock", True)
         with pytest.raises(StorageError, match="stayed locked"), FileLock(path, 0.02):
             pytest.fail("it was given twice")
 
@@ -286,6 +286,7 @@ def test_a_file_system_that_knows_no_locks_is_an_error(tmp_path: Path, monkeypat
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(lock, "flock", refuse)
+    monkeypatch.setattr(FileLock, "uses_filelock", False)
     with (
         pytest.raises(StorageError, match="whether its file system knows locks"),
         FileLock(str(tmp_path / "a.lock"), 0),
@@ -300,4 +301,4 @@ def test_a_platform_without_flock_uses_filelock(monkeypatch: pytest.MonkeyPatch)
     assert spec.loader is not None
     fresh = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fresh)
-    assert fresh._HAS_FLOCK is False
+    assert fresh.FileLock.uses_filelock is True

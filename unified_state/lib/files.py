@@ -230,8 +230,11 @@ _PAUSE = 0.005  # seconds between two tries; a lock is usually held for a millis
 class FileLock:
     """A lock between processes on a sidecar file: `with FileLock(path, seconds): …`.
 
-    On a timeout it raises `busy`, or StorageError if that is None.
+    On a timeout it raises `busy`, or StorageError if that is None. The Python API locks with filelock, and so does
+    whoever has no `flock`. Both lock the same files for each other.
     """
+
+    uses_filelock = not _HAS_FLOCK
 
     def __init__(self, path: str, seconds: float, busy: UnifiedStateError | None = None) -> None:
         self._path = path
@@ -265,7 +268,7 @@ class FileLock:
         self._held = None
 
     def _lock(self) -> Any:
-        return self._flock() if _HAS_FLOCK else self._filelock()
+        return self._filelock() if self.uses_filelock else self._flock()
 
     def _flock(self) -> int:
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -32,8 +32,9 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         if "changes" in given:  # of the type Unpack[Changes]
             given |= given.pop("changes")
             hints |= get_type_hints(get_args(hints["changes"])[0])
-        for name in given.keys() & hints.keys():
-            _check(name, given[name], hints[name])
+        for name, value in given.items():
+            if name in hints:
+                _check(name, value, hints[name])
         return function(*values, **named)
 
     return call

@@ -10,6 +10,7 @@ from unified_state.errors import UsageError
 from unified_state.ledger.correct_item import close
 from unified_state.ledger.item_table import PROPOSED, list_items
 from unified_state.ledger.rules.short_item import short_form
+from unified_state.lib.files import FileLock
 from unified_state.lib.record import Limits
 from unified_state.lib.times import current_time, is_past, to_milliseconds
 from unified_state.model.checked_calls import CheckedCalls, checked
@@ -46,6 +47,7 @@ def program_workspace(project_dir: str | os.PathLike[str] | None, session_id: st
     """Return the workspace of a program, for the given folder or the current one. Problems are reported as warnings."""
     import warnings
 
+    FileLock.uses_filelock = True
     if project_dir is not None and not os.path.isdir(project_dir):
         message = f"project_dir is {os.fspath(project_dir)!r}"
         raise UsageError(message, "name a folder that exists")
