@@ -145,12 +145,3 @@ def test_validate_names_the_item_whose_evidence_fails(
     assert (done.code, [finding["path"] for finding in findings]) == (1, ["C1"])
     assert message in findings[0]["message"]
     assert why(project, "C1")["faults"] == [findings[0]["message"]]
-
-
-def test_an_agent_is_told_of_a_repetition_on_stderr_alone(project: Project) -> None:
-    project.run("decision", "add", "Use SQLite for the archive", "--rationale", "one file")
-    done = project.run("decision", "add", "We use SQLite for the archive.", "--rationale", "no server", "--json")
-    assert json.loads(done.out)["id"] == "D2"
-    assert done.err == "unified-state: D2 repeats D1; both are kept\n"
-    assert project.run("decision", "supersede", "D1", "--by", "D2").out == "D2\n"
-    assert why(project, "D1")["validity"]["text"] == "superseded by D2"

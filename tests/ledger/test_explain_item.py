@@ -59,11 +59,11 @@ def test_why_shows_origin_time_commit_quote_and_the_turn_around_it(decided: Arch
 
 
 def test_why_shows_links_in_both_directions(archive: Archive, masker: Masker, place: Place) -> None:
-    for text in ("Push to main", "Push to main!"):
+    for text, older in (("Push to main", None), ("Push to a branch", "D1")):
         body = {**BODIES[DECISION], DECISION: text}
-        record_item(archive, DECISION, body, Author("inferred"), mask=masker.text, now=NOW)
+        record_item(archive, DECISION, body, Author("inferred"), mask=masker.text, now=NOW, supersedes=older)
     (link,) = explain(archive, place.repository, "D2")["links"]
-    assert link == {"relation": "duplicates", "ref": "D1", "isFrom": True, "status": "active"}
+    assert link == {"relation": "supersedes", "ref": "D1", "isFrom": True, "status": "superseded"}
     (link,) = explain(archive, place.repository, "D1")["links"]
     assert (link["ref"], link["isFrom"]) == ("D2", False)
 

@@ -25,7 +25,7 @@ from unified_state.lib.identifiers import mentioned_files, relative_path
 from unified_state.lib.text import escape_surrogates, text_hash
 from unified_state.lib.times import latest_time, new_uuid, to_text
 from unified_state.model.hook_event import Moment
-from unified_state.model.item import DECISION, EVIDENCE, Fact, LedgerItem
+from unified_state.model.item import EVIDENCE, Fact, LedgerItem
 from unified_state.model.step import Step
 from unified_state.project.file_versions import file_versions
 
@@ -57,10 +57,6 @@ class FactRecorder:
         item = self._new_item(fact, step, key)
         older = self._superseded(fact)
         insert_item(self._archive, item)
-        if item.kind == DECISION:
-            from unified_state.ledger.record_item import relate  # few steps hold one
-
-            relate(self._archive, item)
         if fact.rule in _IN_FILE:
             keep_newest_in_file(self._archive, fact.rule, _IN_FILE[fact.rule], item.created_at, self._moment.now)
         for one in older:

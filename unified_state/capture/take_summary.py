@@ -25,7 +25,6 @@ from unified_state.ledger.item_table import (
     stated_items,
     update_item,
 )
-from unified_state.ledger.record_item import relate
 from unified_state.ledger.rules.same_words import repeats
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.text import text_hash
@@ -106,7 +105,6 @@ def _insert(archive: Archive, compaction: Compaction, line: Reported, now: int) 
         compaction=compaction.id,
     )
     insert_item(archive, item)
-    relate(archive, item)
     return item
 
 

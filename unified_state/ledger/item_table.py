@@ -41,7 +41,7 @@ _PLACES = ", ".join("?" * len(LedgerItem.names))
 
 
 class Link(Record):
-    """A relation of an item to another: `supersedes`, `duplicates`, `changes`.
+    """A relation of an item to another: `supersedes`, `changes`.
 
     `is_from` says that the item is the subject of the relation, for example the one that supersedes the other.
     """
@@ -105,7 +105,7 @@ def leave_file(archive: Archive, items: Iterable[LedgerItem], at: str) -> None:
 
 
 def link_items(archive: Archive, item: LedgerItem, relation: str, other: LedgerItem, at: str) -> None:
-    """Insert the link by which one item supersedes, duplicates or changes another."""
+    """Insert the link by which one item supersedes or changes another."""
     archive.run("INSERT OR IGNORE INTO item_link VALUES (?, ?, ?, ?)", item.uuid, other.uuid, relation, at)
 
 
@@ -167,14 +167,13 @@ def stated_items(archive: Archive, statuses: Iterable[str]) -> list[LedgerItem]:
     )
 
 
-def items_in_file(archive: Archive, status: str | None = None) -> list[LedgerItem]:
-    """Return the items of the state file, in one status if given, the oldest first.
+def items_in_file(archive: Archive) -> list[LedgerItem]:
+    """Return the items of the state file, the oldest first.
 
     The index is named, because most items have left the file, and SQLite would read all of them.
     """
-    condition, value = ("status != ?", DISMISSED) if status is None else ("status = ?", status)
-    where = f"INDEXED BY item_in_file WHERE paged_out_at IS NULL AND {condition} ORDER BY id"
-    return selected_items(archive, where, value)
+    where = "INDEXED BY item_in_file WHERE paged_out_at IS NULL AND status != ? ORDER BY id"
+    return selected_items(archive, where, DISMISSED)
 
 
 def items_to_load(archive: Archive) -> list[LedgerItem]:

@@ -1,7 +1,6 @@
 """Changes of the ledger: an item is recorded, or superseded by another.
 
-Each is durable when its function returns, and `undo` takes it back. A new item is linked to those that say the same;
-nothing is merged.
+Each is durable when its function returns, and `undo` takes it back. Nothing is merged.
 """
 
 from __future__ import annotations
@@ -19,24 +18,18 @@ from unified_state.ledger.item_table import (
     find_item,
     insert_item,
     link_items,
-    links_of,
     next_alias,
-    selected_items,
     update_item,
 )
-from unified_state.ledger.rules.same_words import repeats
-from unified_state.ledger.rules.short_item import main_text
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import new_uuid, to_text
-from unified_state.model.item import ALIAS_LETTERS, DECISION, EVIDENCE, MAIN_FIELDS, LedgerItem
+from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, LedgerItem
 
 Mask = Callable[[str], str]  # returns the text without its secrets
 
 LONGEST_TEXT = 1_000_000  # characters of one field
-_MOST = 300  # newest items that are compared
-DUPLICATES = "duplicates"  # a relation
 
 
 class Author(Record):
@@ -68,8 +61,8 @@ def record_item(
     supersedes: str | None = None,
     proposed_for: Sequence[str] = (),
 ) -> LedgerItem:
-    """Insert a new item and return it, with its texts masked and linked to the items that it supersedes or
-    repeats. Raises NotAtGateError where it would replace a rule.
+    """Insert a new item and return it, with its texts masked and linked to the items that it supersedes.
+    Raises NotAtGateError where it would replace a rule.
 
     With `proposed_for` it is a proposal, which supersedes the items of those UUIDs once the user accepts it.
     """
@@ -89,24 +82,7 @@ def record_item(
         note_change(archive, verb, author.origin, author.session_id, [*pairs, (None, item)], to_text(now))
         for uuid in proposed_for:
             link_items(archive, item, "changes", find_item(archive, uuid), to_text(now))
-        relate(archive, item)
     return item
-
-
-def relate(archive: Archive, item: LedgerItem) -> None:
-    """Link an item to those that it repeats. Call it in the item's transaction."""
-    said = main_text(item)
-    newest = "WHERE kind = ? AND status IN (?, ?) AND uuid != ? ORDER BY id DESC LIMIT ?"
-    for other in reversed(selected_items(archive, newest, item.kind, ACTIVE, PROPOSED, item.uuid, _MOST)):
-        # errors are similar to each other, and each is worth its line
-        if repeats(main_text(other), said) and (item.kind != EVIDENCE or main_text(other) == said):
-            link_items(archive, item, DUPLICATES, other, item.created_at)
-
-
-def hints(archive: Archive, item: LedgerItem) -> list[str]:
-    """Return a line for each earlier item that the item repeats."""
-    links = (link for link in links_of(archive, item) if link.is_from and link.relation == DUPLICATES)
-    return [f"{item.alias} repeats {link.ref}; both are kept" for link in links]
 
 
 def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> LedgerItem:

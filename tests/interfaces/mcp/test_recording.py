@@ -92,12 +92,6 @@ def test_what_the_user_did_not_say_is_the_models_and_does_not_bind(repository: P
     assert not is_binding(workspace.use(lambda archive: find_item(archive, "C1")))
 
 
-def test_what_repeats_an_item_says_so(repository: Path) -> None:
-    answer(repository, "add", kind="decision", text="Use SQLite for the archive", reason="one file")
-    again = answer(repository, "add", kind="decision", text="We use SQLite for the archive", reason="one file")
-    assert again["notes"] == ["D2 repeats D1; both are kept"]
-
-
 def test_no_tool_takes_an_origin_or_a_mode(repository: Path) -> None:
     for tool in tools(repository).values():
         assert {"origin", "mode", "scope", "status"} & tool.input_schema["properties"].keys() == set()

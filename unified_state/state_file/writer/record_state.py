@@ -113,17 +113,14 @@ def add_item(
     `source` is the archived passage that states it. While the archive cannot be used, an item that supersedes none
     waits for it. Its id is its UUID until then.
     """
-    from unified_state.ledger.record_item import hints, record_item
+    from unified_state.ledger.record_item import record_item
 
     author = workspace.author()
     if source is not None:
         author = author.replace(origin=source.origin, source_uuid=source.uuid, quote=source.quote)
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        item = record_item(archive, kind, body, author, mask=workspace.mask, now=now, supersedes=supersedes)
-        for line in hints(archive, item):
-            workspace.advise(line)
-        return item
+        return record_item(archive, kind, body, author, mask=workspace.mask, now=now, supersedes=supersedes)
 
     try:
         return short_form(record(workspace, action))
