@@ -19,7 +19,6 @@ from unified_state.ledger.source_table import (
     entry_steps,
     items_of_entry,
     items_of_summary,
-    items_without_source,
     set_source,
     steps_before,
 )
@@ -34,7 +33,7 @@ from unified_state.secrets.masker import Masker
 _SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # steps written by neither the user nor the model
 _SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)
 _LOOKS_BACK = 12 * 3_600_000  # milliseconds before an item that are searched for its source
-_MOST_ITEMS, _MOST_STEPS, _MOST_CHARACTERS = 20, 300, 200_000
+_MOST_STEPS, _MOST_CHARACTERS = 300, 200_000
 _LEAST_WORDS = 4  # of a text long enough to be recognized in a tool's output
 
 
@@ -46,9 +45,9 @@ class Source(Record):
     quote: str
 
 
-def tie(archive: Archive, session: int, session_id: str, since: str) -> None:
-    """Link the items that a session recorded since then to their sources, as far as these are archived."""
-    for item in items_without_source(archive, session_id, since, _MOST_ITEMS):
+def tie(archive: Archive, session: int, items: Iterable[LedgerItem]) -> None:
+    """Link the items that a session recorded to their sources, as far as these are archived."""
+    for item in items:
         source = find_source(archive, session, item)
         if source is not None:
             sourced = _sourced(item, source)

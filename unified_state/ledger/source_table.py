@@ -33,18 +33,6 @@ def drop_quotes(archive: Archive, items: Iterable[LedgerItem]) -> None:
         set_source(archive, item.replace(quote=None, quote_hash=None))
 
 
-def items_without_source(archive: Archive, session_id: str, since: str, limit: int) -> list[LedgerItem]:
-    """Return the items that a session recorded since then and that have no source entry, the newest first.
-
-    The user's own items need none. Captured ones and those of summaries have another source.
-    """
-    where = (
-        "WHERE source_uuid IS NULL AND session_id = ? AND created_at >= ? "
-        "AND origin != 'user_said' AND rule IS NULL AND compaction IS NULL ORDER BY created_at DESC LIMIT ?"
-    )
-    return selected_items(archive, where, session_id, since, limit)
-
-
 def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:
     """Return the items whose source is a transcript entry."""
     return selected_items(archive, "WHERE source_uuid = ?", uuid)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from unified_state.archive.archive import Archive
+from unified_state.ledger.item_table import selected_items
 from unified_state.lib.times import CLOCK_SLACK, to_text
 from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT, Step
 
+_MOST_ITEMS = 20
 _POSSIBLE_SOURCES = (PROMPT, TOOL_CALL, TOOL_RESULT)
 
 
@@ -27,14 +29,14 @@ class SourceKeeper:
         if self._since is None:
             return
         since, self._since = to_text(self._since - CLOCK_SLACK), None
-        row = self._archive.row(
-            "SELECT session.session_id FROM session JOIN item ON item.session_id = session.session_id "
-            "WHERE session.id = ? AND source_uuid IS NULL AND item.created_at >= ? AND origin != 'user_said' "
-            "AND rule IS NULL AND compaction IS NULL LIMIT 1",
-            self._session,
-            since,
+        # The user's own items need no source. Captured ones and those of summaries have another.
+        where = (
+            "WHERE session_id = (SELECT session_id FROM session WHERE id = ?) AND created_at >= ? "
+            "AND source_uuid IS NULL AND origin != 'user_said' AND rule IS NULL AND compaction IS NULL "
+            "ORDER BY created_at DESC LIMIT ?"
         )
-        if row is not None:
+        items = selected_items(self._archive, where, self._session, since, _MOST_ITEMS)
+        if items:
             from unified_state.ledger.find_sources import tie
 
-            tie(self._archive, self._session, row[0], since)
+            tie(self._archive, self._session, items)
