@@ -41,7 +41,6 @@ _LEAVES_THREADS = {"sync", "server", "--team"}  # words of commands that ask a s
 # Variables that an interpreter reads when it starts, and those of the loader: a forked process is past that.
 _READ_AT_START = ("LANG", "LC_", "LD_", "PYTHON", "TZ")
 _LARGEST_REQUEST = 1 << 20
-_PID_BYTES = 12
 _PRELOADED = """
 unified_state unified_state.interfaces.cli.main unified_state.interfaces.cli.argument_parser
 unified_state.interfaces.cli.command_context unified_state.interfaces.hook unified_state.interfaces.tool_hook
@@ -53,8 +52,6 @@ unified_state.hosts.install.install_claude_code unified_state.upkeep.forget.forg
 argparse asyncio ctypes hashlib json re shutil sqlite3 subprocess tempfile threading uuid zlib
 jsonschema pydantic
 """
-# Imported before the first run of a command that takes a second to import, and only where a test runs it.
-_PRELOADED_FOR = {"mcp": "unified_state.interfaces.mcp.serve_stdio"}
 
 
 def is_forkable(command: Sequence[str], environment: Mapping[str, str]) -> bool:
@@ -205,58 +202,7 @@ def status_of(asked: socket.socket) -> int:
     with asked:
         while data := asked.recv(64):
             told += data
-    return int(told.split()[-1])
-
-
-class ForkedProcess:
-    """A forked command with pipes for its streams: the part of `Popen` that tests use.
-
-    `returncode` is None while it runs.
-    """
-
-    def __init__(self, command: Sequence[str], cwd: Path | None) -> None:
-        (given, stdin), (stdout, out), (stderr, err) = os.pipe(), os.pipe(), os.pipe()
-        self._asked = start_forked(command, cwd, os.environ, (given, out, err))
-        for theirs in (given, out, err):
-            os.close(theirs)
-        self.stdin = os.fdopen(stdin, "wb")
-        self.stdout, self.stderr = os.fdopen(stdout, "rb"), os.fdopen(stderr, "rb")
-        self.pid = int(self._asked.recv(_PID_BYTES, socket.MSG_WAITALL))
-        self.returncode: int | None = None
-
-    def poll(self) -> int | None:
-        """Return the exit code where the process has ended."""
-        if self.returncode is None and select.select([self._asked], [], [], 0)[0]:
-            self.returncode = status_of(self._asked)
-        return self.returncode
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end. Raises TimeoutError when it takes longer."""
-        if self.returncode is None:
-            if not select.select([self._asked], [], [], timeout)[0]:
-                message = f"process {self.pid} has not ended in {timeout} s"
-                raise TimeoutError(message)
-            self.returncode = status_of(self._asked)
-        return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        """Send a signal to the process unless it has ended."""
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        """Kill the process unless it has ended."""
-        self.send_signal(signal.SIGKILL)
-
-    def communicate(self, timeout: float | None = None) -> tuple[bytes, bytes]:
-        """Close its stdin, and return what it still writes to the other streams once it has ended."""
-        with contextlib.suppress(BrokenPipeError):
-            self.stdin.close()
-        texts = [b"" if stream.closed else stream.read() for stream in (self.stdout, self.stderr)]
-        self.stdout.close()
-        self.stderr.close()
-        self.wait(timeout)
-        return texts[0], texts[1]
+    return int(told)
 
 
 def _read_all(descriptors: tuple[int, int], until: float, command: Sequence[str]) -> tuple[bytes, bytes]:
@@ -340,11 +286,9 @@ class _Server:
         while len(body) < int(size):
             body += asked.recv(min(_LARGEST_REQUEST, int(size) - len(body)))
         request = json.loads(body)
-        _preload_for(request["command"])
         child = os.fork()
         if child:
             self._running[child] = asked
-            asked.sendall(f"{child:<{_PID_BYTES}}".encode())
             for descriptor in streams:
                 os.close(descriptor)
             return
@@ -355,12 +299,6 @@ class _Server:
         for descriptor in (*own, self._alive):
             os.close(descriptor)
         _become(request, streams)
-
-
-def _preload_for(command: list[str]) -> None:
-    """Import what the command is known to need for long."""
-    if tuple(command[: len(COMMAND)]) == COMMAND and (module := _PRELOADED_FOR.get("".join(command[3:4]))):
-        importlib.import_module(module)
 
 
 def _become(request: dict[str, Any], streams: list[int]) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import Any, Self
-
-from tests.fork_server import ForkedProcess
 
 from .product import PATIENCE, PROGRAM, Project
 
@@ -22,7 +21,12 @@ class McpClient:
     """One server as a process, spoken to in the old era (a handshake first) or the new one (an envelope each time)."""
 
     def __init__(self, project: Project, era: str = OLD_ERA) -> None:
-        self.process = ForkedProcess([*PROGRAM, "mcp"], project.folder)
+        pipe = subprocess.PIPE
+        command = [*PROGRAM, "mcp"]
+        self.process = subprocess.Popen(command, cwd=project.folder, stdin=pipe, stdout=pipe, stderr=pipe)
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self._era = era
         self._number = 0
         if era == OLD_ERA:
@@ -33,12 +37,12 @@ class McpClient:
     def write(self, message: object) -> None:
         """Write a message, or bytes that may be none, and do not wait."""
         line = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
-        self.process.stdin.write(line)
-        self.process.stdin.flush()
+        self.stdin.write(line)
+        self.stdin.flush()
 
     def read(self) -> dict[str, Any]:
         """The next message of the server's; EOFError where it has ended."""
-        line = self.process.stdout.readline()
+        line = self.stdout.readline()
         if not line:
             raise EOFError
         found: dict[str, Any] = json.loads(line)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 
-from tests.fork_server import COMMAND, is_forkable, run_briefly, run_forked
+from tests.fork_server import COMMAND, is_forkable, run_briefly
 from tests.terminal import run_at_terminal
 from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir
@@ -39,12 +39,7 @@ class Done(NamedTuple):
 
 
 class Project:
-    """One worktree and what the product keeps for it. `prefix` is put before every command, to run it elsewhere.
-
-    Commands of ours run inside this process; with `forks`, in forked ones.
-    """
-
-    forks = False
+    """One worktree and what the product keeps for it. `prefix` is put before every command, to run it elsewhere."""
 
     def __init__(self, folder: Path, home: Path, prefix: Sequence[str] = ()) -> None:
         self.folder, self.home, self.prefix = folder, home, tuple(prefix)
@@ -112,7 +107,7 @@ class Project:
         cwd = self.folder if self.folder.is_dir() else None
         variables = {**users_environment(), "HOME": str(self.home), **environment}
         if not self.prefix and is_forkable(command, variables):
-            done = (run_forked if self.forks else run_briefly)(command, given, cwd, variables, PATIENCE)
+            done = run_briefly(command, given, cwd, variables, PATIENCE)
         else:
             done = subprocess.run(
                 [*self.prefix, *command],

@@ -77,7 +77,7 @@ def test_a_message_with_half_an_emoji_is_understood(project: Project) -> None:
 
 def test_a_client_that_reads_no_answers_any_more_leaves_no_server(project: Project) -> None:
     with McpClient(project) as client:
-        client.process.stdout.close()
+        client.stdout.close()
         client.write({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})
         assert client.process.wait(PATIENCE) == -signal.SIGPIPE
 
