@@ -23,7 +23,6 @@ from .hostile import (
     becoming_hostile,
     filter_with_equals_sign,
     settings,
-    submodule,
 )
 from .product import PROGRAM, Project, hook_command
 from .transcripts import Transcript
@@ -137,15 +136,6 @@ def test_where_a_filter_cannot_be_switched_off_git_is_not_called(hostile: Hostil
     filter_with_equals_sign(hostile)
     git = git_state(Project(hostile.folder, home))
     assert git["error"] == "git was not called: the filter 'a=b' cannot be switched off"
-
-
-def test_a_new_commit_of_a_submodule_is_told_though_no_change_in_it_is(hostile: Hostile, home: Path) -> None:
-    submodule(hostile)
-    project = Project(hostile.folder, home)
-    assert git_state(project)["status"] == ""
-    without = [part for kind in ("process=", "required=false") for part in ("-c", f"filter.trap.{kind}")]
-    hostile.git(*without, "commit", "--quiet", "--allow-empty", "--message", "more", cwd=hostile.folder / "plain")
-    assert git_state(project)["status"] == " M plain"
 
 
 def test_doctor_does_not_try_handlers_of_a_project_that_are_not_as_install_writes_them(

@@ -76,17 +76,6 @@ def test_damaged_archives_are_set_aside_and_said_and_no_item_is_lost(victim: Vic
     assert wrong == {}
 
 
-def test_an_id_is_not_given_twice_when_the_archive_is_lost_with_items_that_had_left_the_state_file(
-    project: Project,
-) -> None:
-    for number in range(12):
-        project.ask("decision", "add", f"{number} {'stays for ever ' * 40}", "--rationale", "r", "--irreversible")
-    given = {project.ask("question", "add", f"Q {n}?", "--context", "c", "--priority", "low")["id"] for n in range(5)}
-    assert project.state()["openQuestions"] == []
-    project.archive.write_bytes(b"garbage")
-    assert project.ask("question", "add", "A new one?", "--context", "c")["id"] not in given
-
-
 def test_a_lost_archive_is_begun_anew_with_what_the_state_file_shows_under_the_same_ids(victim: Victim) -> None:
     """The data folder was deleted, or the project came to another machine: nothing tells of damage."""
     victim.project.archive.unlink()

@@ -145,21 +145,6 @@ def test_another_version_on_the_path_is_told(
     assert found["message"] == f"{program} is unified-state {OTHER}, this is {__version__}"
 
 
-@pytest.mark.parametrize("text", ["// a comment\n{}", "[]"])
-def test_settings_that_are_no_json_are_told_in_a_line(
-    project: Project, checks: Callable[..., dict[str, Any]], text: str
-) -> None:
-    (project.folder / ".claude").mkdir()
-    path = project.folder / ".claude" / "settings.json"
-    path.write_text(text)
-    found = checks()["hooks (project)"]
-    assert not found["ok"]
-    assert str(path) in found["message"]
-    assert "\n" not in found["message"]
-    assert project.run("install", "--scope", "project").code == 1
-    assert path.read_text() == text
-
-
 def test_a_large_archive_is_read_to_its_end_where_the_user_asks_for_it(begun: Project) -> None:
     with closing(sqlite3.connect(begun.archive)) as archive:
         archive.execute("INSERT INTO meta VALUES ('padding', ?)", ["x" * 33 * 1024 * 1024])

@@ -142,15 +142,6 @@ def test_the_user_switches_it_off(forbidden: Project, write_settings: Callable[[
     assert decision(call(forbidden, command="git push --force")) is None
 
 
-def test_a_lifted_constraint_is_kept_and_leaves_the_state_file(forbidden: Project) -> None:
-    assert forbidden.at_terminal("constraint", "lift", "C1").out == "C1\n"
-    assert forbidden.state()["constraints"] == []
-    assert forbidden.ask("constraint", "list") == []
-    (kept,) = forbidden.ask("constraint", "list", "--all")
-    assert (kept["id"], kept["status"], kept["mode"]) == ("C1", "resolved", "deny")
-    assert told_in_usage_line(forbidden.at_terminal("constraint", "lift", "C1"))
-
-
 def test_settings_that_cannot_be_read_are_told_and_left_alone(project: Project) -> None:
     path = project.folder / ".claude" / "settings.local.json"
     path.parent.mkdir(exist_ok=True)
@@ -293,8 +284,3 @@ def checks(project: Project) -> dict[str, bool]:
 def decision_free(done: Done) -> bool:
     """Whether a hook decided nothing."""
     return well_printed(done) and (not done.out or "hookSpecificOutput" not in json.loads(done.out))
-
-
-def told_in_usage_line(done: Done) -> bool:
-    """Whether a command was refused in one line."""
-    return done.code == 2 and not done.out and done.err.startswith("unified-state: ") and done.err.count("\n") == 1

@@ -59,14 +59,6 @@ def edit(project: Project, change: Edit) -> None:
     project.state_path.write_text(json.dumps(state, indent=4, ensure_ascii=False), encoding="utf-8")
 
 
-def write_as_newer_version(project: Project, change: Edit) -> None:
-    """Change the state file as a newer version would, which uses the same archive."""
-    edit(project, change)
-    (noted,) = project.archive.parent.glob("state-*.sha256")
-    digest = sha256(project.state_path.read_bytes()).hexdigest()
-    noted.write_text(f"{digest}  {project.state_path}\n", encoding="utf-8")
-
-
 def items(project: Project) -> dict[str, dict[str, Any]]:
     """All items that the ledger shows, by their ids."""
     kinds = ("decision", "constraint", "question", "evidence")
@@ -106,35 +98,6 @@ def test_the_user_may_refuse_all_of_a_file(project: Project) -> None:
 def test_all_takes_a_state_file_of_this_project_and_no_other(known: Project, words: tuple[str, ...]) -> None:
     done = known.run("inbox", "accept", "--all", *words)
     assert (done.code, done.err.count("\n")) == (2, 1), done
-
-
-def test_the_first_start_says_once_that_a_file_waits(project: Project) -> None:
-    project.state_path.parent.mkdir()
-    project.state_path.write_bytes(before := (GOLDEN / "v2.0.0.json").read_bytes())
-    starts = [project.hook("SessionStart", "brief", source="startup", session_id=name).out for name in "abc"]
-    assert "12 entries of .claude/unified-session-state.json" in json.loads(starts[0])["systemMessage"]
-    assert "additionalContext" not in starts[0]
-    assert [start for start in starts[1:] if "entries" in start or "wait" in start] == []
-    assert project.state_path.read_bytes() == before  # a start changes no file of the repository
-
-
-@pytest.mark.parametrize("command", [("load",), ("decision", "add", "x", "--rationale", "r")])
-def test_a_state_file_of_a_newer_major_version_is_refused_and_left_as_it_is(
-    known: Project, command: tuple[str, ...]
-) -> None:
-    edit(known, lambda state: state.update(version="4.0.0", fromTheFuture={"a": 1}))
-    before = known.state_path.read_bytes()
-    done = known.run(*command)
-    assert (done.code, done.err.count("\n"), "upgrade unified-state" in done.err) == (1, 1, True), done
-    assert known.state_path.read_bytes() == before
-
-
-def test_fields_of_a_newer_minor_version_survive_every_change(known: Project) -> None:
-    write_as_newer_version(known, lambda state: state.update(version="3.7.0", fromTheFuture={"a": [1, {"b": None}]}))
-    known.decide("another")
-    assert known.run("save").code == 0
-    assert known.hook("PreCompact").code == 0
-    assert known.state()["fromTheFuture"] == {"a": [1, {"b": None}]}
 
 
 @pytest.mark.parametrize(
@@ -193,11 +156,3 @@ def test_what_is_absent_from_the_file_deletes_nothing(known: Project) -> None:
     known.decide("another")
     assert before.items() <= items(known).items()
     assert known.state()["decisions"][0]["decision"] == "Use SQLite"
-
-
-@pytest.mark.parametrize("depth", [400, 990])
-def test_a_deeply_nested_field_harms_nothing(known: Project, depth: int) -> None:
-    text = json.dumps({**known.state(), "deep": "@"}).replace('"@"', '{"a":' * depth + "1" + "}" * depth)
-    known.state_path.write_text(text, encoding="utf-8")
-    assert known.decide("another") == "D2"
-    assert known.run("save").code == 0

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.amount import amount
 
 from .product import Project, all_bytes
@@ -148,22 +147,6 @@ def test_forgetting_what_does_not_exist_is_said_and_changes_nothing(
     assert done.code in (1, 2)
     assert done.err.count("\n") == 1
     assert session.project.export() == before
-
-
-def test_the_vectors_of_what_is_forgotten_are_in_no_file_and_those_of_the_rest_are(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(VARIABLE, minilm_folder())
-    project = session.project
-    assert project.run("embed").code == 0
-    vectors = _vectors(project)
-    assert project.run("forget", "--match", WORD, "--yes").code == 0
-    rest = _vectors(project)
-    assert 0 < len(rest) < len(vectors)
-    content = all_bytes([project.data])
-    assert [step for step, vector in vectors.items() if step not in rest and vector in content] == []
-    assert project.run("embed").code == 0
-    assert _vectors(project) == rest
 
 
 def test_a_scan_finds_what_was_let_through_and_masks_it_everywhere(

@@ -25,7 +25,6 @@ from unified_state.upkeep.history.record_fields import to_record
 from .conftest import Prepared
 from .mcp_client import McpClient
 from .product import PROGRAM, Project, hook_command, restored
-from .secrets import secret_texts
 from .transcripts import Json
 
 RULE = "Never log tokens in the login page"
@@ -218,18 +217,6 @@ def test_what_i_forgot_elsewhere_leaves_every_byte_here(
     assert (mine.run("save").code, mine.run("validate").code) == (0, 0)
 
 
-def test_secrets_are_masked_on_the_way_in(project: Project, tmp_path: Path) -> None:
-    secret = secret_texts()[0]
-    path = tmp_path / "unified-session-state.json"
-    decision = {"id": "D1", "decision": f"Use {secret}", "timestamp": "2026-01-01T00:00:00Z"}
-    path.write_text(json.dumps({"version": "2.0.0", "decisions": [decision]}), encoding="utf-8")
-    imported(project, path)
-    assert not [name for name in project.data.rglob("*") if name.is_file() and secret.encode() in name.read_bytes()]
-    assert project.run("scan").code == 0
-    assert project.run("save").code == 0
-    assert project.run("validate").code == 0
-
-
 @pytest.mark.parametrize("part", [0.2, 0.999])
 def test_of_a_damaged_file_nothing_is_imported(theirs: Project, project: Project, tmp_path: Path, part: float) -> None:
     path = exported(theirs, tmp_path / "one.jsonl")
@@ -291,17 +278,6 @@ def test_the_turns_of_others_are_never_a_sessions_last_ones(project: Project, tm
     fields = {"session_id": "5a1e0000-0000-4000-8000-00000000cafe", "transcript_path": str(path), "source": "compact"}
     done = project.execute(hook_command("SessionStart", "working_set"), project.event("SessionStart", **fields), {})
     assert "/login" not in done.out
-
-
-def test_what_was_decided_elsewhere_is_no_news_to_sessions_at_work(
-    theirs: Project, project: Project, tmp_path: Path
-) -> None:
-    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Look at the parser"), answer(2, "I do."))
-    fields = {"session_id": "s", "transcript_path": str(path)}
-    assert project.hook("SessionStart", "brief", source="startup", **fields).code == 0
-    imported(project, exported(theirs, tmp_path / "one.jsonl"), "--own")
-    assert "Use sessions" not in project.hook("UserPromptSubmit", prompt="Go on", **fields).out
-    assert project.log() == ""
 
 
 def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, project: Project, tmp_path: Path) -> None:

@@ -116,15 +116,6 @@ def test_whoever_is_killed_while_the_history_moves_changes_nothing(
         assert [item["decision"] for item in chosen.ask("decision", "list")] == texts
 
 
-def test_who_forgets_is_told_of_an_archive_that_is_not_looked_at(chosen: Project) -> None:
-    chosen.decide("the swordfish")
-    (path,) = chosen.data.rglob("history.jsonl")
-    path.with_name("archive.db").write_bytes(b"from a backup")
-    done = chosen.run("forget", "--match", "swordfish", "--yes")
-    assert done.code == 0
-    assert f"{path.with_name('archive.db')} was not searched: tier is json" in done.err
-
-
 def test_what_was_forgotten_without_sqlite_never_enters_the_archive(
     chosen: Project, tmp_path: Path, write_settings: Callable[[str], None]
 ) -> None:

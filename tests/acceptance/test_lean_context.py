@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from tests.amount import amount
-from unified_state.hosts.install.hook_table import lean_level
 
 from .conftest import Prepared
 from .lean import LINES, LONG, LeanSession, output_hook, ref_of, replaced
@@ -102,23 +101,12 @@ class TestUntouched:
         assert done == (0, "", "")
         assert session.project.log() == ""
 
-    def test_a_subagent_that_may_have_no_way_to_recall(self, session: LeanSession) -> None:
-        answer = {"mode": "content", "content": LONG}
-        _, done = session.hook("Grep", {"pattern": "step"}, answer, output_hook(), agent_id="a1")
-        assert done == (0, "", "")
-
     def test_a_second_look_at_the_same_output(self, session: LeanSession) -> None:
         first, second, third = (session.shell(LONG) for _ in range(3))
         assert ref_of(first)
         assert second == third == LONG
         session.keep()
         assert sorted(session.results().values()) == [LONG] * 3
-
-    def test_where_the_product_is_switched_off(
-        self, session: LeanSession, write_settings: Callable[[str], None]
-    ) -> None:
-        write_settings("enabled = false")
-        assert session.shell(LONG) == LONG
 
     def test_a_secret_of_several_lines(self, session: LeanSession) -> None:
         """Its mask is one line, so every line behind it would have another number in the archive."""
@@ -132,11 +120,6 @@ class TestUntouched:
             other.execute("BEGIN EXCLUSIVE")
             assert session.shell(LONG) == LONG
         assert "another process writes" in session.project.log()
-
-    def test_at_a_level_that_is_none(self, session: LeanSession) -> None:
-        _, done = session.hook("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""}, output_hook("x"))
-        assert done == (0, "", "")
-        assert "no level 'x'" in session.project.log()
 
 
 class TestBadInput:
@@ -157,16 +140,6 @@ class TestBadInput:
             assert recalled(session)(ref_of(shown))["result"] == output
             assert len(shown) < len(output)
         assert session.project.log() == ""
-
-    @pytest.mark.parametrize("stdin", [b"", b"null", b'{"tool_name": "Bash"' * 90])
-    def test_on_stdin_is_no_harm(self, session: LeanSession, stdin: bytes) -> None:
-        assert session.project.execute(output_hook(), stdin, {}) == (0, "", "")
-
-    def test_invalid_utf_8_on_stdin_is_no_harm(self, session: LeanSession) -> None:
-        event = session.event("toolu_1", "Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": ""})
-        done = session.project.execute(output_hook(), event.replace(b"step 1 ", b"\xff\xfe 1 "), {})
-        shown = replaced(done, {})["stdout"]
-        assert "\ufffd\ufffd 1 of" in recalled(session)(ref_of(shown))["result"]
 
 
 class TestKilled:
@@ -263,33 +236,9 @@ class TestRecall:
         assert "1 output shortened" in session.project.run("status").out
 
 
-class TestInstalled:
-    """Lean context in the client's settings."""
-
-    def test_a_level_stays_until_another_is_given(self, session: LeanSession) -> None:
-        assert level_of(session.project) == "middle"
-        session.project.run("install")
-        assert level_of(session.project) == "middle"
-        session.project.run("install", "--lean", "tight")
-        assert level_of(session.project) == "tight"
-        session.project.run("install", "--lean", "off")
-        assert level_of(session.project) is None
-
-    def test_it_is_not_there_where_nobody_asked_for_it(self, project: Project) -> None:
-        project.run("install")
-        assert level_of(project) is None
-
-
 def refused(done: Done) -> bool:
     """Whether a command said in one line what is wrong with what it was given."""
     return done.code == 2 and not done.out and done.err.startswith("unified-state: ") and done.err.count("\n") == 1
-
-
-def level_of(project: Project) -> str | None:
-    """The level in the settings of a project."""
-    settings = json.loads((project.folder / ".claude" / "settings.local.json").read_text())
-    groups = settings["hooks"].get("PostToolUse", [])
-    return lean_level(settings) if groups else None
 
 
 def recalled(session: LeanSession) -> Callable[[str], Any]:

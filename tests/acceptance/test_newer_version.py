@@ -14,7 +14,7 @@ import pytest
 
 from unified_state.lib.package import upgrade_line
 
-from .product import Done, Project, archive_is_whole, told_in_one_line
+from .product import Done, Project, told_in_one_line
 from .reading import kept, said
 from .transcripts import Transcript
 
@@ -106,23 +106,6 @@ def test_no_command_changes_a_newer_version_s_archive_and_each_says_what_to_do(u
     for command in (["doctor"], ["install"], ["config"]):
         project.run(*command)
         assert upgraded.digest() == before, command
-
-
-def test_what_hooks_and_commands_keep_meanwhile_joins_a_newer_version_s_archive(upgraded: Upgraded) -> None:
-    project, before = upgraded.project, upgraded.digest()
-    upgraded.go_on()
-    for event in ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"):
-        assert upgraded.hook(event, "brief" if event == "SessionStart" else "").code == 0
-    project.run("decision", "add", "meanwhile", "--rationale", "r")
-    assert upgraded.digest() == before
-    assert "upgrade unified-state" in project.log()
-    decisions = json.loads(upgraded.newer("decision", "list", "--json").out)
-    assert [item["decision"] for item in decisions] == ["one", "meanwhile"]
-    upgraded.newer("import", str(upgraded.path))
-    steps = [json.loads(line) for line in upgraded.newer("export").out.splitlines()]
-    assert kept(steps) == said(upgraded.written.content)
-    assert archive_is_whole(project.archive)
-    assert list(project.data.rglob("*.jsonl")) == []
 
 
 @pytest.mark.parametrize("tier", ["sqlite"])

@@ -8,18 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from unified_state import UnifiedStateManager
-
 from .product import Project, all_restored, hook_command, restored
 from .transcripts import Transcript
 
 MOST_UNITS = 10_000  # of UTF-16, in one hook's output
 MOST_TOKENS = 4_500  # of o200k in all, by default
-
-
-def is_text(text: str) -> bool:
-    """Whether the client can send a text on: half an emoji in it, and the API refuses the conversation ever after."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def test_after_every_compaction_the_newest_turns_come_back_not_the_same_old_ones(
@@ -64,40 +57,6 @@ def test_every_ref_in_a_restore_can_be_recalled(project: Project, tmp_path: Path
     refs = [word for word in words if word[0] in "DTK" and word[1:].isdecimal()]
     assert {"D1", "T12"} <= set(refs)
     assert [ref for ref in refs if project.run("show", ref).code] == []
-
-
-@pytest.mark.parametrize("filling", ["日本語の文 ", "\ud83d ", '"\\\n\t'])
-def test_a_restore_of_anything_stays_within_the_limits_of_the_client(
-    project: Project, tmp_path: Path, filling: str
-) -> None:
-    written, path = Transcript("s"), tmp_path / "s.jsonl"
-    for number in range(15):
-        written.prompt(f"{number} {filling * 300}")
-        written.text(filling * 300)
-    project.keep(written, path)
-    manager = UnifiedStateManager(project.folder, "s")
-    for number in range(10):
-        manager.add_constraint(f"{number} {filling * 60}", "user", blocking=True)
-        manager.add_decision(f"{number} {filling * 60}", filling, reversible=False)
-    told = restored(project, path)
-    assert [text for text in told.values() if not is_text(text)] == []
-    assert told["brief"], "what binds comes back, even if there is no room for anything else"
-    assert all(len(text.encode("utf-16-le")) // 2 <= MOST_UNITS for text in told.values())
-    assert project.ask("preview", "--session", "s")["tokens"] <= MOST_TOKENS
-
-
-def test_after_clear_the_new_session_is_given_the_essentials_of_the_one_before(
-    project: Project, tmp_path: Path
-) -> None:
-    written, path = Transcript("s"), tmp_path / "s.jsonl"
-    written.turn(1)
-    project.keep(written, path)
-    project.ask("work", "set", "--id", "T-7", "--title", "Log in", "--session", "s")
-    project.ask("constraint", "add", "API v1 stays", "--source", "user", "--blocking", "--session", "s")
-    assert project.hook("SessionEnd", reason="clear", transcript_path=str(path)).code == 0
-    told = restored(project, tmp_path / "new.jsonl", source="clear", session_id="new")["brief"]
-    assert "API v1 stays" in told
-    assert "T-7 Log in" in told
 
 
 @pytest.mark.parametrize("value", ["-1", "99999999999", "NaN"])

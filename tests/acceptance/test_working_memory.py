@@ -4,19 +4,14 @@ what the summary lost.
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from unified_state.lib.fence import TAG
-from unified_state.lib.text import unpack
 
-from .product import Project, archive_is_whole, restored
+from .product import Project, restored
 from .transcripts import Transcript
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -90,16 +85,6 @@ def test_a_session_on_windows_comes_back(project: Project, tmp_path: Path) -> No
     assert not any("\r" in line for line in lines)
 
 
-def working_set_of(project: Project, session_id: str) -> list[Any]:
-    """The rows of a session's working set."""
-    with closing(sqlite3.connect(project.archive)) as archive:
-        (number,) = archive.execute("SELECT id FROM session WHERE session_id = ?", (session_id,)).fetchone()
-        columns = "path, round(level, 3), data"
-        rows = archive.execute(f"SELECT {columns} FROM working_set WHERE session = ? ORDER BY 1", (number,))
-        clock = archive.execute("SELECT clock FROM session WHERE id = ?", (number,)).fetchone()
-        return [clock, *((*row, _rounded(json.loads(unpack(data)))) for *row, data in rows)]
-
-
 def _rounded(value: Any) -> Any:
     """Numbers up to what they are rounded to when they are written, which is oftener where two take turns."""
     if isinstance(value, dict):
@@ -107,26 +92,3 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, list):
         return [_rounded(entry) for entry in value]
     return pytest.approx(value, abs=0.05) if isinstance(value, float) else value
-
-
-def test_two_processes_that_archive_one_session_at_once_count_each_step_once(project: Project, tmp_path: Path) -> None:
-    def grown(session_id: str) -> Work:
-        work = Work(project, tmp_path / f"{session_id}.jsonl", session_id)
-        for number in range(60):
-            work.edit(f"src/f{number % 17}.py", f"name_{number}", f"name_{number + 1}")
-            work.run(f"make t{number % 5}", f"{'x' * 9000}\n{number} passed")
-        work.written.write(work.path)
-        return work
-
-    shared, alone = grown("shared"), grown("alone")
-
-    def archive(event: str) -> int:
-        fields = {"session_id": "shared", "transcript_path": str(shared.path), "trigger": "auto"}
-        return project.hook(event, **fields).code
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(archive, ["PreCompact", "Stop", "UserPromptSubmit", "PreCompact"])) == [0] * 4
-    assert archive("Stop") == 0  # notes what the prompt's hook left for later
-    project.keep(alone.written, alone.path)
-    assert working_set_of(project, "shared") == working_set_of(project, "alone")
-    assert archive_is_whole(project.archive)

@@ -184,15 +184,6 @@ def test_a_newcomer_needs_two_commands() -> None:
     assert first.text.splitlines() == NEWCOMERS_COMMANDS
 
 
-def test_the_changelog_has_the_usual_form() -> None:
-    versions = re.findall(r"^## \[(.+?)\](?: - \d{4}-\d\d-\d\d)?$", read(CHANGELOG), re.MULTILINE)
-    assert versions[0] == "Unreleased"
-    assert len(versions) == read(CHANGELOG).count("\n## ")
-    for section in read(CHANGELOG).split("\n## ")[1:]:
-        found = re.findall(r"^### (.+)$", section, re.MULTILINE)
-        assert found == [name for name in CHANGES if name in found]
-
-
 def test_the_paths_that_contributing_names_exist() -> None:
     named = {
         word

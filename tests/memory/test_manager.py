@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import pydoc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,11 +13,7 @@ from tests.builders import NOW, SESSION, append, boundary, prompt, summary
 from unified_state import Attempt, Constraint, Decision, Evidence, OpenQuestion, UnifiedStateManager
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.model.constraint import MODES
 from unified_state.model.hook_event import Moment
-from unified_state.model.item import ALIAS_LETTERS, EVIDENCE_TYPES, PRIORITIES
-from unified_state.model.session_state import TRIGGERS
-from unified_state.model.step import KINDS
 from unified_state.project.workspace.workspace import open_workspace
 
 ADD: dict[type, Callable[[UnifiedStateManager], Any]] = {
@@ -109,29 +103,3 @@ def test_entries_hits_and_the_state_are_taken_by_json(manager: UnifiedStateManag
         assert shown["id"]
     assert json.loads(json.dumps(manager.save_state().model_dump()))["decisions"][0]["rationale"] == "one file"
     assert json.loads(json.dumps([hit.model_dump() for hit in manager.search("SQLite")]))[0]["ref"] == "D1"
-
-
-@pytest.mark.parametrize("kind", ADD, ids=lambda kind: str(kind.__name__))
-def test_help_names_the_fields_of_an_entry(manager: UnifiedStateManager, kind: type) -> None:
-    shown = pydoc.plain(pydoc.render_doc(kind))
-    (line,) = (line for line in shown.splitlines() if f"  {kind.__name__}(" in line)
-    assert [
-        name for name in ADD[kind](manager).model_dump() if f"{name}: '" not in line and f'{name}: "' not in line
-    ] == []
-
-
-@pytest.mark.parametrize(
-    ("method", "argument", "values"),
-    [
-        (UnifiedStateManager.add_open_question, "priority", PRIORITIES),
-        (UnifiedStateManager.add_evidence, "type", EVIDENCE_TYPES),
-        (UnifiedStateManager.add_constraint, "mode", MODES),
-        (UnifiedStateManager.save_state, "trigger", TRIGGERS),
-        (UnifiedStateManager.search, "kind", (*KINDS, *ALIAS_LETTERS)),
-    ],
-)
-def test_an_argument_with_few_values_has_them_as_its_type(
-    method: Callable[..., Any], argument: str, values: tuple[str, ...]
-) -> None:
-    annotation = inspect.signature(method).parameters[argument].annotation
-    assert annotation.removesuffix(" | None") == f"Literal[{', '.join(map(repr, values))}]"
