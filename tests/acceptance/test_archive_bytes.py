@@ -55,20 +55,6 @@ def restored(project: Project) -> str:
     return str(json.loads(done.out)["hookSpecificOutput"]["additionalContext"]) if done.out else ""
 
 
-def strike(project: Project, word: bytes, *, at: int = 0) -> bytes:
-    """Make one byte of each place where a word stands in the archive one that no text has; what the file is then."""
-    raw = project.archive.read_bytes()
-    assert word in raw
-    damaged = raw.replace(word, word[:at] + b"\xff" + word[at + 1 :])
-    project.archive.write_bytes(damaged)
-    return damaged
-
-
-def set_aside(project: Project) -> list[bytes]:
-    """The archives that were set aside."""
-    return [path.read_bytes() for path in project.archive.parent.glob("archive.damaged-*.db")]
-
-
 def test_the_archive_of_another_repository_is_asked_about_and_not_written_into(filled: Project, tmp_path: Path) -> None:
     other = other_project(tmp_path / "other", filled.home)
     (ours,) = (path for path in filled.archives if b"Decision 1" in path.read_bytes())

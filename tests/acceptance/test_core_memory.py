@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from unified_state import UnifiedStateManager
-from unified_state.lib.tokens import count_tokens
 
 from .product import Project
 
@@ -23,13 +22,6 @@ SECTIONS = ("decisions", "constraints", "openQuestions", "evidenceLedger")
 def manager(project: Project) -> UnifiedStateManager:
     """The API in the project."""
     return UnifiedStateManager(project.folder)
-
-
-def size(project: Project) -> int:
-    """The tokens of the structured sections as compact JSON, counted exactly."""
-    state = project.state()
-    compact = {name: state[name] for name in SECTIONS}
-    return count_tokens([json.dumps(compact, ensure_ascii=False, separators=(",", ":"))])[0]
 
 
 def shown(project: Project, section: str) -> list[str]:

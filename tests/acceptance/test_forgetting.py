@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -120,14 +118,13 @@ def test_a_text_is_gone_also_where_only_a_person_or_a_problem_put_it(project: Pr
     state = project.state()
     state["decisions"].append({"decision": f"by hand: {WORD}", "rationale": "r"})
     state["decisions"][0]["rationale"] = WORD
-    state |= {"notes": [f"mine: {WORD}", {"deep": [WORD]}], WORD: 1, "workItem": {"title": WORD}, "stays": STAYS}
+    state |= {"notes": [f"mine: {WORD}", {"deep": [WORD]}], WORD: 1, "workItem": {"title": WORD}}
     project.state_path.write_text(json.dumps(state), encoding="utf-8")
     assert project.hook(WORD).code == 0
     assert WORD in project.log()
     assert project.run("forget", "--match", WORD, "--yes").code == 0
     assert _readable(project) == set()
     assert [decision["id"] for decision in project.state()["decisions"]] == [item]
-    assert [one["text"] for one in project.ask("inbox") if one["kind"] == "stays"] == [STAYS]
 
 
 def test_a_forgotten_session_s_work_is_gone_from_the_state_file(project: Project) -> None:
@@ -174,11 +171,6 @@ def test_a_scan_finds_what_was_let_through_and_masks_it_everywhere(
     assert project.run("scan").code == 0
     assert _readable(project, planted()) == set()
     assert project.run("search", "MASKED").code == 0
-
-
-def _vectors(project: Project) -> dict[int, bytes]:
-    with closing(sqlite3.connect(project.archive)) as archive:
-        return dict(archive.execute("SELECT step, embedding FROM vector"))
 
 
 def _readable(project: Project, words: set[str] | None = None) -> set[str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.amount import amount
-from tests.builders import NOW, prompt, write_transcript
 
 from .product import (
     Project,
@@ -130,36 +129,3 @@ def test_what_was_forgotten_without_sqlite_never_enters_the_archive(
     assert chosen.ask("inbox", "list") == []
     path.unlink()
     assert b"swordfish" not in all_bytes([chosen.home, chosen.folder])
-
-
-def test_what_an_archive_had_is_forgotten_in_it_with_the_facts_that_were_captured_from_it(
-    project: Project, tmp_path: Path, write_settings: Callable[[str], None]
-) -> None:
-    written, path = Transcript("s"), tmp_path / "s.jsonl"
-    written.prompt("go")
-    written.selects("Which fish?", "the swordfish")
-    written.prompt("go on")
-    project.keep(written, path)
-    assert any("swordfish" in str(item) for item in project.ask("inbox", "list"))
-    write_settings('tier = "json"\n')
-    project.keep(written, path)
-    assert project.at_terminal("forget", "--match", "swordfish").code == 0
-    write_settings("")
-    assert project.ask("search", "swordfish") == []
-    assert project.ask("inbox", "list") == []
-    path.unlink()
-    assert b"swordfish" not in all_bytes([project.home])
-
-
-def test_old_steps_leave_every_byte_and_do_not_come_back(chosen: Project, tmp_path: Path) -> None:
-    for number, name, at in ((1, "old", NOW - 500 * 86_400_000), (10, "young", NOW)):
-        path = write_transcript(tmp_path / f"{name}.jsonl", prompt(number, f"Look at {name}zebra", session=name, at=at))
-        assert chosen.hook("PreCompact", session_id=name, transcript_path=str(path), trigger="auto").code == 0
-    done = chosen.ask("forget", "--older-than", "2026-01-01", "--yes")
-    assert (done["steps"], done["is_done"]) == (1, True)
-    assert b"oldzebra" not in all_bytes([chosen.home, chosen.folder])
-    assert "was pruned" in chosen.run("show", "S1").err
-    copy = tmp_path / "copy.jsonl"
-    copy.write_bytes((tmp_path / "old.jsonl").read_bytes())
-    assert chosen.hook("PreCompact", session_id="old", transcript_path=str(copy), trigger="auto").code == 0
-    assert [step["text"] for step in chosen.export()] == ["Look at youngzebra"]

@@ -102,12 +102,6 @@ def test_without_a_compaction_nothing_is_given(session: Compacted) -> None:
     assert session.prompt(ABOUT) == ""
 
 
-def test_after_the_next_compaction_the_first_prompt_is_given_it_again(session: Compacted) -> None:
-    for _ in range(2):
-        session.compact()
-        assert "plutonium" in session.prompt(ABOUT)
-
-
 @pytest.mark.parametrize("text", ["yes please go on", "plant tomatoes in the garden", "x" * 100_000])
 def test_a_prompt_that_is_about_nothing_archived_is_given_nothing(session: Compacted, text: str) -> None:
     session.written.prompt("yes please go on")
@@ -119,13 +113,6 @@ def test_a_prompt_that_is_about_nothing_archived_is_given_nothing(session: Compa
 def test_what_the_restore_told_is_not_told_again(restored_session: Compacted) -> None:
     restored_session.compact()
     assert restored_session.prompt("which gizmo61 of the sprocket61 is loose?") == ""
-
-
-def test_what_a_late_restore_tells_is_not_told_again_beside_it(restored_session: Compacted) -> None:
-    restored_session.compact(arrives=False)
-    context = restored_session.prompt("which gizmo61 of the sprocket61 is loose?")
-    assert "gizmo61" in context
-    assert "[RELEVANT]" not in context
 
 
 def test_a_late_restore_and_the_relevant_turns_come_together_within_the_client_s_limit(session: Compacted) -> None:

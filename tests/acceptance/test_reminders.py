@@ -21,7 +21,6 @@ from .transcripts import Json, Transcript
 
 AGENT = {"CLAUDECODE": "1"}
 FAILURE = "FAIL: TestPool\npool_test.go:12: got 3, want 4\nExit code 1"
-SECRET = "sk-ant-api03-" + "AbCdEf0123456789" * 5 + "AAAA"
 
 
 def fill_reminding(project: Project, _folder: Path) -> None:

@@ -17,13 +17,12 @@ from tests.builders import answer, boundary, call, prompt, result, summary, writ
 from tests.cutting_proxy import CuttingProxy
 from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
-from unified_state.model.history_records import HistoryRecord, StoredStep
+from unified_state.model.history_records import HistoryRecord
 
 from .product import PATIENCE, Project, hook_command, told_in_one_line
 from .transcripts import Transcript
 
 REMOTE = "git@github.com:acme/app.git"
-PASSWORD = "kerfuffle-4711"
 FORK = "f0f0f0f0-0000-4000-8000-00000000cafe"
 
 Settings = Callable[..., None]
@@ -190,21 +189,6 @@ def test_without_a_server_a_sync_says_so(project: Project) -> None:
     assert told_in_one_line(project.run("sync"))
 
 
-def test_a_server_that_is_not_configured_any_more_is_no_problem_any_more(
-    project: Project, configure: Settings, write_settings: Callable[[str], None]
-) -> None:
-    configure()
-    project.decide("Warm the cache")
-    switch_on(project)
-    configure("postgresql://ada@127.0.0.1:1/app")
-    assert project.run("sync").code == 1
-    assert "BAD server" in project.run("doctor").out
-    write_settings("")
-    assert told_in_one_line(project.run("sync"))
-    assert "BAD server" not in project.run("doctor").out
-    assert "health     good" in project.run("status").out
-
-
 def test_a_repository_cannot_name_a_server(project: Project, team: Team, tmp_path: Path) -> None:
     settings = project.folder / ".claude" / "unified-state.toml"
     settings.parent.mkdir(exist_ok=True)
@@ -279,23 +263,6 @@ def test_environment_of_a_client_leads_history_nowhere(
     project.execute(hook_command("Stop"), given, {"PGHOST": proxy.folder, "RUVECTOR_HOST": proxy.folder})
     settled(project)
     assert "cache" not in repr(stored())
-
-
-def test_a_damaged_archive_is_set_aside_and_what_comes_after_reaches_the_server(
-    project: Project, tmp_path: Path, configure: Settings, stored: Stored
-) -> None:
-    configure()
-    speak(project, tmp_path / "s1.jsonl", "before")
-    switch_on(project)
-    with project.archive.open("r+b") as file:
-        file.write(b"\0" * 4096)
-    speak_after = Transcript("s2", cwd=str(project.folder))
-    speak_after.prompt("after")
-    project.hook("Stop", session_id="s2", transcript_path=str(speak_after.write(tmp_path / "s2.jsonl")))
-    switch_on(project)  # what was agreed to stood in the archive
-    texts = [record.text for record in stored() if isinstance(record, StoredStep)]
-    assert texts == ["before", "after"]
-    assert "before the damage" not in repr(stored())
 
 
 def speak_at_length(project: Project, path: Path) -> None:

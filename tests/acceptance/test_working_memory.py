@@ -14,8 +14,6 @@ from unified_state.lib.fence import TAG
 from .product import Project, restored
 from .transcripts import Transcript
 
-SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
 
 class Work:
     """A session that works on files, and what the product gives it back."""

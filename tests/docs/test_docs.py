@@ -50,7 +50,6 @@ USUAL_CHANGES = [
     "a kind of shortened output",
 ]
 MOST_FILES = 5  # that a usual change edits by hand
-CHANGES = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]  # the order of Keep a Changelog
 HOSTS = {"code.claude.com", "doi.org", "keepachangelog.com", "semver.org", "sqlite.org", "example.com"}
 # An absolute path in the text is one of every machine, or one of Ada's; anything else is somebody's own.
 PATHS = (

@@ -9,7 +9,6 @@ import pytest
 from .conversation import Conversation
 from .installed import (
     BRIEF,
-    WORKING_SET,
     change_handlers,
     compaction,
     failing,
@@ -39,9 +38,6 @@ def test_it_comes_with_the_next_prompt_and_not_again(scenario: Scenario, broken:
     assert {restored["part"] for restored in compaction(product)["restored"] if restored["delivered"]} == set(MARKS)
     assert len(compaction(product)["restored"]) == 1
     assert product.log() == ""
-
-
-OUTPUTS = {BRIEF: "[CONTEXT RESTORED]", WORKING_SET: "(continued)"}  # of a restore that fills both
 
 
 def test_a_client_killed_in_the_compaction_finds_its_memory_when_it_is_resumed(scenario: Scenario) -> None:

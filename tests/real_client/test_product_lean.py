@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable
 
 import pytest
 
-from tests.sandboxed.product import PROGRAM, Product
+from tests.sandboxed.product import Product
 
 from .installed import installed
-from .messages import Json, Reply, Request, bash, reply, tool
+from .messages import Json, Request, bash, reply, tool
 from .scenario import ALLOW_BASH, Run, Scenario
 
 LONG = "".join(f"step {number} of the long way to the end\n" for number in range(400))
@@ -124,11 +123,6 @@ def test_a_subagents_output_is_shortened_where_it_can_recall_and_its_long_report
     assert product.log() == ""
 
 
-def recalling() -> Callable[[Request], Reply]:
-    """The agent recalls the last output, by its handle."""
-    return lambda request: reply(bash(f"{PROGRAM} show {ref_of(results(request)[-1])}"))
-
-
 def ref_of(given: str) -> str:
     """The ref in the handle of a short form."""
     assert given.startswith("[S")
@@ -140,11 +134,6 @@ def ref_in(given: str) -> str:
     found = re.search(r"\[(S\d+): ", given)
     assert found is not None
     return found[1]
-
-
-def told(request: Request) -> int:
-    """How often a request says how to recall."""
-    return json.dumps(request.body).count("[LEAN CONTEXT]")
 
 
 def results(request: Request) -> list[str]:
