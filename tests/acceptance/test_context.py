@@ -86,24 +86,6 @@ def test_it_can_be_switched_off(session: Session) -> None:
     assert trigger_of(session.project) is None
 
 
-def test_the_command_tells_usage_and_phase(session: Session) -> None:
-    for tokens in (100_000, 110_000, 120_000):
-        session.turn(tokens)
-    context = session.context()
-    assert context == {
-        "session_id": "s",
-        "tokens": 120_000,
-        "window": 200_000,
-        "percent": 60.0,
-        "compacts_at": 167_000,
-        "known_from": "default",
-        "percent_of_limit": 71.9,
-        "phase": "warning",
-        "compactions": [],
-        "lean": {"outputs": 0, "saved_tokens": 0, "recalls": 0, "recalled_tokens": 0},
-    }
-
-
 def test_the_command_tells_compactions(session: Session) -> None:
     for tokens in (100_000, 150_000):
         session.turn(tokens)

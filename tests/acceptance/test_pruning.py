@@ -52,15 +52,6 @@ def test_a_dry_run_tells_what_would_go_and_takes_nothing(archived: Project) -> N
     assert texts(archived) == before
 
 
-def test_nothing_goes_without_a_word_of_the_users(archived: Project) -> None:
-    before = texts(archived)
-    done = archived.run("forget", "--older-than", "2026-01-01")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "--yes" in done.err
-    assert archived.run("forget", "--older-than", "2026-01-01", "--yes", CLAUDECODE="1").code == 2
-    assert texts(archived) == before
-
-
 def test_old_steps_leave_every_byte_and_the_evidence_of_items_stays(archived: Project) -> None:
     done = archived.ask("forget", "--older-than", "2026-01-01", "--yes")
     assert (done["steps"], done["is_done"]) == (3, True)
@@ -72,14 +63,6 @@ def test_old_steps_leave_every_byte_and_the_evidence_of_items_stays(archived: Pr
     assert archived.run("save").code == 0
     assert archived.run("validate").code == 0
     assert "S1 was pruned" in archived.run("show", "S1").err
-
-
-def test_a_turn_that_was_pruned_says_so(archived: Project, tmp_path: Path) -> None:
-    path = write_transcript(tmp_path / "said.jsonl", prompt(20, "A word", session="said", at=NOW - 500 * 86_400_000))
-    assert archived.run("import", str(path)).code == 0
-    ref = json.loads(archived.run("show", archived.export("said")[0]["ref"], "--json").out)["turn"]
-    assert archived.run("forget", "--older-than", "2026-01-01", "--yes").code == 0
-    assert f"turn {ref} was pruned" in archived.run("show", ref).err
 
 
 def test_what_was_pruned_does_not_come_back_with_its_transcript(archived: Project, tmp_path: Path) -> None:

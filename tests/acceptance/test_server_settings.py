@@ -60,25 +60,6 @@ def test_no_file_but_the_users_own_holds_the_password(with_server: Project, tmp_
     assert with_server.archives
 
 
-@pytest.mark.parametrize("where", ["project's file", "environment"])
-def test_a_repository_names_no_server(project: Project, where: str) -> None:
-    values = {"postgres_enabled": "true", "postgres_dsn": f"host=evil.example password={PASSWORD}"}
-    environment = {}
-    if where == "environment":
-        environment = {f"UNIFIED_STATE_{name.upper()}": value for name, value in values.items()}
-    else:
-        own = project.folder / ".claude" / "unified-state.toml"
-        own.parent.mkdir(exist_ok=True)
-        own.write_text("".join(f'{name} = "{value}"\n' for name, value in values.items()))
-    done = project.run("config", "--json", PGHOST="evil.example", **environment)
-    told = json.loads(done.out)
-    found = {row["name"]: row["value"] for row in told["settings"]}
-    assert (found["postgres_enabled"], found["postgres_dsn"]) == (False, "")
-    assert len(told["problems"]) == 2
-    assert all("is ignored; it counts only in" in problem for problem in told["problems"])
-    assert PASSWORD not in done.out + done.err
-
-
 @pytest.mark.usefixtures("own_passwd")
 def test_doctor_warns_of_a_password_that_other_users_may_read(with_server: Project) -> None:
     own = with_server.home / ".config" / "unified-state" / "config.toml"
