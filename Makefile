@@ -140,13 +140,12 @@ evaluation: $(VENV)/real-client
 evaluation-dry: $(VENV)/real-client
 	@$(RUN)/python -m evaluation.dry_run $(TASKS) $(DATA) --arms "$(ARMS)" $(OPTIONS)
 
-# Everything that is generated and checked in: schemas, the plugin's hooks, forms of tokens, reference pages, the bundled session.
+# Everything that is generated and checked in: schemas, the plugin's hooks, forms of tokens, reference pages.
 generate: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_schemas
 	$(RUN)/python -m tests.tools.make_hooks
 	$(RUN)/python -m tests.tools.make_secret_formats
 	$(RUN)/python -m tests.tools.make_reference
-	$(RUN)/python -m tests.tools.make_demo_session
 	$(RUN)/python -m tests.tools.make_picture
 
 # The pictures of the documentation; they depend on the machine's fonts.

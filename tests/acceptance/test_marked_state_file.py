@@ -15,8 +15,6 @@ import pytest
 from mcp import Client
 
 from unified_state.context.window.status_line_data import glance_at
-from unified_state.interfaces.cli.main import run
-from unified_state.interfaces.hook import HookRun
 from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project as Served
 from unified_state.project.place import locate
@@ -89,21 +87,6 @@ class Marks:
         return f"{mark} {WORD}"
 
 
-class Hook(HookRun):
-    """A hook in this process: what the client gives it, and what it answers."""
-
-    def __init__(self, name: str, part: str, given: dict[str, Any]) -> None:
-        super().__init__(name, part, "")
-        self.given = given
-        self.answers: list[str] = []
-
-    def read(self) -> bytes:
-        return json.dumps(self.given).encode()
-
-    def tell(self, answer: str) -> None:
-        self.answers.append(answer)
-
-
 @pytest.fixture
 def marks() -> Marks:
     return Marks()
@@ -111,33 +94,28 @@ def marks() -> Marks:
 
 @pytest.fixture
 def here(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """The project as the current folder of this process, at the user's own terminal."""
+    """The project as the current folder of this process."""
     monkeypatch.chdir(project.folder)
     project.state_path.parent.mkdir()
     return project
 
 
 @pytest.fixture
-def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """What a command prints, in this process."""
+def printed(here: Project) -> Callable[..., str]:
+    """What a command prints."""
 
     def show(*arguments: str) -> str:
-        capsys.readouterr()
-        run(arguments)
-        done = capsys.readouterr()
+        done = here.run(*arguments)
         return done.out + done.err
 
     return show
 
 
 def hooked(project: Project, name: str, part: str = "", **fields: Any) -> str:
-    """What a hook answers, in this process. It must go well."""
-    path = str(project.folder.parent / "s.jsonl")
-    given = {"hook_event_name": name, "cwd": str(project.folder), "session_id": "s", "transcript_path": path, **fields}
-    hook = Hook(name, part, given)
-    hook.run()
-    assert hook.problem is None
-    return "".join(hook.answers)
+    """What a hook answers. It must go well."""
+    done = project.hook(name, part, transcript_path=str(project.folder.parent / "s.jsonl"), **fields)
+    assert (done.code, project.log()) == (0, "")
+    return done.out
 
 
 def written(project: Project) -> None:

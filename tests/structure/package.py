@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "unified_state"
@@ -94,28 +95,10 @@ def _place(name: str) -> str | None:
     return "/".join(parts) or "__init__"
 
 
-def circles() -> list[frozenset[str]]:
-    """The modules that import each other, directly or through others: the graph's strong components (Tarjan)."""
-    order: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[frozenset[str]] = []
-
-    def visit(place: str) -> None:
-        order[place] = lowest[place] = len(order)
-        stack.append(place)
-        for target in sorted(arrows()[place]):
-            if target not in order:
-                visit(target)
-                lowest[place] = min(lowest[place], lowest[target])
-            elif target in stack:
-                lowest[place] = min(lowest[place], order[target])
-        if lowest[place] == order[place]:
-            start = stack.index(place)
-            found.append(frozenset(stack[start:]))
-            del stack[start:]
-
-    for place in arrows():
-        if place not in order:
-            visit(place)
-    return [circle for circle in found if len(circle) > 1]
+def circle() -> list[str]:
+    """Modules that import each other, directly or through others; none where nothing does."""
+    try:
+        TopologicalSorter(arrows()).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
