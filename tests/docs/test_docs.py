@@ -99,6 +99,16 @@ def test_every_link_leads_somewhere() -> None:
     assert broken == []
 
 
+def test_without_extras_no_link_is_broken() -> None:
+    """Of the other pages only the index leads to theirs, in a block that is generated from what is there."""
+    folder, index = ROOT / "docs" / "extras", ROOT / "docs" / "extras.md"
+    found = {
+        page: {link for link in links(read(page)) if (page.parent / link).resolve().parent == folder} for page in PAGES
+    }
+    assert found[index] == {f"extras/{page.name}" for page in folder.glob("*.md")}
+    assert [name_of(page) for page in PAGES if found[page] and page != index and page.parent != folder] == []
+
+
 def test_every_command_line_is_one_that_the_program_takes(capsys: pytest.CaptureFixture[str]) -> None:
     wrong = [(name_of(page), call) for page in PAGES for call in program_calls(read(page)) if not _is_understood(call)]
     assert wrong == []
@@ -161,7 +171,9 @@ def test_the_names_of_the_plugins_tools_are_told(name: str) -> None:
 
 def test_a_how_to_begins_with_the_command() -> None:
     """Its reader sees a command, a setting or code without scrolling."""
-    for page in (ROOT / "docs" / "how-to").glob("*.md"):
+    explained = {"lean-context", "history-on-a-server"}  # pages of extras that say why, not how
+    of_extras = [page for page in (ROOT / "docs" / "extras").glob("*.md") if page.stem not in explained]
+    for page in (*of_extras, *(ROOT / "docs" / "how-to").glob("*.md")):
         shown = re.sub(r"<!--.*?-->", "", read(page), flags=re.DOTALL)
         before, fence, _ = shown.partition("```")
         assert (name_of(page), bool(fence), len(before.split()) <= LONGEST_START) == (name_of(page), True, True)

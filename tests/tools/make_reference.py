@@ -22,6 +22,7 @@ from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, described, table
 from tests.tools.host_reference import hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
+from unified_state.extension import parts
 from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.hosts.install.install_claude_code import READ_ONLY_RULES
 from unified_state.lib.package import install_line, marketplace_line
@@ -194,6 +195,12 @@ def python_example() -> str:
     return _program("notes_with_memory.py")
 
 
+def extras() -> str:
+    """The pages of the extras that come with the package."""
+    pages = {address: title for pages in parts("PAGES", of_all=False) for address, title in pages.items()}
+    return "\n".join(f"* [{title}](extras/{address})" for address, title in pages.items())
+
+
 def extra_example() -> str:
     """The example of an extra, which a test runs."""
     return _program("longest_prompts.py")
@@ -261,6 +268,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "agent-example": agent_example,
     "python-example": python_example,
     "extra-example": extra_example,
+    "extras": extras,
     "history-records": history_records,
     "exceptions": exceptions,
     "mcp-tools": mcp_reference.tools,

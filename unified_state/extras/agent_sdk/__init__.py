@@ -3,3 +3,4 @@
 from __future__ import annotations
 
 AGENT_MEMORY = f"{__name__}.agent_memory:AgentMemory"
+PAGES = {"use-the-agent-sdk.md": "Use the Agent SDK"}

@@ -7,3 +7,4 @@ COMMANDS = {"blame": ("Everyday", _VERBS, "which turn and which commit wrote a l
 EXAMPLES = {"blame": "unified-state blame src/limiter.py:10-20"}
 TURNS_THAT_WROTE = f"{__name__}.blame_lines:turns_that_wrote"
 TOOLS = f"{__name__}.blame_tools:BlameTools"
+PAGES = {"ask-who-wrote-a-line.md": "Ask who wrote a line, and why"}

@@ -9,3 +9,4 @@ EXAMPLES = {
     "handover create": "unified-state handover create --for codex work.jsonl",
     "handover take": "unified-state handover take work.jsonl",
 }
+PAGES = {"hand-over-work.md": "Hand over work to another person or agent"}

@@ -8,3 +8,4 @@ _NAMES = (
     *("beads", "copilot_cli", "cline", "claude_flow_json", "claude_flow", "claude_mem"),
 )
 FORMATS = tuple(f"{__name__}.{name}" for name in _NAMES)
+PAGES = {"bring-your-history.md": "Import history of other programs, machines and people"}

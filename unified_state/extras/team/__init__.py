@@ -29,3 +29,8 @@ CHECKS, STATUS = f"{__name__}.check_team:checks", f"{__name__}.server_states:sta
 START_SYNC = f"{__name__}.start_sync:start_sync"
 FIND_IN_TEAM, RECALL_OF_TEAM = f"{__name__}.ask_team:find", f"{__name__}.ask_team:recall"
 EXPLAIN_OF_TEAM, EXPORT_OF_TEAM = f"{__name__}.ask_team:explain", f"{__name__}.ask_team:export"
+PAGES = {
+    "run-a-team-server.md": "Run a team's server",
+    "keep-a-server-up-to-date.md": "Keep a server up to date, and search the team's history",
+    "history-on-a-server.md": "How history is kept on a server",
+}

@@ -106,7 +106,7 @@ def test_a_known_file_that_cannot_be_used_is_told_in_one_line(
 
 @pytest.mark.parametrize("name", [WEIGHTS, WORDS])
 def test_the_known_digests_stand_on_the_page_that_tells_where_to_get_the_files(name: str) -> None:
-    page = Path(__file__).parents[4] / "docs" / "how-to" / "search-by-meaning.md"
+    page = Path(__file__).parents[4] / "docs" / "extras" / "search-by-meaning.md"
     told = page.read_text(encoding="utf-8")
     known: Sequence[str] = minilm.KNOWN[name]
     assert all(digest in told for digest in known)

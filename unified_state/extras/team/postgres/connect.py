@@ -19,7 +19,7 @@ _HINTS = {
     "28P01": "check the password: in postgres_dsn, in $PGPASSWORD or in ~/.pgpass",
     "28000": "check the user in postgres_dsn, and the server's pg_hba.conf",
     "3D000": "an administrator runs `unified-state server init`",
-    "42501": "an administrator runs `unified-state server admit`; see docs/how-to/run-a-team-server.md",
+    "42501": "an administrator runs `unified-state server admit`; see docs/extras/run-a-team-server.md",
     "08006": "a node of the server does not answer; the projects on other nodes are served, and nothing is lost",
     "25006": "it is a standby or read-only: postgres_dsn has to name the primary",
     "53100": "free some space on the server's disk",
@@ -44,7 +44,7 @@ _TOLD = {
     "too many connections": _HINTS["53300"],
     "starting up": _HINTS["57P03"],
     "does not support SSL": "the server has no TLS; if that is meant to be, add sslmode=disable to postgres_dsn",
-    "certificate": "check sslmode and sslrootcert in postgres_dsn; see docs/how-to/run-a-team-server.md",
+    "certificate": "check sslmode and sslrootcert in postgres_dsn; see docs/extras/run-a-team-server.md",
 }
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # failures are raised as errors
 

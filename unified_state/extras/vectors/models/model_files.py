@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-FOLDER_HELP = "docs/how-to/search-by-meaning.md tells which files it needs and where to get them"
+FOLDER_HELP = "docs/extras/search-by-meaning.md tells which files it needs and where to get them"
 _LARGEST = 64 << 20  # bytes of a file: twice those of the largest known one
 _DIGITS = 12  # of the digest in a version's name
 _TOLD = 200  # of another library's message
