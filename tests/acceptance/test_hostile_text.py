@@ -151,7 +151,6 @@ def test_every_answer_of_the_mcp_server_is_visible(hostile: Project) -> None:
             client.call("recall", ref=ATTACK),
             client.call("why", ref="D1"),
             client.call("add", kind="decision", text=ATTACK, reason=ATTACK),
-            client.ask("resources/read", uri="state://current"),
         ]
     for answer in answers:
         for text in texts_in(answer):

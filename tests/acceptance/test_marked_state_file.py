@@ -134,12 +134,7 @@ def asked_by_mcp(project: Project) -> Iterator[str]:
     async def ask() -> list[str]:
         async with Client(Server(Served(str(project.folder)))) as client:
             state = (await client.call_tool("state_get", {})).structured_content
-            prompts = (await client.list_prompts()).prompts
-            texts = [str(await client.get_prompt(prompt.name, {})) for prompt in prompts]
-            for one in (await client.list_resources()).resources:
-                (content,) = (await client.read_resource(one.uri)).contents
-                texts.append(own(str(getattr(content, "text", ""))))
-            return [own(json.dumps(state)), *texts]
+            return [own(json.dumps(state))]
 
     yield from anyio.run(ask)
 

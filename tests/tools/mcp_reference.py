@@ -1,14 +1,13 @@
-"""The reference of the MCP server: tools and resource as the server describes them."""
+"""The reference of the MCP server: its tools, as it describes them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import anyio
 from mcp import Client
-from mcp_types import Resource, Tool
+from mcp_types import Tool
 
 from tests.tools.command_reference import described
 from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
@@ -19,7 +18,7 @@ _SHARED = {"quote", "offset"}
 
 
 def tools() -> str:
-    """Every tool with its arguments, and the resource."""
+    """Every tool with its arguments."""
     return anyio.run(_reference)
 
 
@@ -31,8 +30,7 @@ def instructions() -> str:
 async def _reference() -> str:
     async with Client(Server(Project(os.devnull))) as client:
         found = (await client.list_tools()).tools
-        resources = (await client.list_resources()).resources
-    return "\n\n".join([*map(_tool, found), *_texts(resources)])
+    return "\n\n".join(map(_tool, found))
 
 
 def _tool(tool: Tool) -> str:
@@ -49,11 +47,6 @@ def _tool(tool: Tool) -> str:
     ]
     parts = [f"### {tool.name}", f"{about.rstrip('.')}.{also}"]
     return "\n\n".join([*parts, described(rows)] if rows else parts)
-
-
-def _texts(resources: list[Resource]) -> Iterator[str]:
-    yield "## Resource"
-    yield described([(f"`{resource.uri}`", resource.description or "") for resource in resources])
 
 
 def _about(shape: dict[str, Any]) -> str:

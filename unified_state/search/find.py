@@ -13,7 +13,7 @@ from unified_state.archive.cut_outputs import note_recall
 from unified_state.archive.full_text import Filters
 from unified_state.archive.steps import index_left, steps_of_turn
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
-from unified_state.extension import need
+from unified_state.extension import hook, need
 from unified_state.ledger.item_table import items_called
 from unified_state.ledger.source_table import entry_steps
 from unified_state.lib.query import words_of
@@ -125,6 +125,11 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
         with Archive(path) as archive:
             worktrees[path] = _worktree(archive)
     return [FoundIn(path, worktrees[path], hit) for path, hit in hits]
+
+
+def of_team(name: str, ref: str) -> Any:
+    """Return what the team's extra has under a name, for a ref of a colleague, or None."""
+    return hook(name) if ":" in ref else None
 
 
 def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:

@@ -60,18 +60,6 @@ def _server(folder: Path) -> Server:
     return Server(Project(str(folder)))
 
 
-def resource(folder: Path, uri: str) -> Any:
-    """What a resource holds."""
-
-    async def run() -> str:
-        async with Client(Server(Project(str(folder)))) as client:
-            (content,) = (await client.read_resource(uri)).contents
-            assert content.mime_type == "application/json"
-            return str(getattr(content, "text", ""))
-
-    return parse_json(anyio.run(run))
-
-
 def text_of(result: CallToolResult) -> str:
     """The text of a result."""
     (content,) = result.content

@@ -18,7 +18,7 @@ from unified_state.interfaces.cli.main import run
 from unified_state.lib.tokens import count_tokens
 from unified_state.state_file.manager import UnifiedStateManager
 
-from .asking import answer, refused, resource, text_of
+from .asking import answer, refused, text_of
 from .asking import call as asked
 
 Keep = Callable[..., None]
@@ -197,11 +197,6 @@ def test_where_nothing_is_recorded_nothing_is_made(repository: Path, name: str, 
     assert "nothing is recorded yet" in refused(repository, name, **arguments)
     assert not (repository / ".claude").exists()
     assert list(home.rglob("archive.db")) == []
-
-
-def test_the_resource_is_the_state(repository: Path) -> None:
-    UnifiedStateManager(repository).add_decision("Use SQLite", "one file")
-    assert resource(repository, "state://current") == answer(repository, "state_get")
 
 
 def test_a_search_for_the_team_without_a_server_says_so_beside_ones_own_hits(here: Path, keep: Keep) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp import Client, MCPError
+from mcp import Client
 
 from unified_state.interfaces.mcp import tools as mcp_tools
 from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS, Server
@@ -69,17 +69,6 @@ def test_clients_of_both_eras_are_served(repository: Path, mode: str) -> None:
             return client.protocol_version
 
     assert (anyio.run(run) == mode) is (mode != "legacy")
-
-
-def test_an_unknown_resource_is_the_clients_mistake(repository: Path) -> None:
-    async def run() -> None:
-        async with Client(Server(Project(str(repository)))) as client:
-            with pytest.raises(MCPError, match="Unknown resource"):
-                await client.read_resource("state://nonsense")
-            with pytest.raises(MCPError, match="nothing is recorded yet"):
-                await client.read_resource("state://current")
-
-    anyio.run(run)
 
 
 def test_a_bug_is_one_line_and_a_report(

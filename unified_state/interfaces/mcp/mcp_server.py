@@ -1,4 +1,4 @@
-"""The MCP server: its tools and its resource, and their descriptions.
+"""The MCP server: its tools, and their descriptions.
 
 Invariant: only the protocol is written to stdout.
 """
@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.resources import FunctionResource
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
 from unified_state.extension import parts
-from unified_state.interfaces.mcp.server_project import Project, answering, giving, json_text, refusal
-from unified_state.interfaces.mcp.tool_pages import state_page
+from unified_state.interfaces.mcp.server_project import Project, answering, refusal
 from unified_state.interfaces.mcp.tools import ReadingTools, RecordingTools
 from unified_state.lib.package import __version__
 
@@ -47,14 +45,6 @@ class Server(MCPServer[None]):
         tools = list(_tools(project))
         super().__init__(NAME, version=__version__, instructions=INSTRUCTIONS, tools=tools, log_level="ERROR")
         self._takes = {tool.name: list(tool.parameters["properties"]) for tool in tools}
-
-        def current() -> str:
-            return json_text(state_page(project, 0))
-
-        about, form = "The current state, as state_get returns it.", "application/json"
-        self.add_resource(
-            FunctionResource.from_function(giving(current), "state://current", description=about, mime_type=form)
-        )
 
     @property
     def lowlevel(self) -> LowLevelServer[None]:

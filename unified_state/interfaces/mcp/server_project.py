@@ -11,10 +11,9 @@ import os
 from collections.abc import Callable
 from typing import Any, Self
 
-from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
+from mcp_types import CallToolResult, TextContent
 
-from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
+from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.fence import visible, visible_values
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import well_formed
@@ -79,34 +78,16 @@ def answering(function: Callable[..., dict[str, Any]]) -> Callable[..., CallTool
         try:
             text = visible_values(json_text(function(**arguments)))
         except Exception as error:  # noqa: BLE001  # the edge: every error becomes an answer
-            return refusal(told(error))
+            problem = str(error) if isinstance(error, UnifiedStateError) else report_bug(error, ["mcp"])
+            return refusal(well_formed(problem))  # problem, place, remedy
         return CallToolResult(content=[TextContent(text=text)], structured_content=parse_json(text))
 
     return answer
 
 
-def giving(function: Callable[..., str]) -> Callable[..., str]:
-    """Return the function as a resource or a prompt."""
-
-    @functools.wraps(function)
-    def give(**arguments: Any) -> str:
-        try:
-            return well_formed(function(**arguments))
-        except Exception as error:  # every error becomes an answer here
-            code = INVALID_PARAMS if isinstance(error, NotFoundError | UsageError) else INTERNAL_ERROR
-            raise MCPError(code, told(error)) from error
-
-    return give
-
-
 def refusal(text: str) -> CallToolResult:
     """Return the answer to a failed call."""
     return CallToolResult(content=[TextContent(text=visible(text))], is_error=True)
-
-
-def told(error: Exception) -> str:
-    """Return the text of an error: problem, place, remedy."""
-    return well_formed(str(error) if isinstance(error, UnifiedStateError) else report_bug(error, ["mcp"]))
 
 
 def visible_value(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The tools and the resource of the MCP server.
+"""The tools of the MCP server.
 
 Each reading tool answers with a page, so that no client truncates its answer. A recording tool gives an item no
 authority. The item is `inferred`, unless it quotes the user's own words from the archive.
@@ -14,20 +14,20 @@ from pydantic import Field
 
 from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
-from unified_state.extension import hook, need
+from unified_state.extension import need
 from unified_state.interfaces.mcp.server_project import Project, visible_value
 from unified_state.interfaces.mcp.tool_pages import changes_page, paged, state_page, text_page, turn_page
 from unified_state.ledger.correct_item import close
 from unified_state.ledger.explain_item import explain
 from unified_state.ledger.item_table import ACTIVE
 from unified_state.lib.excerpts import page_of_entries
-from unified_state.lib.record import disk_value
+from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import current_time
 from unified_state.model.checked_calls import checked
 from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 from unified_state.model.step import KINDS
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import Wanted, find, recall_and_note, turn_ref
+from unified_state.search.find import Wanted, find, of_team, recall_and_note, turn_ref
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.settings import environment
@@ -132,7 +132,7 @@ class ReadingTools:
             return turn_page(found, ref, offset) if found["kind"] == "turn" else text_page(found, offset or 0)
 
         workspace = self._project.reading()
-        if recall := _of_team("RECALL_OF_TEAM", ref):
+        if recall := of_team("RECALL_OF_TEAM", ref):
             found = recall(workspace, ref, environment(), is_own=False)
             return page(found if part is None else part_of(found, part))
         named = turn_ref(workspace, ref) if turn else ref
@@ -148,15 +148,10 @@ class ReadingTools:
         it supersedes or repeats, and whether its files, branch and conversation are unchanged.
         """
         workspace = self._project.reading()
-        if explain_it := _of_team("EXPLAIN_OF_TEAM", ref):
+        if explain_it := of_team("EXPLAIN_OF_TEAM", ref):
             return text_page(explain_it(workspace, ref, environment(), is_own=False), offset)
         found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
         return text_page(found, offset)
-
-
-def _of_team(name: str, ref: str) -> Any:
-    """Return what the team's extra has under a name, for a ref of a colleague, or None."""
-    return hook(name) if ":" in ref else None
 
 
 def _hits_of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
@@ -204,6 +199,11 @@ class RecordingTools:
     def __init__(self, project: Project) -> None:
         self._project = project
 
+    def _recorded(self, record: Callable[[Workspace], Any]) -> dict[str, Any]:
+        """Return what was recorded, with the notes for the agent."""
+        notes: list[str] = []
+        return {**disk_value(record(self._project.recording(notes.append))), "notes": notes}
+
     @tool(ADDS)
     def add(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
@@ -224,14 +224,15 @@ class RecordingTools:
         compactions, and later sessions get it too. Give `quote` for a rule of the user: only the user's own words bind.
         """
         about = ITEM_KINDS[kind]
-        given = {"reversible": reversible, "blocking": blocking, "priority": priority, "type": type}
-        own = {name: value for name, value in given.items() if name in about.others}
-        body = {about.main: text, about.second[0]: reason, **own}
-        notes: list[str] = []
-        workspace = self._project.recording(notes.append)
-        source = quoted_source(workspace, kind, body, quote)
-        entry = add_item(workspace, kind, body, supersedes=supersedes, source=source)
-        return {**disk_value(entry), "notes": notes}
+        given: dict[str, Any] = {"reversible": reversible, "blocking": blocking, "priority": priority, "type": type}
+        given[about.second[0]] = reason
+        body = {about.main: text, **{name: given[name] for name in about.others}}
+
+        def record(workspace: Workspace) -> Record:
+            source = quoted_source(workspace, kind, body, quote)
+            return add_item(workspace, kind, body, supersedes=supersedes, source=source)
+
+        return self._recorded(record)
 
     @tool(SETS)
     def close_item(
@@ -240,9 +241,7 @@ class RecordingTools:
         resolution: Annotated[str, Field(description="the answer, how it was settled, or what worked after all")],
     ) -> dict[str, Any]:
         """Close an open question with its answer, or evidence or an attempt that is settled."""
-        notes: list[str] = []
-        entry = correct(self._project.recording(notes.append), close, id, resolution)
-        return {**disk_value(entry), "notes": notes}
+        return self._recorded(lambda workspace: correct(workspace, close, id, resolution))
 
     @tool(SETS)
     def set_work_item(
@@ -256,9 +255,9 @@ class RecordingTools:
         if (id, title, phase, progress) == (None,) * 4:
             message = "there is nothing to set"
             raise UsageError(message, "give id, title, phase or progress")
-        notes: list[str] = []
-        manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
-        return {**disk_value(manager.set_work_item(id, title, phase, progress)), "notes": notes}
+        return self._recorded(
+            lambda workspace: UnifiedStateManager(workspace=workspace).set_work_item(id, title, phase, progress)
+        )
 
     @tool(SETS)
     def edit_item(

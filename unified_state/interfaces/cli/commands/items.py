@@ -20,15 +20,13 @@ from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.constraint import DENY, MODES, USER_SAID
-from unified_state.model.item import (
-    ATTEMPT,
+from unified_state.model.item import (, QUESTION
     CONSTRAINT,
     DECISION,
-    EVIDENCE,
     EVIDENCE_TYPES,
+    ITEM_KINDS,
     MAIN_FIELDS,
     PRIORITIES,
-    QUESTION,
     Constraint,
     LedgerItem,
 )
@@ -39,8 +37,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 _LINE, _CUT = 400, 160  # characters of an item in a list, and in a message
-_FIELDS = ("rationale", "source", "context", "outcome", "priority", "type", "mode")
-_FLAGS = {"reversible": True, "irreversible": False}, {"blocking": True, "not_blocking": False}
+_FIELDS = ("rationale", "source", "context", "outcome", "priority", "type", "mode", "reversible", "blocking")
 
 
 def _text(words: str) -> str:
@@ -52,20 +49,13 @@ def _show(context: Context, entry: Record) -> None:
     context.show(fields, str(fields["id"]))
 
 
-def _add(context: Context, kind: str, body: dict[str, Any], supersedes: str | None = None) -> None:
-    _show(context, add_item(context.workspace(create=True), kind, body, supersedes=supersedes))
+def _body(arguments: Namespace) -> dict[str, Any]:
+    about, given = ITEM_KINDS[arguments.command], vars(arguments)
+    return {about.main: _text(arguments.text), **{name: given[name] for name in about.others}}
 
 
-def _decision(arguments: Namespace) -> dict[str, Any]:
-    return {
-        "decision": _text(arguments.text),
-        "rationale": arguments.rationale,
-        "reversible": not arguments.irreversible,
-    }
-
-
-def _add_decision(context: Context, arguments: Namespace) -> None:
-    _add(context, DECISION, _decision(arguments))
+def _add(context: Context, arguments: Namespace) -> None:
+    _show(context, add_item(context.workspace(create=True), arguments.command, _body(arguments)))
 
 
 def _supersede(context: Context, arguments: Namespace) -> None:
@@ -77,14 +67,14 @@ def _supersede(context: Context, arguments: Namespace) -> None:
     if arguments.rationale is None:
         message = "there is no rationale"
         raise UsageError(message, "give --rationale, or --by with a decision that is recorded already")
-    return _add(context, DECISION, _decision(arguments), supersedes=arguments.id)
+    workspace = context.workspace(create=True)
+    return _show(context, add_item(workspace, DECISION, _body(arguments), supersedes=arguments.id))
 
 
 def _add_constraint(context: Context, arguments: Namespace) -> None:
     scope = {} if arguments.scope is None else disk_value(scope_of(arguments.scope))
-    body = {"constraint": _text(arguments.text), "source": arguments.source, "blocking": arguments.blocking}
-    enforcement = enforcement_of(scope or None, arguments.mode)
-    entry = add_item(context.workspace(create=True), CONSTRAINT, body | enforcement)
+    body = _body(arguments) | enforcement_of(scope or None, arguments.mode)
+    entry = add_item(context.workspace(create=True), CONSTRAINT, body)
     if isinstance(entry, Constraint) and entry.scope is not None:
         if entry.mode == DENY and entry.origin != USER_SAID:
             context.say(f"{entry.id} asks for now: only the user's own word denies")
@@ -96,11 +86,6 @@ def _lift(context: Context, arguments: Namespace) -> None:
     from unified_state.state_file.writer.correct_state import lift_constraint
 
     _show(context, lift_constraint(context.workspace(create=True), arguments.id))
-
-
-def _add_question(context: Context, arguments: Namespace) -> None:
-    body = {"question": _text(arguments.text), "context": arguments.context, "priority": arguments.priority}
-    _add(context, QUESTION, body)
 
 
 def _resolve(context: Context, arguments: Namespace) -> None:
@@ -117,14 +102,6 @@ def _close(context: Context, arguments: Namespace) -> None:
 
     text = "" if arguments.text is None else _text(arguments.text)
     _show(context, correct(context.changing(), close, arguments.ref, text))
-
-
-def _add_evidence(context: Context, arguments: Namespace) -> None:
-    _add(context, EVIDENCE, {"type": arguments.type, "content": _text(arguments.text), "source": arguments.source})
-
-
-def _add_attempt(context: Context, arguments: Namespace) -> None:
-    _add(context, ATTEMPT, {"attempt": _text(arguments.text), "outcome": arguments.outcome})
 
 
 def _list(context: Context, arguments: Namespace) -> None:
@@ -165,10 +142,6 @@ def _changes(arguments: Namespace, main_field: str) -> dict[str, Any]:
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if arguments.text is not None:
         changes[main_field] = _text(arguments.text).replace("\r\n", "\n").rstrip("\n")
-    for meanings in _FLAGS:
-        for name, value in meanings.items():
-            if getattr(arguments, name):
-                changes[next(iter(meanings))] = value
     if arguments.scope is not None:
         changes["scope"] = disk_value(scope_of(arguments.scope))
     if arguments.no_scope:
@@ -250,7 +223,7 @@ _TEXT = argument("text", metavar="TEXT", help="`-` reads it from stdin")
 _ID = argument("id", metavar="ID")
 _NO_SESSION = argument("--session", dest="session_id", help=SUPPRESS)  # taken for scripts; a list has no use for it
 _SOURCE = option("--source S", "where it comes from", required=True)
-_IRREVERSIBLE = flag("--irreversible", "it cannot be changed later")
+_IRREVERSIBLE = argument("--irreversible", dest="reversible", action="store_false", help="it cannot be changed later")
 
 
 _REF = argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12 A2")
@@ -263,6 +236,12 @@ _CHOSEN = either(
 _ACCEPT = Command(_decide, _CHOSEN, about="they hold from now on, as your word")
 _REJECT = Command(_decide, _CHOSEN, _WHY, about="they do not hold, and are not proposed again")
 _LIST = "list what waits, the newest last; the same without a verb"
+
+
+def _switch(name: str, opposite: str, text: str) -> Add:
+    """Return a function that adds two options, which set a field to true and to false."""
+    given: dict[str, Any] = {"dest": name.removeprefix("--"), "default": None, "help": text}
+    return either(argument(name, action="store_true", **given), argument(opposite, action="store_false", **given))
 
 
 def _rationale(*, required: bool) -> Add:
@@ -286,7 +265,7 @@ def _closing(kind: str, what: str) -> Command:
 COMMANDS = {
     **_verbs(
         "decision",
-        Command(_add_decision, _TEXT, _rationale(required=True), _IRREVERSIBLE, SESSION),
+        Command(_add, _TEXT, _rationale(required=True), _IRREVERSIBLE, SESSION),
         supersede=Command(
             _supersede,
             _ID,
@@ -321,7 +300,7 @@ COMMANDS = {
     **_verbs(
         "question",
         Command(
-            _add_question,
+            _add,
             _TEXT,
             option("--context TEXT", "why it matters", required=True),
             argument("--priority", choices=PRIORITIES, default="medium", help="default: medium"),
@@ -338,7 +317,7 @@ COMMANDS = {
     **_verbs(
         "evidence",
         Command(
-            _add_evidence,
+            _add,
             argument("type", choices=EVIDENCE_TYPES, metavar="TYPE", help=", ".join(EVIDENCE_TYPES)),
             argument("text", metavar="TEXT", help="verbatim; `-` reads it from stdin"),
             _SOURCE,
@@ -349,7 +328,7 @@ COMMANDS = {
     **_verbs(
         "attempt",
         Command(
-            _add_attempt,
+            _add,
             _TEXT,
             option("--outcome TEXT", "how it failed", required=True),
             SESSION,
@@ -370,8 +349,8 @@ COMMANDS = {
         option("--outcome TEXT", "of an attempt"),
         argument("--priority", choices=PRIORITIES, help="of a question"),
         argument("--type", choices=EVIDENCE_TYPES, metavar="TYPE", help=f"of evidence: {', '.join(EVIDENCE_TYPES)}"),
-        either(flag("--reversible", "a decision"), flag("--irreversible", "a decision")),
-        either(flag("--blocking", "a constraint"), flag("--not-blocking", "a constraint")),
+        _switch("--reversible", "--irreversible", "a decision"),
+        _switch("--blocking", "--not-blocking", "a constraint"),
         either(
             option("--scope KIND:PATTERN", "of a constraint, in place of its scope (repeatable)", action="append"),
             flag("--no-scope", "a constraint is enforced no more"),

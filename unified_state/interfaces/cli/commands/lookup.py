@@ -13,14 +13,14 @@ from unified_state.errors import (
     StorageError,
     UsageError,
 )
-from unified_state.extension import hook, need
+from unified_state.extension import need
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.interfaces.cli.commands.past import POINT, show_state_at
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
 from unified_state.model.step import Hit
-from unified_state.search.find import Wanted, find, find_everywhere, recall_and_note
+from unified_state.search.find import Wanted, find, find_everywhere, of_team, recall_and_note
 from unified_state.settings import environment
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _show(context: Context, arguments: Namespace) -> None:
             message = "--lines and --grep choose of the content of a step"
             raise UsageError(message, "leave them out, or --source")
         return _show_source(context, arguments.ref)
-    if recall := _of_team("RECALL_OF_TEAM", arguments.ref):
+    if recall := of_team("RECALL_OF_TEAM", arguments.ref):
         found = recall(context.workspace(create=False), arguments.ref, environment())
         found = found if part is None else part_of(found, part)
     else:
@@ -126,11 +126,6 @@ def _show_at(context: Context, arguments: Namespace) -> None:
         message = "--at shows the whole state at a point"
         raise UsageError(message, "leave the rest out; `unified-state history REF` tells what became of one item")
     return show_state_at(context, arguments.at)
-
-
-def _of_team(name: str, ref: str) -> Any:
-    """Return what the team's extra has under a name, for a ref of a colleague, or None."""
-    return hook(name) if ":" in ref else None
 
 
 def _content_text(found: dict[str, Any]) -> str:
@@ -201,7 +196,7 @@ def _explained(context: Context, ref: str) -> dict[str, Any]:
     from unified_state.ledger.explain_item import explain
 
     workspace = context.workspace(create=False)
-    if explain_it := _of_team("EXPLAIN_OF_TEAM", ref):
+    if explain_it := of_team("EXPLAIN_OF_TEAM", ref):
         told: dict[str, Any] = explain_it(workspace, ref, environment())
         return told
     if workspace.is_empty:
