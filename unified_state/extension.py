@@ -6,7 +6,7 @@ An extra is a module. What it defines under these names takes part; a text `MODU
   help. `EXAMPLES`: what the help shows, by name.
 * `TOOLS`: a class, called with a `Project`, whose public methods are tools of the MCP server.
 * `FORMATS`: names of modules, each a format of files that `import` takes, as `import_formats.py` says.
-* `CHECKS`: a function that yields checks for `doctor`. `STATUS`: one that returns lines and fields for `status`.
+* `CHECKS`: a function that yields checks for `doctor`.
 * `PAGES`: the titles of its pages of documentation, by address.
 
 Its settings are the table of its name in the user's own `config.toml`: `settings.tables[NAME]`.

@@ -127,9 +127,10 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
     return [FoundIn(path, worktrees[path], hit) for path, hit in hits]
 
 
-def of_team(name: str, ref: str) -> Any:
-    """Return what the team's extra has under a name, for a ref of a colleague, or None."""
-    return hook(name) if ":" in ref else None
+def is_team_ref(ref: str) -> bool:
+    """Return whether a ref names something on a team's server, and the team's extra is there."""
+    is_ref = hook("IS_TEAM_REF") if ":" in ref else None
+    return bool(is_ref and is_ref(ref))
 
 
 def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | None:

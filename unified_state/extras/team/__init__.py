@@ -25,10 +25,12 @@ EXAMPLES = {
     "server check": "unified-state server check",
     "sync": "unified-state sync --on",
 }
-CHECKS, STATUS = f"{__name__}.check_team:checks", f"{__name__}.server_states:status"
+CHECKS, STATUS_OF_TEAM = f"{__name__}.check_team:checks", f"{__name__}.server_states:status"
 START_SYNC = f"{__name__}.start_sync:start_sync"
-FIND_IN_TEAM, RECALL_OF_TEAM = f"{__name__}.ask_team:find", f"{__name__}.ask_team:recall"
-EXPLAIN_OF_TEAM, EXPORT_OF_TEAM = f"{__name__}.ask_team:explain", f"{__name__}.ask_team:export"
+TEAM_SERVER, IS_TEAM_REF = f"{__name__}.team_server:team_server", f"{__name__}.team_ref:is_team_ref"
+FIND_IN_TEAM = f"{__name__}.search_team:find_in_team"
+RECALL_OF_TEAM = f"{__name__}.recall_team:recall_of_team"
+EXPLAIN_OF_TEAM = f"{__name__}.recall_team:explain_of_team"
 PAGES = {
     "run-a-team-server.md": "Run a team's server",
     "keep-a-server-up-to-date.md": "Keep a server up to date, and search the team's history",

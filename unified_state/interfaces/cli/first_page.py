@@ -21,7 +21,7 @@ from unified_state.interfaces.cli.command_table import (
 )
 from unified_state.lib.package import __version__
 
-_NARROW = 80  # columns
+_NARROW, _WIDTH = 80, 11  # columns of a narrow terminal, and of a name
 _MORE = (
     f"`{PROGRAM} help COMMAND` explains one, `{PROGRAM} help --all` lists all.",
     "What reads takes --json.",
@@ -39,7 +39,7 @@ def print_first_page(*, with_state: bool) -> int:
 
 def _page() -> list[str]:
     lines = [f"{PROGRAM} {__version__}", ABOUT]
-    for title, rows in all_groups().items():
+    for title, rows in all_groups(of_all=False).items():
         if title == EVERYDAY:
             lines += ["", title, *_described(rows)]
         elif title != PLUMBING:
@@ -64,8 +64,7 @@ def command_list() -> str:
 
 
 def _described(rows: dict[str, tuple[str, str]]) -> list[str]:
-    width = max(len(name) for group in all_groups().values() for name in group)
-    return [f"  {name:<{width}}  {about}" for name, (_, about) in rows.items()]
+    return [f"  {name:<{_WIDTH}}  {about}" for name, (_, about) in rows.items()]
 
 
 def _state(context: Context) -> list[str]:

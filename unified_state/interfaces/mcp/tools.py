@@ -27,7 +27,7 @@ from unified_state.model.checked_calls import checked
 from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 from unified_state.model.step import KINDS
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import Wanted, find, of_team, recall_and_note, turn_ref
+from unified_state.search.find import Wanted, find, is_team_ref, recall_and_note, turn_ref
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.settings import environment
@@ -132,8 +132,8 @@ class ReadingTools:
             return turn_page(found, ref, offset) if found["kind"] == "turn" else text_page(found, offset or 0)
 
         workspace = self._project.reading()
-        if recall := of_team("RECALL_OF_TEAM", ref):
-            found = recall(workspace, ref, environment(), is_own=False)
+        if is_team_ref(ref):
+            found = need("RECALL_OF_TEAM")(_server(workspace), ref)
             return page(found if part is None else part_of(found, part))
         named = turn_ref(workspace, ref) if turn else ref
         return recall_and_note(workspace, named, current_time(), part, page)
@@ -148,23 +148,25 @@ class ReadingTools:
         it supersedes or repeats, and whether its files, branch and conversation are unchanged.
         """
         workspace = self._project.reading()
-        if explain_it := of_team("EXPLAIN_OF_TEAM", ref):
-            return text_page(explain_it(workspace, ref, environment(), is_own=False), offset)
+        if is_team_ref(ref):
+            return text_page(need("EXPLAIN_OF_TEAM")(_server(workspace), ref), offset)
         found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
         return text_page(found, offset)
 
 
 def _hits_of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
-    """Return the hits of other users. If the server fails, report it in one line.
-
-    The environment is the client's, and may be a stranger's.
-    """
+    """Return the hits of other users. If the server fails, report it in one line."""
     try:
-        found = need("FIND_IN_TEAM")(workspace, wanted, current_time(), environment(), is_own=False)
+        found = need("FIND_IN_TEAM")(workspace, _server(workspace), wanted, current_time())
     except UnifiedStateError as error:
         workspace.report(str(error))
         return []
     return page_of_entries(visible_value([hit.as_dict() for hit in found if hasattr(hit, "said_by")]), 0)[0]
+
+
+def _server(workspace: Workspace) -> Any:
+    """Return the team's server. The environment is the client's, and may be a stranger's."""
+    return need("TEAM_SERVER")(workspace, environment(), is_own=False, only_reads=True)
 
 
 Ref = Annotated[str, Field(description="its id, such as D7 or Q1")]

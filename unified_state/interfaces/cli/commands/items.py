@@ -20,13 +20,14 @@ from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.constraint import DENY, MODES, USER_SAID
-from unified_state.model.item import (, QUESTION
+from unified_state.model.item import (
     CONSTRAINT,
     DECISION,
     EVIDENCE_TYPES,
     ITEM_KINDS,
     MAIN_FIELDS,
     PRIORITIES,
+    QUESTION,
     Constraint,
     LedgerItem,
 )

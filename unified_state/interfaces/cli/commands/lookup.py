@@ -20,7 +20,8 @@ from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
 from unified_state.model.step import Hit
-from unified_state.search.find import Wanted, find, find_everywhere, of_team, recall_and_note
+from unified_state.project.workspace.workspace import Workspace
+from unified_state.search.find import Wanted, find, find_everywhere, is_team_ref, recall_and_note
 from unified_state.settings import environment
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _in_team(context: Context, wanted: Wanted) -> Found:
     except NotFoundError:  # another user's session, or nothing is archived here yet
         lines, shown = [], []
     try:
-        hits: list[Hit] = find_in_team(workspace, wanted, current_time(), environment())
+        hits: list[Hit] = find_in_team(workspace, _team(workspace), wanted, current_time())
     except (MissingExtraError, NewerVersionError, SettingError, StorageError) as error:
         context.say(str(error))
         return lines, shown
@@ -113,8 +114,8 @@ def _show(context: Context, arguments: Namespace) -> None:
             message = "--lines and --grep choose of the content of a step"
             raise UsageError(message, "leave them out, or --source")
         return _show_source(context, arguments.ref)
-    if recall := of_team("RECALL_OF_TEAM", arguments.ref):
-        found = recall(context.workspace(create=False), arguments.ref, environment())
+    if is_team_ref(arguments.ref):
+        found = need("RECALL_OF_TEAM")(_team(context.workspace(create=False)), arguments.ref)
         found = found if part is None else part_of(found, part)
     else:
         found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
@@ -126,6 +127,10 @@ def _show_at(context: Context, arguments: Namespace) -> None:
         message = "--at shows the whole state at a point"
         raise UsageError(message, "leave the rest out; `unified-state history REF` tells what became of one item")
     return show_state_at(context, arguments.at)
+
+
+def _team(workspace: Workspace) -> Any:
+    return need("TEAM_SERVER")(workspace, environment(), only_reads=True)
 
 
 def _content_text(found: dict[str, Any]) -> str:
@@ -196,8 +201,8 @@ def _explained(context: Context, ref: str) -> dict[str, Any]:
     from unified_state.ledger.explain_item import explain
 
     workspace = context.workspace(create=False)
-    if explain_it := of_team("EXPLAIN_OF_TEAM", ref):
-        told: dict[str, Any] = explain_it(workspace, ref, environment())
+    if is_team_ref(ref):
+        told: dict[str, Any] = need("EXPLAIN_OF_TEAM")(_team(workspace), ref)
         return told
     if workspace.is_empty:
         message = f"there is no item {ref}"

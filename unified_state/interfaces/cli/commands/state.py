@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.extension import parts
+from unified_state.extension import hook
 from unified_state.interfaces.cli.command_context import SESSION, Command, Context, argument, flag, option
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, stated_items
 from unified_state.ledger.rules.item_lines import validity_text
@@ -20,7 +20,6 @@ from unified_state.settings import environment
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from unified_state.archive.archive import Archive
     from unified_state.archive.cut_outputs import Savings
     from unified_state.model.context_usage import Watched
     from unified_state.state_file.manager import UnifiedStateManager
@@ -47,20 +46,22 @@ def _status(context: Context, _arguments: Namespace) -> None:
     if workspace.is_empty:
         return context.nothing({"recorded": False}, _NOTHING)
     now = current_time()
-
-    def read(archive: Archive) -> tuple[Status, tuple[str, Watched] | None, list[tuple[list[str], dict[str, Any]]]]:
-        of_extras = [told(archive, workspace, now, environment()) for told in parts("STATUS", of_all=False)]
-        return status_of(archive, workspace, now), last_context(archive, now), of_extras
-
-    status, full, of_extras = workspace.use(read)
+    of_team: Any = hook("STATUS_OF_TEAM") or (lambda *_: ([], {}))
+    status, full, (more, fields) = workspace.use(
+        lambda archive: (
+            status_of(archive, workspace, now),
+            last_context(archive, now),
+            of_team(archive, workspace, now, environment()),
+        )
+    )
     value = {
         "recorded": True,
         **disk_value(status),
-        **{name: field for _, fields in of_extras for name, field in fields.items()},
+        **fields,
         "recent": _is_recent(status, workspace, now),
         "context": full and _context_fields(*full),
     }
-    lines = _status_lines(status, now, [line for lines, _ in of_extras for line in lines])
+    lines = _status_lines(status, now, more)
     if full is not None:
         lines.insert(_CONTEXT_AT, _context_line(full[1]))
     return context.show(value, "\n".join(lines), style="labels")
@@ -105,7 +106,7 @@ def _saved_text(status: Status, now: int) -> str:
     return "never saved" if saved is None else f"saved {age_text(now, saved)}"
 
 
-def _status_lines(status: Status, now: int, of_extras: list[str]) -> list[str]:
+def _status_lines(status: Status, now: int, more: list[str]) -> list[str]:
     items = ", ".join(
         f"{count} {kind}{'s' if count != 1 and kind != 'evidence' else ''} {state}"
         for kind, states in status.items.items()
@@ -129,7 +130,7 @@ def _status_lines(status: Status, now: int, of_extras: list[str]) -> list[str]:
         f"vectors    {count.steps:,} of {status.steps:,} steps by {count.model} ({count.version})"
         for count in status.vectors
     ]
-    lines += of_extras
+    lines += more
     return [*lines, f"health     {status.health or 'good'}"]
 
 

@@ -116,7 +116,9 @@ def _export(context: Context, arguments: Namespace) -> None:
 
 def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
     if is_on_server:
-        count = need("EXPORT_OF_TEAM")(context.workspace(create=False), path, environment())
+        server = need("TEAM_SERVER")(context.workspace(create=False), environment())
+        with server.open() as store:
+            count = write_history(path, server.project, store.own_records())
     else:
         workspace = context.reading()
         count = workspace.use(lambda archive: write_history(path, workspace.place.id or "", everything(archive)))
