@@ -65,18 +65,11 @@ def readable(path: str) -> Connection:
 
 def _copy(archive: Archive, damaged: Connection, table: str) -> bool:
     """Copy the rows of a table, and return whether all could be read."""
-    columns = typed_columns(archive.connection, table)
-    is_whole = True
-    try:
-        present = {name for name, _ in typed_columns(damaged, table)}
-    except UNREADABLE_ERRORS:
-        return False
-    columns = [(name, kind) for name, kind in columns if name in present]  # an older version has fewer
-    if not columns:
-        return False
+    columns, is_whole = typed_columns(archive.connection, table), True
     names = ", ".join(name for name, _ in columns)
     insert = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"
-    for row in _rows(damaged, table, names):
+    (made,) = archive.row("SELECT sql FROM sqlite_master WHERE name = ?", table)
+    for row in _rows(damaged, table, names, has_numbers=not made.endswith("WITHOUT ROWID")):
         if row is None or not fits(table, columns, row):
             is_whole = False
         else:
@@ -84,9 +77,9 @@ def _copy(archive: Archive, damaged: Connection, table: str) -> bool:
     return is_whole
 
 
-def _rows(damaged: Connection, table: str, names: str) -> Iterator[tuple[Any, ...] | None]:
+def _rows(damaged: Connection, table: str, names: str, *, has_numbers: bool) -> Iterator[tuple[Any, ...] | None]:
     """Yield the readable rows, and None for each gap. Of a table without row numbers the rows before the first come."""
-    if not _has_row_numbers(damaged, table):
+    if not has_numbers:
         try:
             yield from damaged.execute(f"SELECT {names} FROM {table}")
         except UNREADABLE_ERRORS:
@@ -108,14 +101,6 @@ def _rows(damaged: Connection, table: str, names: str) -> Iterator[tuple[Any, ..
             last, step = last + step, step * 2
         else:
             return
-
-
-def _has_row_numbers(damaged: Connection, table: str) -> bool:
-    try:
-        damaged.execute(f"SELECT rowid FROM {table} LIMIT 0")
-    except UNREADABLE_ERRORS:
-        return False
-    return True
 
 
 def _count_on(archive: Archive) -> None:
