@@ -7,7 +7,8 @@ at once can corrupt it (https://sqlite.org/wal.html#walresetbug). Writers begin 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from sqlite3 import Connection, DatabaseError, connect
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -79,12 +80,21 @@ class Archive:
             if known is not error:
                 raise known from error
 
-    def transaction(self, *, durable: bool = True) -> Transaction:
-        """Return a context manager that commits everything done in its block, or nothing.
+    @contextmanager
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
+        """Commit everything done in the block, or nothing.
 
         A durable transaction survives a loss of power. Steps do not wait for that: the transcript has them.
         """
-        return Transaction(self.connection, "FULL" if durable else "NORMAL")
+        self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            if self.connection.in_transaction:  # some errors have already rolled back
+                self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement. Values that SQLite refuses are adapted: lone surrogates are escaped, large numbers
@@ -161,26 +171,6 @@ class Archive:
 def read_enforcement(archive: Archive) -> tuple[int, str | None]:
     """Return the number of changes of constraints, and the stamp of the table compiled since then, or None."""
     return archive.row("SELECT changed, stamp FROM enforcement") or (0, None)
-
-
-class Transaction:
-    """Commits the statements of its block, or none of them. `synchronous` is SQLite's setting for disk syncs."""
-
-    def __init__(self, connection: Connection, synchronous: str) -> None:
-        self._connection = connection
-        self._synchronous = synchronous
-
-    def __enter__(self) -> None:
-        self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(
-        self, _type: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self._connection.execute("COMMIT")
-        elif self._connection.in_transaction:  # some errors have already rolled back
-            self._connection.execute("ROLLBACK")
 
 
 def _holdable(value: Any) -> Any:

@@ -33,10 +33,6 @@ _DROP = "DELETE FROM note WHERE session = ? AND kind = ? AND text = ? AND at = ?
 def read_pending(archive: Archive, session_id: str) -> list[Pending]:
     """Return the pending messages of a session, in order."""
     session = session_number(archive, session_id)
-    return [] if session is None else _read(archive, session)
-
-
-def _read(archive: Archive, session: int) -> list[Pending]:
     rows = archive.rows(_LIST, session, f"{_WAITS}*")
     return [Pending(kind.removeprefix(_WAITS), text, to_milliseconds(at) or 0) for kind, text, at in rows]
 
@@ -68,7 +64,7 @@ def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool 
     with archive.transaction():
         session, pid = archive.row("SELECT id, pid FROM session WHERE session_id = ?", session_id)
         written_by_then = now - WRITTEN_BY_THEN if waits and is_running(pid) else now
-        for message in _read(archive, session):
+        for message in read_pending(archive, session_id):
             known = _is_archived(archive, session, message)
             if not known and message.at > written_by_then:
                 continue

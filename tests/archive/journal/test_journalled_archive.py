@@ -30,8 +30,7 @@ from unified_state.upkeep.history import archive_changes
 HOLD = """
 import sys
 from unified_state.archive.journal.journalled_archive import JournalledArchive
-with JournalledArchive(sys.argv[1]) as archive:
-    archive.transaction()
+with JournalledArchive(sys.argv[1]) as archive, archive.transaction():
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -166,7 +165,7 @@ def test_who_waits_too_long_for_another_writer_is_told_and_a_reader_does_not_wai
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         with JournalledArchive(path, seconds=0.1) as archive, pytest.raises(ArchiveBusyError, match="another process"):
-            archive.transaction()
+            archive.set_meta("a", "b")
         assert rows(path) == before
         holder.stdin.close()
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from sqlite3 import Connection, Cursor, DatabaseError
 from types import TracebackType
 from typing import Any
 
-from unified_state.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, Transaction, connect_archive
+from unified_state.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, connect_archive
 from unified_state.archive.schema.archive_check import plain_tables, typed_columns
 from unified_state.archive.schema.archive_schema import migrate
 from unified_state.archive.schema.outbox_triggers import make_triggers
@@ -80,11 +81,12 @@ class JournalledArchive(Archive):
         finally:
             super().__exit__(kind, error, trace)
 
-    def transaction(self, *, durable: bool = True) -> Transaction:
-        """Return a transaction that goes on from what others have written. `flush` writes it."""
-        del durable
+    @contextmanager
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
+        """Commit everything done in the block, after what others have written, or nothing. `flush` writes it."""
         self._begin()
-        return Transaction(self.connection, "OFF")
+        with super().transaction(durable=durable):
+            yield
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement, after what others have written if it writes."""
@@ -150,7 +152,7 @@ class JournalledArchive(Archive):
         if not header:
             return
         tables, self.damaged = self._kept_columns(), 0
-        with Transaction(self.connection, "OFF"):
+        with super().transaction():
             triggers = self.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
             for name, _ in triggers:
                 self.run(f"DROP TRIGGER {name}")
