@@ -50,7 +50,6 @@ def test_the_parts_of_names_are_told_once(text: str, parts: str) -> None:
         ("a24b142f9", {"a24b142f9": ("a24b142f9*", "a24b142", "a24b142f")}),
         ("0xdeadbeef", {"0xdeadbeef": ("deadbeef",)}),
         ("getUserProfile", {"getuserprofile": ("get user profile",)}),
-        ("auth service", {"auth": ("authservice",), "service": ("authservice",)}),
         ("the parser", {}),
     ],
 )

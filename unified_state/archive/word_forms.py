@@ -7,9 +7,7 @@ their letters change case or give way to digits, and the index has these parts b
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
-from unified_state.lib.query import words_of
 from unified_state.lib.text import is_hash, split_name
 
 Forms = Mapping[str, tuple[str, ...]]
@@ -29,7 +27,6 @@ rewrite rewrote rewritten|rebuild rebuilt|undo undid undone|overwrite overwrote 
 _FAMILIES = [family.split() for line in _IRREGULAR.splitlines() for family in line.split("|")]
 _OTHERS = {word: tuple(other for other in family if other != word) for family in _FAMILIES for word in family}
 _SHORT_HASHES = (7, 8, 10, 12)
-_MOST_JOINED = 8  # words of a query that may stand in one name
 
 
 def forms_of(query: str, words: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -39,7 +36,7 @@ def forms_of(query: str, words: Sequence[str]) -> dict[str, tuple[str, ...]]:
         others = [*_OTHERS.get(word, ()), *_hashes(word)]
         if others:
             forms[word] = others
-    for word, other in (*_split_names(query), *_joined(query, words)):
+    for word, other in _split_names(query):
         if word in words:
             forms.setdefault(word, []).append(other)
     return {word: tuple(dict.fromkeys(others)) for word, others in forms.items()}
@@ -60,13 +57,3 @@ def _split_names(query: str) -> Iterator[tuple[str, str]]:
         parts = split_name(name) if name.isascii() and not name.islower() else []
         if len(parts) > 1 and not is_hash(name.lower()):
             yield name.lower(), " ".join(parts).lower()
-
-
-def _joined(query: str, words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each word with the name that it forms with the word beside it: `auth service` may be `authService`."""
-    if len(words) > _MOST_JOINED:
-        return
-    for first, second in pairwise(words_of(query)):
-        if first in words and second in words and first.isalpha() and second.isalpha() and (first + second).isascii():
-            yield first, first + second
-            yield second, first + second
