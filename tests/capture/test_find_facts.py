@@ -207,11 +207,6 @@ def test_a_rejected_plan_is_never_current(archive: Archive, place: Place, captur
     assert known.work_item.phase == "planning"
 
 
-def test_the_plan_of_a_cleared_conversation_is_captured(capture: Keep) -> None:
-    plan = "# Cache the prices\n\nRead the cache first."
-    assert shown(capture(prompt(1, f"Implement the following plan:\n\n{plan}"))) == [("approved plan", "active")]
-
-
 # The list of what is to be done
 
 

@@ -84,12 +84,6 @@ def dialogue(turns: int, text: str = "word " * 1_000) -> list[Message]:
 
 
 @PATIENT
-@given(conversations())
-def test_the_generated_conversations_are_valid(messages: list[Message]) -> None:
-    assert problems(messages) == []
-
-
-@PATIENT
 @given(conversations(), OPTIONS, STEPS | st.none())
 def test_what_is_pruned_is_valid_and_new_its_last_turns_are_whole_and_pruning_again_changes_nothing(
     messages: list[Message], options: dict[str, Any], step: int | None
