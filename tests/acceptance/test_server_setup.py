@@ -62,11 +62,6 @@ def member(superuser: Administrator) -> str:
     return f"ada{uuid4().hex[:12]}"
 
 
-def has_pgvector(postgres: PostgresServer) -> bool:
-    with postgres.admin() as connection:
-        return bool(connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone())
-
-
 def lines_of(done: Done) -> list[str]:
     return done.out.splitlines()
 
@@ -79,13 +74,6 @@ def test_init_makes_database_owner_and_schema_with_nothing_archived(superuser: A
     assert [line.split()[-3:] for line in again[:1]] == [[f"'{superuser.database}'", "is", "there"]]
     assert f"version {VERSION} is there" in again[1]
     assert superuser.project.archives == []
-
-
-def test_init_says_how_to_get_pgvector_where_the_server_lacks_it(superuser: Administrator) -> None:
-    told = superuser.do("init").out
-    assert ("search by meaning works" in told) == has_pgvector(superuser.postgres)
-    if not has_pgvector(superuser.postgres):
-        assert "install pgvector (postgresql-15-pgvector)" in told
 
 
 def test_an_admitted_member_logs_in_with_the_password_that_no_log_and_no_statement_holds(

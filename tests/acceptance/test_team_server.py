@@ -323,17 +323,6 @@ def test_a_history_goes_from_the_archive_to_the_server_into_a_file_and_into_anot
     assert told(history(elsewhere, tmp_path / "fresh.jsonl")) == told(here)
 
 
-def test_a_new_machine_gets_its_history_from_the_server(
-    project: Project, bob: Project, tmp_path: Path, configure: Settings
-) -> None:
-    configure()
-    speak_at_length(project, tmp_path / "s1.jsonl")
-    there = tmp_path / "there.jsonl"
-    assert sorted(history(bob, there, "--from", "server")) == sorted(history(project, tmp_path / "here.jsonl"))
-    bob.ask("import", str(there))
-    assert bob.run("show", "D2").out.startswith("D2  proposed, observed")  # whose it is has to be said
-
-
 def test_what_others_have_on_the_server_is_not_exported(
     project: Project, bob: Project, tmp_path: Path, configure: Settings
 ) -> None:

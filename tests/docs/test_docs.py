@@ -37,19 +37,6 @@ WITH_EXAMPLES = [
 LONGEST_START = 55  # words
 MOST_WORDS = 40_000  # with all that is generated, hidden or a line of a table
 NEWCOMERS_COMMANDS = ["make demo", "make test"]
-USUAL_CHANGES = [
-    "an item kind",
-    "a secret format",
-    "a host",
-    "a column of a step",
-    "what `search` prints",
-    "how a restore ranks files",
-    "a bug in forgetting",
-    "a setting",
-    "an MCP tool",
-    "a kind of shortened output",
-]
-MOST_FILES = 5  # that a usual change edits by hand
 HOSTS = {"code.claude.com", "doi.org", "keepachangelog.com", "semver.org", "sqlite.org", "example.com"}
 # An absolute path in the text is one of every machine, or one of Ada's; anything else is somebody's own.
 PATHS = (
@@ -222,19 +209,6 @@ def test_every_threat_names_tests_that_exist() -> None:
     ]
     assert missing == []
     assert len(rows) > 15
-
-
-def test_contributing_names_at_most_five_files_for_each_usual_change() -> None:
-    table = read(CONTRIBUTING).partition("| change | files |\n| --- | --- |\n")[2].partition("\n\n")[0]
-    files = {change.strip("| "): re.findall(r"`([^`]+)`", named) for change, named in map(_cells, table.splitlines())}
-    assert list(files) == USUAL_CHANGES
-    assert {change: named for change, named in files.items() if not 1 <= len(set(named)) <= MOST_FILES} == {}
-    assert [path for named in files.values() for path in named if not (ROOT / path).is_file()] == []
-
-
-def _cells(row: str) -> tuple[str, str]:
-    change, _, named = row.strip("| ").partition(" | ")
-    return change, named
 
 
 def test_contributing_names_every_folder_of_the_package() -> None:
