@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo check core test stress faults lint structure dist site real-client other-hosts bench campaign scale-commands hindcast exam locomo beam sessions-found captured lean pruning blame evaluation evaluation-dry generate screenshots clean
 
 demo: $(VENV)/product
-	@$(RUN)/unified-state demo --page build/demo.html
+	@$(RUN)/unified-state demo
 
 # While one works: all that needs no process, server or client of its own. Random data is tried with fewer examples.
 check: $(VENV)/installed
@@ -155,11 +155,9 @@ screenshots: $(VENV)/installed
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info
 
-# Jinja writes the page with which the demo ends.
 $(VENV)/product: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --no-compile --editable .
-	$(PIP) --no-compile 'jinja2>=3.1'
 	$(RUN)/python -m pip uninstall --quiet --yes setuptools  # 10 MB that older Pythons bring, and nothing here uses
 	@touch $@
 

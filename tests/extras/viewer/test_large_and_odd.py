@@ -159,7 +159,7 @@ def test_an_interrupt_ends_it_well_at_any_moment(told: Path, tmp_path: Path, hom
 
 def test_without_the_extra_the_command_says_how_to_get_it(told: Path) -> None:
     code = "import sys; sys.modules['jinja2'] = None; from unified_state.interfaces.cli.main import main; main()"
-    for arguments in (["view", "--no-browser"], ["view", "--export", "x.html"], ["demo", "--page", "x.html"]):
+    for arguments in (["view", "--no-browser"], ["view", "--export", "x.html"]):
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments], cwd=told, env={**person(), "PYTHONPATH": str(ROOT)},
             capture_output=True, text=True, check=False,
@@ -167,4 +167,3 @@ def test_without_the_extra_the_command_says_how_to_get_it(told: Path) -> None:
         assert done.returncode != 0
         assert "(jinja2 is missing)" in done.stderr
         assert "'.[viewer]'" in done.stderr
-        assert ("facts were lost by the compaction" in done.stdout) == (arguments[0] == "demo")

@@ -79,7 +79,6 @@ def test_version_works(empty: Path, words: str) -> None:
     [
         (("decison", "list"), "`decision`"),
         (("decision", "lst"), "`list`"),
-        (("search", "x", "--limt", "3"), "`--limit`"),
         (("recal", "D1"), "`show`"),  # an old name
         (("ls",), "`status`"),  # what other programs call it
         (("delete", "D1"), "`forget`"),

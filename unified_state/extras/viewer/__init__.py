@@ -8,5 +8,4 @@ from __future__ import annotations
 _VERBS = f"{__name__}.view_command:COMMANDS"
 COMMANDS = {"view": ("Everyday", _VERBS, "see sessions, compactions and the state in a browser")}
 EXAMPLES = {"view": "unified-state view K2"}
-PAGE_OF_COMPACTION = f"{__name__}.view_command:page_of_compaction"
 PAGES = {"see-it-in-a-browser.md": "See it in a browser: sessions, compactions, the state"}

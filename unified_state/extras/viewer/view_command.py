@@ -13,27 +13,9 @@ from unified_state.lib.files import write_atomically
 from unified_state.lib.package import extra_line
 from unified_state.lib.times import current_time
 from unified_state.model.refs import parse_ref
-from unified_state.project.workspace.workspace import Workspace
 
 _MOST_PORT = 65_535
 _STATE = "state"
-
-
-def _is_missing(error: ImportError) -> MissingExtraError:
-    """Return the error for an environment without all packages of the viewer."""
-    message = f"{sys.executable} has not all packages of the viewer ({error.name} is missing)"
-    return MissingExtraError(message, extra_line("viewer"))
-
-
-def page_of_compaction(workspace: Workspace, ref: str) -> bytes:
-    """Return the page of a compaction as one file. Raises MissingExtraError."""
-    try:
-        from unified_state.extras.viewer.export_page import export_page
-    except ImportError as error:
-        raise _is_missing(error) from error
-    project = open_projects(workspace, every=False)[""]
-    page = project.read(lambda archive: export_page(archive, project, ref, current_time()))
-    return page.encode("utf-8", "replace")
 
 
 def _view(context: Context, arguments: Namespace) -> None:
@@ -43,7 +25,8 @@ def _view(context: Context, arguments: Namespace) -> None:
         show = _export if arguments.export else _serve
         show(context, arguments, projects)
     except ImportError as error:
-        raise _is_missing(error) from error
+        message = f"{sys.executable} has not all packages of the viewer ({error.name} is missing)"
+        raise MissingExtraError(message, extra_line("viewer")) from error
 
 
 def _serve(context: Context, arguments: Namespace, projects: dict[str, Project]) -> None:

@@ -1,6 +1,6 @@
 """The command line's parser of argparse. It has the arguments of the named command alone.
 
-An error has the names that a mistyped one may mean: commands, verbs, options and choices.
+An error has the names that a mistyped one may mean: commands, verbs and choices.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from unified_state.extension import loaded
@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print one line and exit with 2."""
-        told = with_suggestion(message, self)
+        told = with_suggestion(message)
         more = f" See `{self.prog} --help`" if told.endswith("?") else f"; see `{self.prog} --help`"
         self.exit(2, f"{PROGRAM}: {visible(told)}{more}\n")
 
@@ -110,7 +110,6 @@ def _sentence(about: str) -> str:
 _CHOICE = re.compile(
     r"argument (?P<name>[^:]+): invalid choice: (?P<given>.*?) \(choose from (?P<known>.*)\)", re.DOTALL
 )
-_OPTIONS = re.compile(r"unrecognized arguments: (?P<given>--[\w-]+)")
 _MOST, _CLOSE = 2, 0.6  # names in a suggestion, and how alike they have to be
 # What people call a command that has another name here.
 _MEANT = {
@@ -136,24 +135,17 @@ _MEANT = {
 }
 
 
-def with_suggestion(message: str, parser: argparse.ArgumentParser) -> str:
+def with_suggestion(message: str) -> str:
     """Return an error of the parser, with the names that may be meant in place of a long list of all."""
-    choice, option = _CHOICE.fullmatch(message), _OPTIONS.match(message)
-    if choice:
-        return _of_choice(message, choice)
-    if option:
-        return message + _did_you_mean(_close(option["given"], _options(parser)))
-    return message
-
-
-def _of_choice(message: str, choice: re.Match[str]) -> str:
+    choice = _CHOICE.fullmatch(message)
+    if choice is None:
+        return message
     given = choice["given"].strip("'\"")
     if choice["name"] == "COMMAND":
         known = {**_MEANT, **{name: name for name in all_commands()}}
         meant = [_MEANT[given]] if given in _MEANT else [known[name] for name in _close(given, known)]
         return f"there is no command {choice['given']}{_did_you_mean(meant)}"
-    close = _close(given, (name.strip("' ") for name in choice["known"].split(",")))
-    return message + _did_you_mean(close)
+    return message + _did_you_mean(_close(given, (name.strip("' ") for name in choice["known"].split(","))))
 
 
 def _close(given: str, names: Iterable[str]) -> list[str]:
@@ -164,11 +156,3 @@ def _close(given: str, names: Iterable[str]) -> list[str]:
 
 def _did_you_mean(names: list[str]) -> str:
     return f"; did you mean {' or '.join(f'`{name}`' for name in dict.fromkeys(names))}?" if names else ""
-
-
-def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    for action in parser._actions:  # noqa: SLF001  # argparse has no other way to its options
-        yield from action.option_strings
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            for one in action.choices.values():
-                yield from _options(one)

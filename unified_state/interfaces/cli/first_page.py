@@ -6,7 +6,7 @@ It has the commands by group, examples, and what is recorded in this project.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from textwrap import wrap
 
 from unified_state.errors import UnifiedStateError
 from unified_state.interfaces.cli.command_context import Context
@@ -43,18 +43,8 @@ def _page() -> list[str]:
         if title == EVERYDAY:
             lines += ["", title, *_described(rows)]
         elif title != PLUMBING:
-            lines += ["", title, *_names(rows)]
+            lines += ["", title, *wrap("  ".join(rows), _NARROW, initial_indent="  ", subsequent_indent="  ")]
     return [*lines, "", "Examples", *(f"  {EXAMPLES[name]}" for name in FIRST_EXAMPLES)]
-
-
-def _names(rows: Iterable[str]) -> list[str]:
-    """Return the names as lines that fit a narrow terminal."""
-    lines = [""]
-    for name in rows:
-        if len(lines[-1]) + len(name) + 2 > _NARROW:
-            lines.append("")
-        lines[-1] += f"  {name}"
-    return lines
 
 
 def command_list() -> str:

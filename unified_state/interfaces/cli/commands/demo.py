@@ -15,17 +15,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.compactions import restores_of
-from unified_state.errors import MissingExtraError
-from unified_state.extension import need
 from unified_state.hosts.install.hook_table import hook_groups
-from unified_state.interfaces.cli.command_context import Command, Context, option
-from unified_state.lib.fence import fenced
-from unified_state.lib.files import write_atomically
+from unified_state.interfaces.cli.command_context import Command, Context
 from unified_state.lib.package import package_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record, disk_value
-from unified_state.lib.times import current_time, to_text
 from unified_state.model.hook_event import PARTS
 from unified_state.project.place import locate
 from unified_state.project.workspace.workspace import Workspace
@@ -56,20 +50,10 @@ class Demonstration(Record):
     restored: str
 
 
-def _demo(context: Context, arguments: Namespace) -> int:
+def _demo(context: Context, _arguments: Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="unified-state-demo-") as folder:
-        demo = _Demo(folder)
-        done = demo.run()
-        address, problem = "", None
-        if arguments.page:
-            try:
-                write_atomically(arguments.page, demo.page())
-                address = f"\n\n5. The compaction as a page: file://{os.path.abspath(arguments.page)}"
-            except MissingExtraError as error:
-                problem = error  # the demonstration itself needs no packages of the viewer
-    context.show(disk_value(done), _story(done) + address, is_visible=True)  # it has the fences themselves
-    if problem:
-        raise problem
+        done = _Demo(folder).run()
+    context.show(disk_value(done), _story(done), is_visible=True)  # it has the fences themselves
     return 0 if all(fact.restored or fact.in_summary for fact in done.facts) else 1
 
 
@@ -109,30 +93,6 @@ class _Demo:
             Fact(name, text, text in summary, text in restored) for name, text in json.loads(_asset("facts.json"))
         )
         return Demonstration(turns, steps, len(lines), facts, steering, restored)
-
-    def page(self) -> bytes:
-        """Return the page of the compaction as one file. Raises MissingExtraError without the viewer's packages."""
-        write = need("PAGE_OF_COMPACTION")
-        self._arrive()
-        page: bytes = write(self._workspace, "K1")
-        return page
-
-    def _arrive(self) -> None:
-        """Write the restored texts into the transcript, as the client does, and let a hook see that they arrived."""
-        with Archive(self._workspace.place.archive_path) as archive:
-            texts = [restore.text for restore in restores_of(archive, 1)]
-            nonces = archive.column("SELECT nonce FROM restore")
-        lines = [fenced(text, nonce, "") for text, nonce in zip(texts, nonces, strict=True)]
-        entry = {
-            "type": "attachment",
-            "uuid": "5e551011-0000-4000-8000-00000000ffff",
-            "sessionId": _SESSION,
-            "timestamp": to_text(current_time()),
-            "attachment": {"type": "hook_additional_context", "content": lines},
-        }
-        with open(self._transcript, "a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
-        self._hook("Stop")
 
     def _record_items(self) -> None:
         """Record items as an agent does during its work."""
@@ -196,4 +156,4 @@ def _fate(fact: Fact) -> str:
     return f"{'kept' if fact.in_summary else 'LOST':<9}{back:<8}"
 
 
-COMMANDS = {"demo": Command(_demo, option("--page FILE", "write the page of its compaction, too"))}
+COMMANDS = {"demo": Command(_demo)}

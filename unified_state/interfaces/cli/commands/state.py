@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from unified_state.archive.cut_outputs import Savings
-    from unified_state.model.context_usage import Watched
     from unified_state.state_file.manager import UnifiedStateManager
     from unified_state.upkeep.doctor.project_status import Status
 
@@ -40,7 +39,7 @@ def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
 
 def _status(context: Context, _arguments: Namespace) -> None:
     from unified_state.context.window.context_table import last_context
-    from unified_state.upkeep.doctor.project_status import status_of
+    from unified_state.upkeep.doctor.project_status import minutes_since, status_of
 
     workspace = context.workspace(create=False)
     if workspace.is_empty:
@@ -54,33 +53,22 @@ def _status(context: Context, _arguments: Namespace) -> None:
             of_team(archive, workspace, now, environment()),
         )
     )
+    minutes = minutes_since(status.saved_at, now)
     value = {
         "recorded": True,
         **disk_value(status),
         **fields,
-        "recent": _is_recent(status, workspace, now),
-        "context": full and _context_fields(*full),
+        "recent": minutes is not None and minutes <= workspace.settings.recent_minutes,
+        "context": None,
     }
     lines = _status_lines(status, now, more)
     if full is not None:
-        lines.insert(_CONTEXT_AT, _context_line(full[1]))
+        session_id, watched = full
+        tokens, limit, phase = watched.tokens, watched.limit.tokens, watched.phase
+        share = f"{tokens:,} tokens, {tokens * 100 / limit:.0f} % of the way to the compaction"
+        lines.insert(_CONTEXT_AT, f"context    {share}, phase {phase}")
+        value["context"] = {"sessionId": session_id, "tokens": tokens, "compactsAt": limit, "phase": phase}
     return context.show(value, "\n".join(lines), style="labels")
-
-
-def _context_fields(session_id: str, full: Watched) -> dict[str, Any]:
-    return {"sessionId": session_id, "tokens": full.tokens, "compactsAt": full.limit.tokens, "phase": full.phase}
-
-
-def _context_line(full: Watched) -> str:
-    share = full.tokens * 100 / full.limit.tokens
-    return f"context    {full.tokens:,} tokens, {share:.0f} % of the way to the compaction, phase {full.phase}"
-
-
-def _is_recent(status: Status, workspace: Workspace, now: int) -> bool:
-    from unified_state.upkeep.doctor.project_status import minutes_since
-
-    minutes = minutes_since(status.saved_at, now)
-    return minutes is not None and minutes <= workspace.settings.recent_minutes
 
 
 def short_status(context: Context) -> list[str]:
