@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import repeat
 from typing import Any
 
 from unified_state.errors import UsageError
@@ -56,18 +55,19 @@ def page_of_entries(
 
 
 def page_of_texts(value: dict[str, Any], offset: int, tokens: int = PAGE_TOKENS) -> tuple[dict[str, Any], Page]:
-    """Return the value with a window over its long texts, as long as it fits.
+    """Return the value, or one with a window over its long texts, as long as it fits.
 
     `offset` counts the characters of all of them. Raises UsageError for an offset beyond the end.
     """
-    value = {name: _unfolded(field) for name, field in value.items()}
-    texts = list(_long_texts(value))
-    total = sum(map(len, texts))
+    if _size(value) > tokens:  # lists and objects become texts, too
+        value = {name: dump_json(field) if isinstance(field, dict | list) else field for name, field in value.items()}
+    texts = {name: field for name, field in value.items() if isinstance(field, str) and len(field) > _LONG}
+    total = sum(map(len, texts.values()))
     _check(offset, total, CHARACTERS)
-    rest = _size(_with_texts(value, repeat("")))
-    pieces = list(_window(texts, offset, max(tokens - rest, tokens // 4)))
+    rest = _size({name: field for name, field in value.items() if name not in texts})
+    pieces = list(_window(list(texts.values()), offset, max(tokens - rest, tokens // 4)))
     page = _page(CHARACTERS, offset, sum(map(len, pieces)), total)
-    return _with_texts(value, iter(pieces)), page
+    return {**value, **dict(zip(texts, pieces, strict=True))}, page
 
 
 def fields_that_fit(fields: dict[str, Any], tokens: int) -> tuple[dict[str, Any], list[str]]:
@@ -90,33 +90,6 @@ def shortened(entry: dict[str, Any]) -> dict[str, Any]:
     ends = {name: _fitting(text, 0, _ENTRY_TOKENS // len(long)) for name, text in long.items()}
     short = {name: long[name][:end] + CUT_MARK for name, end in ends.items() if end < len(long[name])}
     return {**entry, **short, "cut": {name: len(long[name]) for name in short}} if short else entry
-
-
-def _unfolded(field: Any) -> Any:
-    """Return a field that can be shown in windows: one that is too long even without its long texts becomes JSON
-    text.
-    """
-    is_long = isinstance(field, dict | list) and _size(_with_texts(field, repeat(""))) > _ENTRY_TOKENS
-    return dump_json(field) if is_long else field
-
-
-def _long_texts(value: Any) -> Iterator[str]:
-    """Yield the long texts of a value, in order."""
-    if isinstance(value, str):
-        if len(value) > _LONG:
-            yield value
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _long_texts(inner)
-
-
-def _with_texts(value: Any, texts: Iterator[str]) -> Any:
-    """Return the value with its long texts replaced by other texts."""
-    if isinstance(value, str):
-        return next(texts) if len(value) > _LONG else value
-    if isinstance(value, dict):
-        return {name: _with_texts(inner, texts) for name, inner in value.items()}
-    return [_with_texts(inner, texts) for inner in value] if isinstance(value, list) else value
 
 
 def _window(texts: Sequence[str], offset: int, tokens: int) -> Iterator[str]:
