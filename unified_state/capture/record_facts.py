@@ -126,7 +126,7 @@ class FactRecorder:
         """The versions of the files as they were, where that is now; what failed or was made is not about them."""
         if fact.kind == EVIDENCE or self._worktree is None or not files or not self._is_recent(step):
             return {}
-        return file_versions(self._worktree, files, self._moment.now)
+        return file_versions(self._worktree, files)
 
     def _is_recent(self, step: Step) -> bool:
         return abs(self._moment.now - step.at) <= _RECENT

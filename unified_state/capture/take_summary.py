@@ -97,7 +97,7 @@ def _insert(archive: Archive, compaction: Compaction, line: Reported, now: int) 
         commit=work.get("commit"),
         branch=work.get("branch"),
         files=files,
-        file_hashes=file_versions(worktree, files, now) if worktree else {},
+        file_hashes=file_versions(worktree, files) if worktree else {},
         quote=line.text,
         quote_hash=text_hash(line.text),
         rule=RULE,

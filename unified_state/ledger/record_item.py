@@ -72,7 +72,7 @@ def record_item(
         pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
     body = {name: checked(name, value, mask) for name, value in body.items()}
     item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
-    item = item.replace(file_hashes=_versions(archive, item, author, now))
+    item = item.replace(file_hashes=_versions(archive, item, author))
     with archive.transaction():
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
         item = item.replace(alias=next_alias(archive, kind))
@@ -108,7 +108,7 @@ def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> L
     )
 
 
-def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> dict[str, str]:
+def _versions(archive: Archive, item: LedgerItem, author: Author) -> dict[str, str]:
     """Return the versions of the files that an item names. A bare file name counts if sessions worked with only one
     file of that name.
     """
@@ -117,10 +117,10 @@ def _versions(archive: Archive, item: LedgerItem, author: Author, now: int) -> d
     from unified_state.capture.working_set.working_set_table import files_named
     from unified_state.project.file_versions import file_versions  # few items name files
 
-    versions = file_versions(author.worktree, item.files, now)
+    versions = file_versions(author.worktree, item.files)
     named = [path for path in item.files if path not in versions and "/" not in path]
     found = [paths[0] for path in named if len(paths := files_named(archive, path)) == 1]
-    return {**versions, **file_versions(author.worktree, found, now)}
+    return {**versions, **file_versions(author.worktree, found)}
 
 
 def supersede(archive: Archive, ref: str, by: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:  # noqa: ARG001

@@ -1,8 +1,7 @@
-"""The versions of a worktree's files, by which a later change of a file is detected quickly.
+"""The versions of a worktree's files, by which a later change of a file is detected.
 
-A version is the file's git blob id, computed here from its bytes, with its size and modification time. The file is not
-read again as long as size and time are the same. Versions are compared only with each other, since git may store other
-line endings. Only regular files inside the worktree count, up to a size limit.
+A version is the file's git blob id, computed here from its bytes, with its size. Versions are compared only with each
+other, since git may store other line endings. Only regular files inside the worktree count, up to a size limit.
 """
 
 from __future__ import annotations
@@ -14,19 +13,17 @@ from collections.abc import Iterable
 from unified_state.lib.read_files import read_regular
 
 _LARGEST = 1 << 20
-_RACY = 2_000_000_000  # nanoseconds in which a file may change again without a new modification time
 
 
-def file_versions(worktree: str, paths: Iterable[str], now: int) -> dict[str, str]:
+def file_versions(worktree: str, paths: Iterable[str]) -> dict[str, str]:
     """Return the versions of the files that exist. Paths are relative to the worktree."""
     versions = {}
     for path in paths:
         found = _stat(worktree, path)
         if found is not None and found.st_size <= _LARGEST:
-            changed_at = found.st_mtime_ns if found.st_mtime_ns < now * 1_000_000 - _RACY else 0
             blob = _blob(os.path.join(worktree, path))
             if blob:
-                versions[path] = f"{blob} {found.st_size} {changed_at}"
+                versions[path] = f"{blob} {found.st_size}"
     return versions
 
 
@@ -35,10 +32,8 @@ def changed_since(worktree: str, path: str, version: str) -> bool | None:
     found = _stat(worktree, path)
     if found is None:
         return None
-    blob, size, changed_at = [*version.split(" "), "", ""][:3]
-    if str(found.st_size) != size:
-        return True
-    return str(found.st_mtime_ns) != changed_at and _blob(os.path.join(worktree, path)) != blob
+    blob, size = [*version.split(" "), ""][:2]
+    return str(found.st_size) != size or _blob(os.path.join(worktree, path)) != blob
 
 
 def _stat(worktree: str, path: str) -> os.stat_result | None:
