@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,32 +54,11 @@ def test_all_worktrees_share_the_archive_and_each_has_its_state_file(
     assert main.digest_path != other.digest_path
 
 
-def test_the_id_of_a_repository_survives_a_clean_up(repository: Path, git: Git, data_dir: Path) -> None:
-    before = located(repository, data_dir)
-    (repository / ".claude").mkdir(exist_ok=True)
-    git("clean", "-xdfq")
-    assert located(repository, data_dir) == before
-
-
-def test_two_repositories_do_not_see_each_other(tmp_path: Path, data_dir: Path) -> None:
-    folders = [tmp_path / "a", tmp_path / "b"]
-    for folder in folders:
-        folder.mkdir()
-    assert len({located(folder, data_dir).archive_path for folder in folders}) == 2
-
-
 def test_looking_makes_nothing(project: Path, data_dir: Path) -> None:
     place = located(project, data_dir, create=False)
     assert place.id is None
     assert not data_dir.exists()
     assert list(project.iterdir()) == []
-
-
-def test_a_copied_folder_has_an_archive_of_its_own(project: Path, data_dir: Path, tmp_path: Path) -> None:
-    original = located(project, data_dir)
-    shutil.copytree(project, tmp_path / "copy")
-    copy = located(tmp_path / "copy", data_dir)
-    assert copy.archive_path != original.archive_path
 
 
 def test_where_there_is_no_home_the_archive_lies_beside_the_state_file(project: Path, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from sqlite3 import DatabaseError
 import pytest
 
 from tests.builders import NOW, item, uuid_of
-from tests.processes import run_at_once
 from unified_state.archive.archive import Archive, explained
 from unified_state.archive.compactions import begin_compaction, keep_rewind
 from unified_state.archive.export_steps import export_steps
@@ -122,21 +121,6 @@ def test_its_journal_goes_with_it(filled: Path) -> None:
     strike(filled, 0.5)
     aside = set_aside_if_damaged(str(filled))
     assert os.path.exists(f"{aside}-journal")
-
-
-SET_ASIDE = """
-# go
-from unified_state.project.workspace.damaged_archive import set_aside_if_damaged
-print(set_aside_if_damaged(sys.argv[1]))
-"""
-
-
-def test_of_several_processes_that_notice_it_one_sets_it_aside(filled: Path) -> None:
-    strike(filled, 0.5)
-    printed = run_at_once(SET_ASIDE, [[str(filled)]] * 5)
-    assert sorted(printed) == [f"{filled.parent}/archive.damaged-1.db\n", *["None\n"] * 4]
-    with Archive(str(filled)) as archive:
-        assert len(list_items(archive)) == 3
 
 
 def steps_of(path: Path) -> dict[int, object]:

@@ -42,32 +42,11 @@ def test_a_clone_is_offered_the_archive_of_another_one(clone: Clone, data_dir: P
     assert found.archive_bytes > 0
 
 
-def test_nothing_is_joined_unasked(clone: Clone) -> None:
-    assert clone("first").archive_path != clone("second").archive_path
-
-
 def test_repositories_of_other_remotes_are_not_offered(clone: Clone, data_dir: Path) -> None:
     clone("first", "https://example.org/team/other.git")
     clone("without", "")
     assert candidates(clone("second"), str(data_dir)) == []
     assert candidates(clone("third", ""), str(data_dir)) == []
-
-
-def test_a_folder_that_lost_its_id_is_given_its_archive_again(clone: Clone, data_dir: Path) -> None:
-    place = clone("first", "")
-    (Path(str(place.repository.common_dir)) / "unified-state-id").unlink()
-    again = locate(place.repository.worktree, str(data_dir), create=True)
-    assert (again.id, candidates(again, str(data_dir))) == (place.id, [])
-    assert f"unified-state-id was missing; archive {place.id} was found again" in str(again.notice)
-
-
-def test_a_folder_that_was_made_anew_is_offered_the_archive_of_its_path(clone: Clone, data_dir: Path) -> None:
-    place = clone("first", "")
-    Path(place.repository.worktree).rename(data_dir.parent / "old")
-    Path(place.repository.worktree).mkdir()
-    subprocess.run(["git", "init", "--quiet"], cwd=place.repository.worktree, check=True)
-    again = locate(place.repository.worktree, str(data_dir), create=True)
-    assert [other.id for other in candidates(again, str(data_dir))] == [place.id]
 
 
 @pytest.mark.parametrize(

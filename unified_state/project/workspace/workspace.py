@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unified_state.archive.archive import OWNER, Archive, damaged, read_enforcement
@@ -79,17 +81,14 @@ class Workspace(Record):
     repair_seconds: float = _PATIENT
     around_use: AroundUse | None = None
 
-    @property
+    @cached_property
     def masker(self) -> Masker:
         """The masker of secrets. It is loaded for the first text that is written, since loading its rules takes longer
         than a search.
         """
-        if "_masker" not in self.__dict__:
-            from unified_state.secrets.masker import Masker
+        from unified_state.secrets.masker import Masker
 
-            self.__dict__["_masker"] = Masker(self.place.key_folder, enabled=self.settings.mask_secrets)
-        masker: Masker = self.__dict__["_masker"]
-        return masker
+        return Masker(self.place.key_folder, enabled=self.settings.mask_secrets)
 
     def mask(self, text: str) -> str:
         """Return a text with its secrets masked. Most short texts have none, and are returned without a masker."""
@@ -159,7 +158,8 @@ class Workspace(Record):
 
                 refill(archive, self.place, self.masker, self.report, only_ours=True)
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
-                self._make_key()
+                with suppress(StorageError):  # the first text that needs masking raises it again
+                    self.masker.ensure_key()  # before the disk is full: it names the events beside the state file
             problem = self._take_waiting(archive) if self.repair_seconds else None
             result = action(archive) if self.around_use is None else self._use_between(self.around_use, archive, action)
             if problem is not None:  # a failing action reports itself
@@ -205,13 +205,6 @@ class Workspace(Record):
             problem = ledger_problem(archive.connection)
             if problem is not None:
                 raise damaged(archive.path, problem)
-
-    def _make_key(self) -> None:
-        """Create the user's key before the disk is full: it names the events beside the state file."""
-        try:
-            self.masker.ensure_key()
-        except StorageError:
-            return  # the first text that needs masking raises it again
 
     def _begin_anew(self, error: DamagedArchiveError) -> None:
         """Set a damaged archive aside."""
