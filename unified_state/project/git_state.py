@@ -97,26 +97,20 @@ def run_git(
     environment: Mapping[str, str],
     end: float,
     *,
-    encoding: str = "ascii",
-    answer: Excerpt | None = None,
-    converts: bool = True,
+    limit: int = _SMALL_OUTPUT,
     start: StartPrograms = Processes,
 ) -> str | None:
-    """Return the beginning of the output of one git command; None if it fails, git is missing, or it runs past `end`
-    of the monotonic clock. `answer` reads the output, else the first 64 KiB are read. `converts` as for `prepare_git`.
+    """Return the output of one git command that compares no file with what is committed, up to `limit` bytes; None if
+    it fails, git is missing, or it runs past `end` of the monotonic clock.
     """
-    answer = answer or Excerpt(_SMALL_OUTPUT)
+    answer = Excerpt(limit)
     try:
-        git = prepare_git(worktree, environment, converts=converts, start=start)
-        asked = Program(f"git {question[0]}", git.arguments(*question), answer)
+        git = prepare_git(worktree, environment, converts=False, start=start)
+        asked = _program(git, question, answer)
         start([asked], git.environment).finish(end)
     except (GitNotCalledError, *_NOT_STARTED):
         return None
-    return (
-        answer.content.decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
-        if asked.exit_code == 0
-        else None
-    )
+    return answer.content.decode("utf-8", "surrogateescape") if asked.exit_code == 0 else None
 
 
 def _program(git: GitCommand, question: Sequence[str], reader: Reader) -> Program:

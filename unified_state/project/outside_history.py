@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from unified_state.lib.processes import Excerpt, Processes
+from unified_state.lib.processes import Processes
 from unified_state.project.find_repository import is_object_id
 from unified_state.project.git_command import StartPrograms
 from unified_state.project.git_state import run_git
@@ -34,9 +34,9 @@ def outside_history(
     asked = [commit for commit in dict.fromkeys(commits) if commit != head and is_object_id(commit)][:_MOST_COMMITS]
     if not asked or not is_object_id(head):
         return set(), set()
-    end, answer = time.monotonic() + seconds, Excerpt(_MOST_BYTES)
+    end = time.monotonic() + seconds
     question = (*_QUESTION, *asked, f"^{head}", "--")
-    told = run_git(worktree, question, environment(), end, answer=answer, converts=False, start=start)
+    told = run_git(worktree, question, environment(), end, limit=_MOST_BYTES, start=start)
     outside: set[str] = set()
     later = {head}
     for commit, *parents in map(str.split, (told or "").splitlines()):

@@ -176,4 +176,4 @@ def _ask_git(repository: Repository, *question: str) -> str | None:
     from unified_state.project.git_state import run_git  # not where all is known
 
     end = time.monotonic() + _SECONDS
-    return run_git(repository.worktree, question, environment(), end, encoding="utf-8", converts=False)
+    return run_git(repository.worktree, question, environment(), end)

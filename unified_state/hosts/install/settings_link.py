@@ -47,5 +47,5 @@ def _folders_above(path: str) -> Iterator[str]:
 def _may_be_tracked(top: str, links: list[str]) -> bool:
     """Return whether git has one of these links in its index, or does not say."""
     question = ("ls-files", "--stage", "-z", "--", *(f":(literal){link}" for link in links))
-    known = run_git(top, question, environment(), monotonic() + _SECONDS, encoding="utf-8", converts=False)
+    known = run_git(top, question, environment(), monotonic() + _SECONDS)
     return known is None or any(entry.startswith(_LINK) for entry in known.split("\0"))

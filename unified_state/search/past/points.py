@@ -81,6 +81,6 @@ def _of_commit(repository: Repository, name: str) -> tuple[str, int] | None:
         return None
     question = ("--no-replace-objects", "rev-list", "--max-count=1", "--timestamp", "--end-of-options", name, "--")
     end = time.monotonic() + _SECONDS
-    told = run_git(repository.worktree, question, environment(), end, converts=False, start=GitPythonProcesses)
+    told = run_git(repository.worktree, question, environment(), end, start=GitPythonProcesses)
     at, _, commit = (told or "").strip().partition(" ")
     return (commit, int(at) * 1000) if at.isdigit() and is_object_id(commit) else None
