@@ -50,7 +50,7 @@ def problem_in(path: str, seconds: float | None = None, *, reads_all: bool = Tru
     try:
         connection = connect(path, timeout=5.0, isolation_level=None)
         _limit(connection, seconds)
-        return _header_problem(connection, path) or _problem(connection, reads_all=reads_all)
+        return _problem(connection, path, reads_all=reads_all)
     except UNREADABLE_ERRORS as error:
         code = getattr(error, "sqlite_errorname", "")
         if code == "SQLITE_INTERRUPT":
@@ -69,39 +69,35 @@ def _limit(connection: Connection, seconds: float | None) -> None:
         connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
 
 
-def _header_problem(connection: Connection, path: str) -> str | None:
+def _problem(connection: Connection, path: str, *, reads_all: bool) -> str | None:
     (encoding,) = connection.execute("PRAGMA encoding").fetchone()
     if encoding != "UTF-8":
         return f"its texts are said to be {encoding}"
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if not FIRST_VERSION <= version <= newest_version():
         return None if version > 0 else f"its version is {version}"  # opening another version raises an error
+    if not _can_be_written(connection, path):
+        return "its header says that it may not be written"
+    with closing(expected_schema(version)) as expected:
+        if not reads_all:
+            return _schema_problem(connection, expected) or ledger_problem(connection)
+        for (problem,) in connection.execute(f"PRAGMA integrity_check({_PROBLEMS})"):
+            if problem not in {"ok", _NO_PROBLEM}:
+                return str(problem)
+        found = _schema_problem(connection, expected) or _value_problem(connection, expected)
+    return found or words_problem(connection)
+
+
+def _can_be_written(connection: Connection, path: str) -> bool:
+    """Return False if only the header of the file forbids to write it."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")
     except DatabaseError as error:
-        is_read_only = (getattr(error, "sqlite_errorcode", 0) & 0xFF) == _READ_ONLY
-        if is_read_only and os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK):
-            return "its header says that it may not be written"
-        if not is_read_only:
+        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) != _READ_ONLY:
             raise
-    return None
-
-
-def _problem(connection: Connection, *, reads_all: bool) -> str | None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if not FIRST_VERSION <= version <= newest_version():
-        return None
-    if not reads_all:
-        with closing(expected_schema(version)) as expected:
-            found = _schema_problem(connection, expected)
-        return found or (ledger_problem(connection) if version == newest_version() else None)
-    for (problem,) in connection.execute(f"PRAGMA integrity_check({_PROBLEMS})"):
-        if problem not in {"ok", _NO_PROBLEM}:
-            return str(problem)
-    with closing(expected_schema(version)) as expected:
-        found = _schema_problem(connection, expected) or _value_problem(connection, expected)
-    return found or (words_problem(connection) if version == newest_version() else None)
+        return not (os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK))
+    return True
 
 
 def expected_schema(version: int) -> Connection:
