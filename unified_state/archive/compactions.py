@@ -103,9 +103,7 @@ def restart_compaction(archive: Archive, session: int, now: int, trigger: str | 
 
 
 def keep_summary(archive: Archive, compaction: Compaction, text: str, source: str) -> None:
-    """Store the client's summary. The transcript's shorter form does not replace the summary from a hook."""
-    if source == TRANSCRIPT and compaction.summary is not None:
-        return
+    """Store the client's summary."""
     archive.run("UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?", pack(text), source, compaction.id)
 
 

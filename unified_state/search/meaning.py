@@ -12,24 +12,11 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import Filters
 
 
-class GivenCosines:
-    """The cosines of steps, from -1 to 1. `trust` is how much the meaning of the query counts beside its words."""
-
-    def __init__(self, cosines: Mapping[int, float], trust: float) -> None:
-        self._cosines, self.trust = cosines, trust
-
-    def cosines(self, steps: Collection[int]) -> dict[int, float]:
-        """Return the cosine of each of the steps that has a vector."""
-        return {step: self._cosines[step] for step in steps if step in self._cosines}
-
-
 class Meant(Protocol):
     """The vector of a query, for comparison with those of one archive."""
 
-    trust: float
-
     def cosines(self, steps: Collection[int]) -> dict[int, float]:
-        """Return the same as `GivenCosines`."""
+        """Return the cosine of each of the steps that has a vector, from -1 to 1."""
 
     def nearest(self, filters: Filters, limit: int) -> list[int]:
         """Return the steps nearest in meaning that pass the filters, the nearest first."""

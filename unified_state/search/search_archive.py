@@ -6,7 +6,7 @@ in the query raises the steps that match it, and earlier accesses raise a step a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ from unified_state.search.rules.relevance import (
 )
 
 if TYPE_CHECKING:
-    from unified_state.search.meaning import GivenCosines, Meant, Reader
+    from unified_state.search.meaning import Meant, Reader
 
 APART = 1 << 40  # between the numbers of two archives whose steps are ranked together
 HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
@@ -63,13 +63,16 @@ _LOOKED_AT = 3_000  # characters around the first matching word of a step
 _SNIPPET = 240
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # an item that has all words ranks above any step
 _HALF = 0.5
+_THOUGHT = 4  # words; shorter queries name something more often than they describe it
 # How far neighbours count where too many steps match to rank them all: a step is then rarely the only one with words.
 _CROWDED = 0.2
 _FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps steps scored by meaning below an item that has all words
 
 
 class Asked(Record):
-    """A query: its text, its words with their weights (the heaviest first) and forms, the filters, the current time."""
+    """A query: its text, its words with their weights (the heaviest first) and forms, the filters, the current time,
+    and the cosines of steps that have a vector.
+    """
 
     text: str
     weights: dict[str, float]
@@ -79,7 +82,7 @@ class Asked(Record):
     session_id: str | None
     filters: Filters
     now: int
-    meant: Meant | GivenCosines | None = None
+    cosines: Mapping[int, float] = {}
 
     @property
     def words(self) -> list[str]:
@@ -114,7 +117,7 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     if not words or limit < 1:
         return []
     meant = reader.read(archive, query, having, steps) if reader is not None else None
-    asked = Asked(query, weights_of(having, steps), having, forms, steps, session_id, filters, now, meant)
+    asked = Asked(query, weights_of(having, steps), having, forms, steps, session_id, filters, now)
     hits = item_hits(archive, asked)
     if filters.kind not in ALIAS_LETTERS:
         hits += _steps(archive, asked, meant, limit, candidates)
@@ -180,8 +183,9 @@ def _steps(archive: Archive, asked: Asked, meant: Meant | None, limit: int, cand
         matches = set(numbers[begin : begin + candidates])
         if meant is not None and begin == 0:
             matches.update(meant.nearest(asked.filters, candidates))
-        accessed = access_weights(archive, matches, asked.now)
-        for _, hit in step_hits(asked, with_neighbours(archive, matches), matches, accessed, limit):
+        accessed, placed = access_weights(archive, matches, asked.now), with_neighbours(archive, matches)
+        with_meaning = asked if meant is None else asked.replace(cosines=meant.cosines(placed))
+        for _, hit in step_hits(with_meaning, placed, matches, accessed, limit):
             least = min(least, hit.score)
             found.setdefault(hit.uuids, hit.replace(score=least))
         if len(found) >= limit:
@@ -199,9 +203,9 @@ def step_hits(
     regions = {number: _region(text, asked, number in matches) for number, text in texts.items()}
     looked = _looked(placed, regions, asked)
     scores = relevance(looked, asked.weights, _CROWDED if sum(asked.having.values()) > MOST_MATCHES else 1.0)
-    cosines = asked.meant.cosines(looked) if asked.meant is not None else {}
-    if asked.meant is not None and cosines:
-        scores = fused(scores, looked, cosines, asked.meant.trust)
+    cosines = {number: asked.cosines[number] for number in looked if number in asked.cosines}
+    if cosines:
+        scores = fused(scores, looked, cosines, min(1.0, len(asked.having) / _THOUGHT))
     raising = Raising(asked.text, set(asked.weights), asked.now, accessed)
     low = lowered((found.step, texts[number]) for number, found in placed.items())
     is_free = asked.filters == Filters()

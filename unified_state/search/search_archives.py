@@ -20,7 +20,7 @@ from unified_state.lib.query import query_words
 from unified_state.lib.record import Record
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
-from unified_state.search.meaning import GivenCosines, Reader
+from unified_state.search.meaning import Reader
 from unified_state.search.search_archive import (
     APART,
     MOST_HITS,
@@ -50,7 +50,6 @@ class _Candidates(Record):
     placed: dict[int, Placed]
     accessed: dict[int, float]
     cosines: dict[int, float]
-    trust: float
 
 
 class Search(Record):
@@ -96,8 +95,7 @@ class Search(Record):
         placed = with_neighbours(archive, {*worth, *near})
         accessed = access_weights(archive, {*worth, *near}, self.now)
         cosines = {} if meant is None else meant.cosines(placed)
-        trust = 0.0 if meant is None else meant.trust
-        return _Candidates(item_hits(archive, asked), worth, near, placed, accessed, cosines, trust)
+        return _Candidates(item_hits(archive, asked), worth, near, placed, accessed, cosines)
 
 
 def search_archives(paths: Iterable[str], search: Search) -> tuple[list[tuple[str, Hit]], list[UnifiedStateError]]:
@@ -155,8 +153,6 @@ def _steps(asked: Asked, found: dict[str, _Candidates], limit: int) -> Iterator[
         for number, one in apart(lambda one: one.placed).items()
         if not best.isdisjoint((number - 1, number, number + 1))
     }
-    cosines = apart(lambda one: one.cosines)
-    if cosines:
-        asked = asked.replace(meant=GivenCosines(cosines, max(one.trust for one in found.values())))
+    asked = asked.replace(cosines=apart(lambda one: one.cosines))
     accessed = apart(lambda one: one.accessed)
     return ((paths[number // APART], hit) for number, hit in step_hits(asked, placed, best, accessed, limit))

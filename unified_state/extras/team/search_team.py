@@ -35,7 +35,7 @@ from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import Wanted, filters_of, query_reader
-from unified_state.search.meaning import GivenCosines, Reader
+from unified_state.search.meaning import Reader
 from unified_state.search.search_archive import (
     APART,
     Asked,
@@ -199,8 +199,7 @@ class _Search:
         proposed = matches | {n for n in theirs.proposed if n in others and self._passes(others[n])}
         accessed = access_weights(archive, matches, asked.now) if archive and matches else {}
         cosines |= {number: cosine for number, cosine in theirs.cosines.items() if number in others}
-        if cosines:
-            asked = asked.replace(meant=GivenCosines(cosines, min(1.0, len(self.words) / 4)))
+        asked = asked.replace(cosines=cosines)
         hits: list[Hit] = []
         for number, hit in step_hits(asked, placed, proposed, accessed, self.wanted.limit):
             key = theirs.keys.get(number)

@@ -17,21 +17,15 @@ from unified_state.extras.vectors.models import Model, open_model
 from unified_state.extras.vectors.nearest_vectors import Numbers, matrix, nearest, unit
 from unified_state.search.rules.relevance import without
 
-_THOUGHT = 4  # words; shorter queries name something more often than they describe it
 _BEYOND = 10  # factor on the candidates if filters will remove some
 _FEW = 10_000  # sessions up to this size are compared completely, in a tenth of a second at most
-
-
-def trust_in(words: Collection[str]) -> float:
-    """Return how far the meaning of a query counts, up to 1."""
-    return min(1.0, len(words) / _THOUGHT)
 
 
 class Meant:
     """The vector of a query, for comparison with the vectors of one model in one archive."""
 
-    def __init__(self, archive: Archive, model: int, vector: Numbers, trust: float) -> None:
-        self._archive, self._model, self._vector, self.trust = archive, model, vector, trust
+    def __init__(self, archive: Archive, model: int, vector: Numbers) -> None:
+        self._archive, self._model, self._vector = archive, model, vector
 
     def nearest(self, filters: Filters, limit: int) -> list[int]:
         """Return the steps nearest in meaning that pass the filters, the nearest first."""
@@ -74,9 +68,7 @@ class Reader:
         common = {word for word, count in having.items() if not tells_something(count, steps)}
         readings = list(dict.fromkeys([query, without(query, common)]))
         vector = self._read(readings)
-        if vector is None:
-            return None
-        return Meant(archive, number, vector, trust_in(having))
+        return None if vector is None else Meant(archive, number, vector)
 
     def _read(self, readings: list[str]) -> Numbers | None:
         """Return the vector of some readings. A search of many archives asks for the same ones again."""
