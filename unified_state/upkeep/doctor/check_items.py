@@ -77,12 +77,12 @@ def _duplicates(items: Sequence[LedgerItem]) -> Iterator[Check]:
 
 
 def _stale_results(archive: Archive, items: Sequence[LedgerItem]) -> Iterator[Check]:
-    """Yield the results of checks whose files, else the paths of whose command, else whose code was edited after."""
+    """Yield the results of checks whose files, or where they name none, any code was edited after."""
     results = [(item, command) for item in items if item.status == ACTIVE and (command := _check_of(item))]
     edits = _last_edits(archive) if results else {}
     for item, command in results:
         at = to_milliseconds(item.created_at) or 0
-        newer = [path for path, edited_at in edits.items() if edited_at > at and _is_tested(path, item, command)]
+        newer = [path for path, edited_at in edits.items() if edited_at > at and _is_tested(path, item)]
         if newer:
             last = max(newer, key=edits.__getitem__)
             told = f"{item.alias}: `{cut(one_line(command), _SHOWN)}` ran before the last edit of {last}"
@@ -99,20 +99,9 @@ def _check_of(item: LedgerItem) -> str:
     return source if is_failed_check(source, str(item.body.get("content") or "")) else ""
 
 
-def _is_tested(path: str, item: LedgerItem, command: str) -> bool:
-    if path.endswith(_NO_CODE):
-        return False
-    if item.files:
-        return any(path == name or path.endswith(f"/{name}") for name in item.files)
-    folders = [part for word in command.split() if (part := _folder(word))]
-    return not folders or any(path.startswith(folder) for folder in folders)
-
-
-def _folder(word: str) -> str:
-    """Return the beginning of the paths that an argument of a check names, or "" if it names none."""
-    if "/" not in word or word.startswith(("-", "/", "~", "http")) or "=" in word:
-        return ""
-    return word.removeprefix("./").partition("::")[0].removesuffix("...")
+def _is_tested(path: str, item: LedgerItem) -> bool:
+    named = not item.files or any(path == name or path.endswith(f"/{name}") for name in item.files)
+    return named and not path.endswith(_NO_CODE)
 
 
 def _last_edits(archive: Archive) -> dict[str, int]:

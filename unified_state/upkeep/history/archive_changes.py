@@ -22,7 +22,7 @@ from unified_state.ledger.item_table import (
     raise_counter,
     replace_item,
 )
-from unified_state.lib.text import escape_surrogates, pack
+from unified_state.lib.text import pack
 from unified_state.model.history_records import (
     COMPACTION,
     ITEM,
@@ -41,7 +41,6 @@ from unified_state.model.item import ALIAS_LETTERS, LedgerItem
 from unified_state.upkeep.history.archive_rows import carried, carry
 from unified_state.upkeep.history.record_fields import ARCHIVE_COLUMNS, fields_beside
 
-_PLAIN = ("uuid", "tool", "tool_use_id", "agent")  # columns of text, which cannot store a lone surrogate
 _HIGHEST_ALIAS = 1_000_000  # a larger number was not given by a counter
 # The earliest and the latest times of a session are used, and the last value of every other field.
 _CHOICE = {"started_at": "min({0}, {1})", "seen_at": "max({0}, {1})", "ended_at": "max({0}, {1})"}
@@ -80,7 +79,7 @@ def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
             before = writer.added
             added += writer.add(step, pack(step.text))
             if writer.added > before:
-                _carry_step(archive, writer.last, step)
+                carry(archive, STEP, writer.last, fields_beside(step, ARCHIVE_COLUMNS))
             elif step.masked_at is not None:
                 _put_in_place(archive, step)
     return added
@@ -94,13 +93,7 @@ def _put_in_place(archive: Archive, masked: StoredStep) -> None:
         if step is not None and is_masked_later(masked, carried(archive, STEP, number).get("masked_at")):
             replace_text(archive, number, step, masked.text)
             note_rewrite(archive)
-            _carry_step(archive, number, masked)
-
-
-def _carry_step(archive: Archive, number: int, step: StoredStep) -> None:
-    plain = {name: value for name in _PLAIN if (value := getattr(step, name)) and escape_surrogates(value) != value}
-    if fields := {**plain, **fields_beside(step, ARCHIVE_COLUMNS)}:
-        carry(archive, STEP, number, fields)
+            carry(archive, STEP, number, fields_beside(masked, ARCHIVE_COLUMNS))
 
 
 def ensure_session(archive: Archive, session_id: str) -> int:
