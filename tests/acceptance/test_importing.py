@@ -116,33 +116,6 @@ def test_one_history_is_the_same_in_another_archive_of_ones_own(
     assert lines(exported(mine, tmp_path / "other.jsonl")) == expected
 
 
-def test_a_second_import_adds_nothing(theirs: Project, project: Project, tmp_path: Path) -> None:
-    path = exported(theirs, tmp_path / "one.jsonl")
-    (first,) = imported(project, path)
-    assert first["added"] > 10
-    before = exported(project, tmp_path / "before.jsonl").read_bytes()
-    (second,) = imported(project, path)
-    assert second["added"] == 0
-    assert exported(project, tmp_path / "after.jsonl").read_bytes() == before
-
-
-def test_two_people_have_two_decisions_of_one_name_and_both_names_lead_on(
-    theirs: Project, project: Project, tmp_path: Path
-) -> None:
-    project.decide("Use Rust")
-    imported(project, exported(theirs, tmp_path / "one.jsonl"))
-    found = items(project)
-    assert found["D1"]["body"]["decision"] == "Use Rust"
-    jwt = next(item for item in found.values() if item["body"].get("decision") == "Use JWT")
-    assert jwt["ref"] != "D1"
-    assert jwt["superseded_by"] == next(
-        item["ref"] for item in found.values() if item["body"].get("decision") == "Use sessions"
-    )
-    other = json.loads(project.run("show", jwt["uuid"], "--json").out)
-    assert other["ref"] == jwt["ref"]
-    assert project.decide("One more") not in found
-
-
 def test_what_somebody_elses_file_calls_the_users_word_is_not_mine(
     theirs: Project, project: Project, tmp_path: Path
 ) -> None:
@@ -215,16 +188,6 @@ def test_what_i_forgot_elsewhere_leaves_every_byte_here(
     (again,) = imported(mine, tmp_path / "two.jsonl", "--own")
     assert again["added"] == 0
     assert (mine.run("save").code, mine.run("validate").code) == (0, 0)
-
-
-@pytest.mark.parametrize("part", [0.2, 0.999])
-def test_of_a_damaged_file_nothing_is_imported(theirs: Project, project: Project, tmp_path: Path, part: float) -> None:
-    path = exported(theirs, tmp_path / "one.jsonl")
-    content = path.read_bytes()
-    path.write_bytes(content[: int(len(content) * part)])
-    done = project.run("import", str(path))
-    assert (done.code, done.err.count("\n"), done.out) == (1, 1, "")
-    assert project.run("export").out == ""
 
 
 def test_what_is_no_history_is_one_clear_line(project: Project, tmp_path: Path) -> None:

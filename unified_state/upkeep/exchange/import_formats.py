@@ -34,7 +34,7 @@ _READERS: dict[str, Callable[[str], Iterator[HistoryRecord]]] = {
 }
 _HEAD, _LONGEST_LINE = 1 << 20, 1 << 28
 _HINT = "the documentation tells what can be imported"
-_ENDINGS, _MOST_FILES = (".md", ".json", ".jsonl"), 100_000  # of a folder
+_ENDINGS = (".md", ".json", ".jsonl")  # of a folder's files
 _NOT_ENTERED = frozenset({".git", "node_modules"})
 # What a line of an agent's transcript has beside its type.
 _ENTRY_FIELDS = (b'"sessionId"', b'"uuid"', b'"leafUuid"', b'"payload"', b'"projectHash"', b'"snapshot"')
@@ -74,14 +74,9 @@ def find_sources(path: str) -> list[Source]:
 
 def _files_in(path: str) -> Iterator[str]:
     """Yield the files of a folder that may be of a format, in the order of their names."""
-    number = 0
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(set(folders) - _NOT_ENTERED)
         for name in sorted(names):
-            number += 1
-            if number > _MOST_FILES:
-                message = f"{path} has more than {_MOST_FILES:,} files"
-                raise ForeignFileError(message, "name the folder of the program whose files you want to import")
             file = os.path.join(folder, name)
             if name.endswith(_ENDINGS) and os.path.isfile(file) and not os.path.islink(file):
                 yield file
