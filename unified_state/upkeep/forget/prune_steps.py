@@ -18,6 +18,7 @@ from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
 from unified_state.lib.text import strings_of, unpack
+from unified_state.lib.times import to_text
 from unified_state.model.refs import TURN, step_refs
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
@@ -54,8 +55,8 @@ class Pruned(Record):
     steps: int
     bytes: int
     sessions: int
-    first_at: int | None
-    last_at: int | None
+    first: str | None
+    last: str | None
     kept: int
     archive_bytes: int
     first_step: int | None = None
@@ -116,7 +117,8 @@ def choose_steps(archive: Archive, choice: Choice) -> tuple[Pruned, Sequence[int
             left -= row[1]
     numbers, sizes, sessions, times = zip(*chosen, strict=True) if chosen else ([], [], [], [])
     amount = (len(numbers), sum(sizes), len(set(sessions)))
-    found = Pruned(*amount, *_ends(times), kept, archive.size(), *_ends(numbers), free_bytes(archive))
+    first, last = (None if at is None else to_text(at) for at in _ends(times))
+    found = Pruned(*amount, first, last, kept, archive.size(), *_ends(numbers), free_bytes(archive))
     return found, numbers
 
 

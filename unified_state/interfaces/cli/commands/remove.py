@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.ledger.gate import confirm
-from unified_state.lib.times import current_time, to_text
+from unified_state.lib.times import current_time
 from unified_state.upkeep.forget.forget_refs import Wanted, find_to_forget, forget
 from unified_state.upkeep.forget.found import Found
 from unified_state.upkeep.forget.prune_steps import Pruned, by_policy, older_than, preview, prune
@@ -58,30 +58,16 @@ def _prune(context: Context, arguments: Namespace) -> None:
     if not (arguments.dry_run or would.steps):
         workspace.use(finish)
     if arguments.dry_run or not would.steps:
-        return _show(context, would)
+        return context.show(would.as_dict(), _text(would))
     if not arguments.yes:
         confirm(f"prunes {_amount(would)}", _SCRIPTS)
-    return _show(context, prune(workspace, choice))
-
-
-def _show(context: Context, pruned: Pruned) -> None:
-    value = {
-        "steps": pruned.steps,
-        "bytes": pruned.bytes,
-        "sessions": pruned.sessions,
-        "first": None if pruned.first_at is None else to_text(pruned.first_at),
-        "last": None if pruned.last_at is None else to_text(pruned.last_at),
-        "kept": pruned.kept,
-        "is_done": pruned.is_done,
-        "archive_bytes": pruned.archive_bytes,
-        "free_bytes": pruned.free_bytes,
-    }
-    context.show(value, _text(pruned))
+    done = prune(workspace, choice)
+    return context.show(done.as_dict(), _text(done))
 
 
 def _text(pruned: Pruned) -> str:
     kept = f"; {pruned.kept:,} as old stay, since items need them" if pruned.kept else ""
-    if pruned.first_at is None or pruned.last_at is None:
+    if not pruned.steps:
         return f"nothing to prune{kept}"
     verb = "pruned" if pruned.is_done else "would go"
     size = f"the archive has {pruned.archive_bytes / 1e6:,.1f} MB"
@@ -91,7 +77,7 @@ def _text(pruned: Pruned) -> str:
 
 
 def _amount(pruned: Pruned) -> str:
-    days = f"{to_text(pruned.first_at or 0)[:10]} to {to_text(pruned.last_at or 0)[:10]}"
+    days = f"{(pruned.first or '')[:10]} to {(pruned.last or '')[:10]}"
     steps = f"{pruned.steps:,} steps (S{pruned.first_step} to S{pruned.last_step})"
     return f"{steps}, {pruned.bytes / 1e6:,.1f} MB of content, {pruned.sessions:,} sessions, {days}"
 
