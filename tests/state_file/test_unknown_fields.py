@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from unified_state.lib.record import disk_value
 from unified_state.model.item import Decision
 from unified_state.model.session_state import GitState, SessionRecord, State, WorkItem
-from unified_state.state_file.state_file import drop_texts, keep_unknown, read_section
+from unified_state.state_file.state_file import keep_unknown, read_section
 
 DECISION = Decision(id="D1", decision="Use SQLite", rationale="one file", timestamp="t")
 STATE = State(
@@ -67,9 +67,3 @@ def test_unknown_fields_are_kept_in_the_file_its_sections_its_entries_and_its_se
 def test_what_is_known_stays_whatever_the_file_says(present: object) -> None:
     kept = keep_unknown(STATE, present)
     assert keep_unknown(kept, disk_value(STATE)) == STATE
-
-
-def test_texts_are_taken_out_wherever_they_stand() -> None:
-    state = {"a": "bad", "bad": 1, "b": ["bad", "good", ["bad"], {"c": "bad", "d": 5}], "e": {"f": {"g": "bad"}}}
-    drop_texts(state, lambda text: text == "bad")
-    assert state == {"b": ["good", [], {"d": 5}], "e": {"f": {}}}

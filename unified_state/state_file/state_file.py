@@ -5,8 +5,7 @@ in the repository's data folder, in the format of `sha256sum`. It shows whether 
 records the paths of all state files that we ever wrote. A file that cannot be parsed is set aside.
 
 Any program may have written the file: its sections are read tolerantly, and fields of newer versions are preserved. A
-file of an earlier version is migrated in small steps: 1.0.0 had no structured sections, 2.0.0 called the work item
-`sd`.
+file of the seed is migrated: 1.0.0 had no structured sections, 2.0.0 called the work item `sd`.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import Any, Literal, TypeVar
 from unified_state.archive.archive import Archive
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
 from unified_state.lib.files import PRIVATE, FileLock, remove_leftovers, write_atomically, write_note
+from unified_state.lib.foreign_values import is_too_deep
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.package import upgrade_line
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, NotOursError, read_own, read_regular
@@ -31,10 +31,9 @@ from unified_state.model.session_state import STATE_VERSION, TRIGGERS, GitState,
 Json = dict[str, Any]
 Section = TypeVar("Section", bound=Record)
 
-_SECTIONS_OF_2 = ("decisions", "constraints", "openQuestions", "evidenceLedger")
+_LAST_OF_SEED = 2  # major version
 _LONGEST_QUOTE = 60
 _LONGEST_NUMBER = 9  # digits; every version has fewer
-_DEEPEST = 100  # levels of nesting; far below Python's limit
 _DIGITS = 64  # of a SHA-256
 _SHARED = 0o077  # what other users may do
 CHARACTERS_PER_TOKEN = 3.2  # of JSON in o200k; where nothing is counted
@@ -73,8 +72,7 @@ class StateFile:
         for section in STATE_SECTIONS:
             entries = state.get(section, [])
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-                message = f"{self.path} is damaged: {section} is no list of objects"
-                raise DamagedFileError(message, "it is set aside and written anew from the archive")
+                raise _damaged(self.path, f"is damaged: {section} is no list of objects")
         return StateContent(json=state, is_ours=sha256(raw).hexdigest() == _known_digest(self._digest_path))
 
     def is_foreign(self) -> bool:
@@ -116,8 +114,7 @@ class StateFile:
             raw = read_regular(self.path, LARGE_FILE)
             if sha256(raw).hexdigest() == _known_digest(self._digest_path):
                 return raw  # on a file system that knows other owners or modes, what we wrote may look like this
-            message = f"{self.path} is not used: {error.strerror}"
-            raise DamagedFileError(message, "it is set aside and written anew from the archive") from error
+            raise _damaged(self.path, f"is not used: {error.strerror}") from error
         except OSError as error:
             message = f"{self.path} cannot be read: {error.strerror}"
             raise StorageError(message, "make it a file that you may read") from error
@@ -126,11 +123,9 @@ class StateFile:
         try:
             value = parse_json(raw.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
-            message = f"{self.path} is damaged: {error}"
-            raise DamagedFileError(message, "it is set aside and written anew from the archive") from error
-        if not isinstance(value, dict) or _depth(value) > _DEEPEST:
-            message = f"{self.path} does not hold an object that is a state"
-            raise DamagedFileError(message, "it is set aside and written anew from the archive")
+            raise _damaged(self.path, f"is damaged: {error}") from error
+        if not isinstance(value, dict) or is_too_deep(value):
+            raise _damaged(self.path, "does not hold an object that is a state")
         return value
 
     def _set_aside(self) -> str:
@@ -160,15 +155,6 @@ def _known_digest(path: str) -> str | None:
         return read_regular(path, SMALL_FILE)[:_DIGITS].decode("ascii", "replace")
     except FileNotFoundError:
         return None
-
-
-def _depth(value: Any) -> int:
-    depth, level = 0, [value]
-    while level:
-        depth += 1
-        inner = [entry for each in level for entry in (each.values() if isinstance(each, dict) else each)]
-        level = [entry for entry in inner if isinstance(entry, (dict, list))]
-    return depth
 
 
 def encode_state(fields: dict[str, Any]) -> bytes:
@@ -235,24 +221,6 @@ def keep_unknown(record: Section, present: object) -> Section:
     return record.replace(**kept) if kept else record
 
 
-def drop_texts(state: dict[str, Any], leaves: Callable[[str], bool]) -> None:
-    """Remove every text for which `leaves` is true from a file's JSON, and every field with such a name."""
-    waiting: list[Any] = [state]  # no recursion: JSON may be nested deeper than Python's recursion limit
-    while waiting:
-        container = waiting.pop()
-        if isinstance(container, dict):
-            for name in [name for name, field in container.items() if leaves(name) or _is_text(field, leaves)]:
-                del container[name]
-            waiting += container.values()
-        elif isinstance(container, list):
-            container[:] = [entry for entry in container if not _is_text(entry, leaves)]
-            waiting += container
-
-
-def _is_text(value: object, leaves: Callable[[str], bool]) -> bool:
-    return isinstance(value, str) and leaves(value)
-
-
 def _keep_inside(value: Any, present: Any) -> Any:
     if isinstance(value, Record):
         return keep_unknown(value, present)
@@ -288,15 +256,12 @@ def migrate_state(state: Json, path: str) -> Json:
     version = state.get("version")
     first = version.split(".")[0] if isinstance(version, str) else ""
     if not (first.isascii() and first.isdigit() and len(first) < _LONGEST_NUMBER):
-        message = f"{path} has no version that could be read: {_quoted(version)!r}"
-        raise DamagedFileError(message, "it is set aside and written anew from the archive")
+        raise _damaged(path, f"has no version that could be read: {_quoted(version)!r}")
     major = int(first)
     if major > int(STATE_VERSION.split(".")[0]):
         message = f"{path} has version {_quoted(version)}; this unified-state knows up to {STATE_VERSION}"
         raise NewerVersionError(message, f"upgrade unified-state: {upgrade_line()}")
-    for step in _STEPS[max(0, major - 1) :]:
-        state = step(state)
-    return state
+    return state if major > _LAST_OF_SEED else _from_version_2(state)
 
 
 def budget_status(tokens: int, target: int, most: int) -> Literal["healthy", "warning", "over_budget"]:
@@ -310,17 +275,8 @@ def _quoted(version: object) -> str:
     return hide_secrets(str(version))[:_LONGEST_QUOTE]
 
 
-def _from_1_to_2(state: Json) -> Json:
-    """Version 2.0.0 added the four sections and the token metrics."""
-    empty: Json = {section: [] for section in _SECTIONS_OF_2}
-    return {**empty, "tokenMetrics": {}, **state, "version": "2.0.0"}
-
-
-def _from_2_to_3(state: Json) -> Json:
-    """Migrate to version 3.0.0.
-
-    It calls the work item `workItem`, whatever ticket system it comes from, and has only the trigger `precompact`.
-    """
+def _from_version_2(state: Json) -> Json:
+    """Versions 1 and 2 called the work item `sd`, whatever ticket system it came from, and had a trigger `auto`."""
     migrated = {name: value for name, value in state.items() if name != "sd"}
     if work_item := state.get("workItem") or state.get("sd"):
         migrated["workItem"] = work_item
@@ -329,5 +285,5 @@ def _from_2_to_3(state: Json) -> Json:
     return {**migrated, "version": STATE_VERSION}
 
 
-_STEPS: tuple[Callable[[Json], Json], ...] = (_from_1_to_2, _from_2_to_3)
-"""Step number n leads from major version n + 1 to n + 2."""
+def _damaged(path: str, problem: str) -> DamagedFileError:
+    return DamagedFileError(f"{path} {problem}", "it is set aside and written anew from the archive")

@@ -48,7 +48,6 @@ from unified_state.state_file.state_file import (
     StateContent,
     StateFile,
     budget_status,
-    drop_texts,
     encode_state,
     has_entries,
     keep_unknown,
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     from unified_state.ledger.record_item import Author
 
 T = TypeVar("T")
-Leaves = Callable[[str], bool]
 Counter = Callable[[Sequence[str]], list[int]]
 
 _HIGHLIGHTS, _PENDING, _ALL = 5, 20, -1
@@ -154,7 +152,7 @@ def _let_wait(
 def show_state(workspace: Workspace, archive: Archive, now: int) -> None:
     """Update the state file after a change of the ledger. A failure is reported."""
     try:
-        refresh_state(archive, workspace, now, None, count_tokens)
+        refresh_state(archive, workspace, now, count_tokens)
     except StorageError as error:
         workspace.report(f"recorded, but {error}")
 
@@ -171,12 +169,13 @@ def refresh_state(
     archive: Archive,
     workspace: Workspace,
     now: int,
-    leaves: Leaves | None = None,
     count_tokens: Counter | None = None,
+    *,
+    is_anew: bool = False,
 ) -> State:
     """Update the state file from the ledger, and return the state.
 
-    The save time, the git state and unknown fields stay in a file that is ours, except the texts that `leaves` selects.
+    The save time, the git state and unknown fields stay in a file that is ours, unless it is written anew.
     Nothing of any other file stays: what the archive does not know of it is proposed. Without `count_tokens` (in hooks)
     no item is paged out.
     """
@@ -185,10 +184,9 @@ def refresh_state(
     def change(content: StateContent) -> State:
         if content.set_aside:
             workspace.report(f"the state file {content.trouble}; it was set aside as {content.set_aside}")
-        usable = _usable(workspace, content, leaves)
-        if usable and not (content.is_ours and has_entries(archive, usable)):
-            _adopt(archive, content.replace(json=usable), now)
-        present = usable if content.is_ours else {}
+        if content.json and not (content.is_ours and has_entries(archive, content.json)):
+            _adopt(archive, workspace, content, now)
+        present = content.json if content.json and content.is_ours and not is_anew else {}
         state = keep_unknown(_within_budget(archive, workspace, now, present, content, count_tokens), present)
         as_before = state.replace(updated_at=_text(present.get("updatedAt")))
         return as_before if disk_value(as_before) == content.json else state
@@ -211,12 +209,15 @@ def propose_file(archive: Archive, workspace: Workspace, now: int) -> None:
     """
     content = _file(workspace.place).load()
     if content.json and not content.is_ours:
-        _adopt(archive, content.replace(json=_usable(workspace, content, None)), now)
+        _adopt(archive, workspace, content, now)
 
 
-def _adopt(archive: Archive, content: StateContent, now: int) -> None:
+def _adopt(archive: Archive, workspace: Workspace, content: StateContent, now: int) -> None:
+    """Adopt what the archive does not know of a file, without secrets if others wrote it."""
     from unified_state.state_file.adopt import adopt  # hardly any file has something unknown
 
+    if not content.is_ours:
+        content = content.replace(json=parse_json(workspace.masker.json(dump_json(content.json))))
     adopt(archive, content, now)
 
 
@@ -231,19 +232,6 @@ def _refresh_rules_file(archive: Archive, workspace: Workspace, now: int) -> Non
 
 def _file(place: Place, seconds: float = 0.0) -> StateFile:
     return StateFile(place.state_path, place.digest_path, seconds=seconds, owner=place.repository.owner)
-
-
-def _usable(workspace: Workspace, content: StateContent, leaves: Leaves | None) -> dict[str, Any]:
-    """Return the file's JSON, with secrets masked if others wrote it or if texts have to leave.
-
-    In the latter case even our own file is masked, because newer rules may find more secrets.
-    """
-    usable: dict[str, Any] = content.json or {}
-    if not content.is_ours or leaves is not None:
-        usable = parse_json(workspace.masker.json(dump_json(usable)))
-    if leaves is not None:
-        drop_texts(usable, leaves)
-    return usable
 
 
 def _within_budget(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -80,11 +80,11 @@ def _note(
         add_notes(archive, owner, "action", map(workspace.mask, actions), at)
 
 
-def refresh(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> State:
-    """Update the state file from the ledger, and return the state. Texts of others that `leaves` selects are
-    removed.
-    """
-    return workspace.use(lambda archive: refresh_state(archive, workspace, current_time(), leaves, count_tokens))
+def refresh(workspace: Workspace, *, is_anew: bool = False) -> State:
+    """Update the state file from the ledger, and return the state. Nothing of its own stays in a file written anew."""
+    return workspace.use(
+        lambda archive: refresh_state(archive, workspace, current_time(), count_tokens, is_anew=is_anew)
+    )
 
 
 def load(workspace: Workspace) -> State:
@@ -92,7 +92,7 @@ def load(workspace: Workspace) -> State:
 
     def use(archive: Archive) -> State:
         now = current_time()
-        return whole_state(archive, workspace, now, refresh_state(archive, workspace, now, None, count_tokens))
+        return whole_state(archive, workspace, now, refresh_state(archive, workspace, now, count_tokens))
 
     return workspace.use(use)
 
@@ -103,13 +103,13 @@ def existing_state_files(workspace: Workspace) -> list[str]:
     return sorted(filter(os.path.lexists, paths))
 
 
-def refresh_worktrees(workspace: Workspace, leaves: Callable[[str], bool] | None = None) -> None:
+def refresh_worktrees(workspace: Workspace, *, is_anew: bool = False) -> None:
     """Refresh the state files of all worktrees. A failure to write one is reported."""
     for path in existing_state_files(workspace):
         try:
             owner = workspace if path == workspace.place.state_path else _owner(path, workspace)
             if owner.place.archive_path == workspace.place.archive_path:
-                refresh(owner, leaves)
+                refresh(owner, is_anew=is_anew)
         except UnifiedStateError as error:
             workspace.report(f"the state file {path} was not refreshed: {error}")
 
@@ -138,4 +138,4 @@ def save_state(
             trigger,
             masked,
         )
-    return refresh_state(archive, workspace, now, None, count_tokens)
+    return refresh_state(archive, workspace, now, count_tokens)

@@ -73,19 +73,22 @@ def import_file(
     is_history = source.format == HISTORY
     own = is_own and is_history and may_decide(workspace.origin)
 
-    def action(archive: Archive) -> tuple[Imported, set[str]]:
+    def action(archive: Archive) -> tuple[Imported, bool]:
         judge, tally = Judge(archive, now, is_own=own, sets_apart=is_history and not own), Tally()
         importer = _Importer(archive, workspace.masker, judge)
         records = _records(workspace, source, project, tally)
         while batch := list(islice(records, _AT_ONCE)):
             importer.keep(batch)
-        forgotten = importer.settle() if own else set()
+        if own:
+            importer.settle()
         done = Imported(source.path, source.format, importer.records, importer.added, importer.proposed, importer.left)
-        return done.replace(skipped=tally.skipped, first_skipped=tally.first, elsewhere=tally.elsewhere), forgotten
+        return done.replace(
+            skipped=tally.skipped, first_skipped=tally.first, elsewhere=tally.elsewhere
+        ), importer.has_forgotten
 
-    done, forgotten = workspace.use(action)
+    done, has_forgotten = workspace.use(action)
     # Even without new records, because known ones may have changed.
-    refresh_worktrees(workspace, forgotten.__contains__ if forgotten else None)
+    refresh_worktrees(workspace, is_anew=has_forgotten)
     return done
 
 
@@ -102,6 +105,7 @@ class _Importer:
         self._sessions: set[str] = set()
         self._tombstones: list[Tombstone] = []
         self.records = self.added = self.proposed = self.left = 0
+        self.has_forgotten = False
 
     def keep(self, batch: list[HistoryRecord]) -> None:
         """Store a batch, whole or not at all."""
@@ -120,15 +124,13 @@ class _Importer:
             self.proposed += sum(item.status == PROPOSED for item in items)
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
 
-    def settle(self) -> set[str]:
-        """Apply the tombstones, and rebuild the working sets of the sessions that got steps. Return the texts that
-        state files may still contain.
-        """
-        new, forgotten = apply_tombstones(self._archive, self._tombstones) if self._tombstones else (0, set())
-        self.added += new
+    def settle(self) -> None:
+        """Apply the tombstones, and rebuild the working sets of the sessions that got steps."""
+        if self._tombstones:
+            self.added += apply_tombstones(self._archive, self._tombstones)
+            self.has_forgotten = True
         tidy(self._archive)  # remove what was masked from the index, if anything was
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:
             root_at_worktree(self._archive, number)
         rebuild_working_sets(self._archive, numbers, _WEIGHED)
-        return forgotten

@@ -88,23 +88,17 @@ def forget(workspace: Workspace, now: int, wanted: Wanted, confirm: Confirm | No
     if hidden := workspace.not_shown:
         workspace.report(f"{hidden} was not searched: tier is {workspace.settings.tier}")
 
-    def action(archive: Archive) -> tuple[Found, set[str]]:
-        before = _work_texts(archive)
-        done = forget_wanted(archive, wanted, now, workspace.origin, confirm)
-        return done, before - _work_texts(archive)
-
+    refresh_worktrees(workspace)  # what others wrote into a state file is among what is searched
     try:
-        done, gone = workspace.use(action)
+        done = workspace.use(lambda archive: forget_wanted(archive, wanted, now, workspace.origin, confirm))
     except NotFoundError:  # perhaps a forget that was interrupted after its deletion
         refresh_worktrees(workspace)
         if not workspace.use(finish):
             raise
         return Found()
-    leaves: Holds = gone.__contains__
     if wanted.text is not None:
-        leaves = _holds(wanted.text)
-        _remove_problem_files(workspace, leaves)
-    refresh_worktrees(workspace, leaves)
+        _remove_problem_files(workspace, _holds(wanted.text))
+    refresh_worktrees(workspace, is_anew=True)
     return done
 
 
@@ -174,11 +168,10 @@ def _bodies(archive: Archive) -> Iterator[tuple[int, str | bytes]]:
         last = rows[-1][0]
 
 
-def apply_tombstones(archive: Archive, tombstones: Sequence[Tombstone]) -> tuple[int, set[str]]:
-    """Forget the records that another store's tombstones name, and keep the tombstones. Return the number of new ones,
-    and the texts that state files may still contain.
+def apply_tombstones(archive: Archive, tombstones: Sequence[Tombstone]) -> int:
+    """Forget the records that another store's tombstones name, and keep the tombstones. Return the number of new
+    ones.
     """
-    before = _work_texts(archive)
     known = {(stone.what, stone.key): stone.at for stone in read_tombstones(archive)}
     steps: list[int] = []
     summaries: list[int] = []
@@ -207,7 +200,7 @@ def apply_tombstones(archive: Archive, tombstones: Sequence[Tombstone]) -> tuple
         _forget_found(archive, _with_captured(archive, found, None))
     append(archive, tombstones)
     new = {(stone.what, stone.key) for stone in tombstones} - known.keys()
-    return len(new), before - _work_texts(archive)
+    return len(new)
 
 
 def _holds(text: str) -> Holds:
@@ -286,13 +279,6 @@ def _works(archive: Archive) -> list[tuple[int, dict[str, Any]]]:
     return [(session, parse_json(work)) for session, work in works]
 
 
-def _work_texts(archive: Archive) -> set[str]:
-    """Return the texts on the sessions' work that a state file may contain, and the titles of their plans."""
-    works = [work for _, work in _works(archive)]
-    told = [value for work in works for value in (work.get("planTitle"), *work.get("workItem", {}).values())]
-    return {value for value in told if isinstance(value, str)}
-
-
 def _forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
     """Delete the titles of forgotten plans from the sessions' work."""
     titles = {title for item in items if isinstance(title := item.body.get("title"), str)}
@@ -302,8 +288,8 @@ def _forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
             change_work(archive, session, {"planTitle": None, "workItem": kept})
 
 
-def _remove_problem_files(workspace: Workspace, leaves: Holds) -> None:
+def _remove_problem_files(workspace: Workspace, holds: Holds) -> None:
     """Delete the recorded problems that quote the text."""
     for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
-        if leaves(read_regular(path, LARGE_FILE).decode("utf-8", "replace")):
+        if holds(read_regular(path, LARGE_FILE).decode("utf-8", "replace")):
             os.unlink(path)

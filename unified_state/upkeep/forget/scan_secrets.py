@@ -60,7 +60,7 @@ def scan(workspace: Workspace, *, fix_at: int | None) -> Scanned:
     done = workspace.use(action)
     files = list(_files(workspace, fix=fix))
     if fix and (files or done.refs):
-        refresh_worktrees(workspace, lambda _text: False)
+        refresh_worktrees(workspace, is_anew=True)
     return done.replace(refs=(*done.refs, *files))
 
 
