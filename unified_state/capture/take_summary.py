@@ -25,10 +25,9 @@ from unified_state.ledger.item_table import (
     stated_items,
     update_item,
 )
+from unified_state.ledger.record_item import Author, unnamed_item
 from unified_state.ledger.rules.same_words import repeats
-from unified_state.lib.identifiers import mentioned_files
-from unified_state.lib.text import text_hash
-from unified_state.lib.times import new_uuid, to_text
+from unified_state.lib.times import to_text
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, STATUSES, LedgerItem
 
@@ -84,26 +83,17 @@ def _insert(archive: Archive, compaction: Compaction, line: Reported, now: int) 
     from unified_state.project.file_versions import file_versions  # only if a summary reports something
 
     session_id, worktree = archive.row("SELECT session_id, worktree FROM session WHERE id = ?", compaction.session)
-    work, files = read_work(archive, compaction.session), mentioned_files(line.text)
-    item = LedgerItem(
-        uuid=new_uuid(now),
+    work, key = read_work(archive, compaction.session), _key(compaction, line)
+    author = Author(
+        INFERRED, session_id, quote=line.text, commit=work.get("commit"), branch=work.get("branch"), capture_key=key
+    )
+    item = unnamed_item(line.kind, _body(line, compaction), author, now).replace(
         alias=next_alias(archive, line.kind),
-        kind=line.kind,
-        body=_body(line, compaction),
         status=PROPOSED if line.kind == CONSTRAINT else ACTIVE,
-        origin=INFERRED,
-        created_at=to_text(now),
-        session_id=session_id,
-        commit=work.get("commit"),
-        branch=work.get("branch"),
-        files=files,
-        file_hashes=file_versions(worktree, files) if worktree else {},
-        quote=line.text,
-        quote_hash=text_hash(line.text),
         rule=RULE,
-        capture_key=_key(compaction, line),
         compaction=compaction.id,
     )
+    item = item.replace(file_hashes=file_versions(worktree, item.files) if worktree else {})
     insert_item(archive, item)
     return item
 
