@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -31,24 +32,23 @@ def glance_at(
     place: Place, settings: Settings, session_id: str, reading: Reading | None, now: int, environ: Mapping[str, str]
 ) -> Glance:
     """Return all figures that can be read now."""
-    glance = Glance(problem=_problem(place.folder, now))
-    if reading is not None:
-        limit = compaction_limit(reading.window, [], environ)
-        phase = phase_of(reading.tokens * 100 / limit.tokens, OK, (settings.context_warning, settings.context_optimise))
-        glance = glance.replace(
-            tokens=reading.tokens, window=reading.window, percent=reading.percent, compacts_at=limit.tokens, phase=phase
-        )
-    if settings.tier == "json" or not os.path.exists(place.archive_path):
-        return glance  # a journal would be replayed for each refresh
-    try:
-        with Archive(place.archive_path, seconds=_PATIENCE, read_only=True) as archive:
-            found = _recorded(archive, place.state_path, now)
-            if reading is not None:
-                session = session_number(archive, session_id) or 0  # a new session uses the limits of others
-                found.update(_ahead(archive, session, reading, settings, environ))
-    except UnifiedStateError:
-        return glance  # the archive is locked or damaged; the hooks find and report damage
-    return glance.replace(**found)
+    glance, before = Glance(problem=_problem(place.folder, now)), OK
+    limit = None if reading is None else compaction_limit(reading.window, [], environ)
+    # An archive may be locked or damaged; the hooks find and report damage.
+    with suppress(UnifiedStateError):
+        if settings.tier != "json" and os.path.exists(place.archive_path):  # a journal would be replayed each time
+            with Archive(place.archive_path, seconds=_PATIENCE, read_only=True) as archive:
+                glance = glance.replace(**_recorded(archive, place.state_path, now))
+                if reading is not None:
+                    session = session_number(archive, session_id) or 0  # a new session uses the limits of others
+                    watched, limit = watched_before(archive, session, reading, environ)
+                    before = watched.phase
+    if reading is None or limit is None:
+        return glance
+    phase = phase_of(reading.tokens * 100 / limit.tokens, before, (settings.context_warning, settings.context_optimise))
+    return glance.replace(
+        tokens=reading.tokens, window=reading.window, percent=reading.percent, compacts_at=limit.tokens, phase=phase
+    )
 
 
 def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, Any]:
@@ -63,18 +63,6 @@ def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, Any]:
         "waiting": archive.row("SELECT count(*) FROM item WHERE status = 'proposed'")[0],
         "blocking": sum(bool((parse_object(unpack(body)) or {}).get("blocking")) for (body,) in users),
         "saved": None if saved_at is None else age_text(now, saved_at),
-    }
-
-
-def _ahead(
-    archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the phase of the session's context, and the size at which the client compacts."""
-    before, limit = watched_before(archive, session, reading, environ)
-    thresholds = settings.context_warning, settings.context_optimise
-    return {
-        "compacts_at": limit.tokens,
-        "phase": phase_of(reading.tokens * 100 / limit.tokens, before.phase, thresholds),
     }
 
 
