@@ -160,12 +160,10 @@ _CREATED = "Task #"
 
 def whole_list(call: dict[str, Any]) -> tuple[Todo, ...]:
     """Return the list that TodoWrite set."""
-    given = call.get("todos")
-    entries = [entry for entry in given if isinstance(entry, dict)] if isinstance(given, list) else []
     return tuple(
         Todo(str(number), text, _state(entry.get("status")) or "pending")
-        for number, entry in enumerate(entries, 1)
-        if (text := _stripped(entry.get("content")))
+        for number, entry in enumerate(_list(call, "todos"), 1)
+        if (text := _text(entry, "content").strip())
     )
 
 
@@ -180,7 +178,7 @@ def listed_entries(result: str) -> Iterator[Todo]:
 
 def changed_entry(tool: str, call: dict[str, Any], result: str) -> Todo | None:
     """Return the entry that TaskCreate added or TaskUpdate changed."""
-    text = _stripped(call.get("subject")) or None
+    text = _text(call, "subject").strip() or None
     if tool == TASK_CREATE:
         key = result.removeprefix(_CREATED).split(None, 1)[0] if result.startswith(_CREATED) else ""
         return Todo(key, text, "pending") if key and text else None
@@ -190,7 +188,3 @@ def changed_entry(tool: str, call: dict[str, Any], result: str) -> Todo | None:
 
 def _state(value: object) -> str | None:
     return value if isinstance(value, str) and value in STATES else None
-
-
-def _stripped(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""

@@ -7,6 +7,7 @@ that is not found, so a doubt counts as missing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -117,11 +118,4 @@ def _paragraph(text: str, begin: int) -> Paragraph:
 
 def _has_ref(text: str, ref: str) -> bool:
     """Return whether a text has a ref that is no part of a longer word: `D1` is not in `D12`, `D1.py` or `a/D1`."""
-    for spelt in (ref, ref.lower()):
-        at = -1
-        while (at := text.find(spelt, at + 1)) >= 0:
-            end = at + len(spelt)
-            around = text[max(0, at - 1) : at] + text[end : end + 1 + text.startswith(".", end)].removeprefix(".")
-            if not any(sign.isascii() and (sign.isalnum() or sign in "_/#.") for sign in around):
-                return True
-    return False
+    return re.search(rf"(?<![\w/#.])(?:{ref}|{ref.lower()})(?!\.?[\w/#]|\.\.)", text, re.ASCII) is not None

@@ -9,7 +9,6 @@ get its names.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from unified_state.hosts.transcripts.transcript_lines import (
     Entry,
@@ -17,6 +16,7 @@ from unified_state.hosts.transcripts.transcript_lines import (
     object_in,
     objects_in,
     text_in,
+    texts_in,
     time_of,
     without_context,
 )
@@ -60,7 +60,7 @@ def read_line(line: Entry) -> Iterator[Found]:
 def _compression(changed: Entry) -> Iterator[Found]:
     """Yield the boundary and the summary of a replaced conversation, if it begins with a summary."""
     for told in objects_in(changed.get("messages")):
-        text = _text(told.get("content"))
+        text = texts_in(told.get("content"))
         begin = text.find(_SUMMARY)
         if begin >= 0 and told.get("type") == "user" and isinstance(told.get("id"), str):
             summary = text[begin + len(_SUMMARY) :].partition(_SUMMARY_ENDS)[0].strip()
@@ -69,11 +69,11 @@ def _compression(changed: Entry) -> Iterator[Found]:
 
 
 def _user(message: Message, line: Entry) -> Iterator[Found]:
-    told = _text(line.get("content"))
+    told = texts_in(line.get("content"))
     nonces = nonces_in(told.replace("&lt;", "<").replace("&gt;", ">"))  # the host escapes the output of hooks
     if nonces:
         yield Delivery(uuid=message.uuid, nonces=nonces)
-    text = without_context(_text(line.get("displayContent")) or told)
+    text = without_context(texts_in(line.get("displayContent")) or told)
     if text.strip():
         is_prompt = not text.lstrip().startswith(_ITS_OWN)
         yield message.step(PROMPT if is_prompt else NOTICE, text, starts_turn=is_prompt)
@@ -84,7 +84,7 @@ def _gemini(message: Message, line: Entry) -> Iterator[Found]:
         text = "\n".join(filter(None, (text_in(thought, "subject"), text_in(thought, "description"))))
         if text:
             yield message.step(THINKING, text, _FIRST_THOUGHT + number)
-    text = _text(line.get("content"))
+    text = texts_in(line.get("content"))
     if text.strip():
         yield message.step(TEXT, text)
     for number, call in enumerate(objects_in(line.get("toolCalls"))):
@@ -109,10 +109,3 @@ def _result(call: Entry) -> str:
         output = response.get("output", response.get("error"))
         texts.append(output if isinstance(output, str) else text_in(part, "text") or dump_json(part))
     return "\n".join(texts)
-
-
-def _text(content: Any) -> str:
-    """Return the text of a message, which is a string or a list of parts. Some parts have no text."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(filter(None, (text_in(part, "text") for part in objects_in(content))))

@@ -115,7 +115,9 @@ def objects_in(values: Any) -> list[Entry]:
 
 def texts_in(values: Any) -> str:
     """Return the texts of a message's parts, one on each line, or the message itself if it is a string."""
-    return values if isinstance(values, str) else "\n".join(text_in(part, "text") for part in objects_in(values))
+    if isinstance(values, str):
+        return values
+    return "\n".join(filter(None, (text_in(part, "text") for part in objects_in(values))))
 
 
 def time_of(entry: Entry) -> int:
