@@ -36,7 +36,6 @@ from unified_state.capture.rules.commits import commits, may_make, pull_requests
 from unified_state.capture.rules.failed_calls import (
     call_key,
     denial,
-    denied_call,
     failed_call,
     failed_edit,
     is_failed_check,
@@ -158,10 +157,8 @@ class FactKeeper:
         reason, denied = refusal(step.text), denial(step.text)
         if plan is not None:
             self._plan(plan, step)
-        elif reason is not None:
-            found = [refused_call(call, step.text, reason)]
-        elif denied is not None:
-            found = [denied_call(call, step.text, denied)]
+        elif reason is not None or denied is not None:
+            found = [refused_call(call, step.text, reason or "", denied or "")]
         else:
             found = [failed_call(call, step.text), *self._tried(step, call)]
         if plan is None:

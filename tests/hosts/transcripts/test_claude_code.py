@@ -287,8 +287,7 @@ def test_what_nests_deeper_than_anybody_can_go_is_left_out() -> None:
     for _ in range(500):
         deep = [deep]
     (step,) = steps(answer(1, call("toolu_1", "Read", file_path="a", deep=deep)))
-    assert step.text.startswith('{"file_path":"a","deep":[[[')
-    assert step.text.endswith('"[nested too deep]"' + "]" * 99 + "}")
+    assert step.text == '{"file_path":"a","deep":"[nested too deep]"}'
 
 
 WORDS = (

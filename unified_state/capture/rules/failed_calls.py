@@ -136,20 +136,16 @@ def failed_edit(command: str, result: str, files: Sequence[str], said: str) -> F
     return Fact(FAILED_EDIT, ATTEMPT, OBSERVED, "active", body, excerpt(result), named)
 
 
-def denied_call(call: Call, result: str, reason: str) -> Fact:
-    """Return the fact that the client denied a call."""
-    body = {"attempt": subject(call), "outcome": cut(reason, _SAID_CHARACTERS), "command": call.command}
-    return Fact(REFUSED_CALL, ATTEMPT, OBSERVED, "active", body, result.strip(), call.files)
-
-
-def refused_call(call: Call, result: str, reason: str) -> Fact:
-    """Return the fact that the user refused a call, with the reason if they gave one."""
+def refused_call(call: Call, result: str, reason: str, denied: str = "") -> Fact:
+    """Return the fact that the user refused a call, with the reason if they gave one, or that the client denied it."""
+    outcome = f"the user refused: {reason}" if reason else "the user refused, without a word"
     body = {
         "attempt": subject(call),
-        "outcome": f"the user refused: {reason}" if reason else "the user refused, without a word",
+        "outcome": cut(denied, _SAID_CHARACTERS) if denied else outcome,
         "command": call.command,
     }
-    return Fact(REFUSED_CALL, ATTEMPT, USER_SAID, "active", body, reason or result.strip(), call.files)
+    origin = OBSERVED if denied else USER_SAID
+    return Fact(REFUSED_CALL, ATTEMPT, origin, "active", body, reason or result.strip(), call.files)
 
 
 def _telling(output: str) -> str:

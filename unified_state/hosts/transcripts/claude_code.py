@@ -12,6 +12,7 @@ from typing import Any
 
 from unified_state.hosts.transcripts.transcript_lines import Entry, Message, object_in, objects_in, text_in, time_of
 from unified_state.lib.fence import nonces_in
+from unified_state.lib.foreign_values import is_too_deep
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import strings_of
 from unified_state.model.step import (
@@ -31,8 +32,6 @@ from unified_state.model.step import (
 # A tool result may have several parts. The text belongs to the block itself. The other parts (images) are numbered.
 PARTS_PER_BLOCK = 1000
 
-# Maximum depth of a stored JSON value. No client nests deeper, and readers of the archive recurse into it.
-_DEEPEST = 100
 _TOO_DEEP = "[nested too deep]"
 
 _MEDIA = ("image", "document")
@@ -183,7 +182,7 @@ def _assistant(message: Message, entry: Entry) -> Iterator[Found]:
             case "thinking":  # without its signature, which only the API needs
                 yield message.step(THINKING, text_in(block, "thinking"), position)
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
-                given = _shallow(block.get("input"), _DEEPEST)
+                given = _shallow(block.get("input"))
                 yield message.call(text_in(block, "name"), given, text_in(block, "id") or None, position)
 
 
@@ -240,18 +239,14 @@ def _kind(block: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return dump_json(_shallow(value, _DEEPEST))
+    return dump_json(_shallow(value))
 
 
-def _shallow(value: Any, levels: int) -> Any:
-    """Return the value without parts nested deeper than `levels`."""
-    if not isinstance(value, (dict, list)):
-        return value
-    if not levels:
-        return _TOO_DEEP
+def _shallow(value: Any) -> Any:
+    """Return the value without fields that are nested too deep. No client nests so deep, and readers recurse."""
     if isinstance(value, dict):
-        return {name: _shallow(entry, levels - 1) for name, entry in value.items()}
-    return [_shallow(entry, levels - 1) for entry in value]
+        return {name: _TOO_DEEP if is_too_deep(field) else field for name, field in value.items()}
+    return _TOO_DEEP if is_too_deep(value) else value
 
 
 _READERS: dict[str, Callable[[Message, Entry], Iterator[Found]]] = {
