@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from unified_state.settings import default_data_dir
 from unified_state.state_file.manager import UnifiedStateManager
 
 ROOT = Path(__file__).parents[2]
@@ -101,18 +100,6 @@ def test_a_hook_of_the_plugin_loads_nothing_that_costs_milliseconds(
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
 
 
-def test_a_prompt_that_is_given_archived_turns_loads_nothing_that_costs_milliseconds(
-    repository: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "minilm")  # is for who searches, never for a hook
-    boundary = {**ENTRY, "type": "system", "subtype": "compact_boundary", "uuid": "1", "compactMetadata": {}}
-    said = {**ENTRY, "message": {"role": "user", "content": "the flux capacitor"}, "timestamp": "2025-12-31T00:00:00Z"}
-    transcript.write_text("".join(json.dumps(entry) + "\n" for entry in (said, boundary)), encoding="utf-8")
-    loaded = modules_of_hook(repository, transcript, "UserPromptSubmit", prompt="what is the flux capacitor?")
-    assert "bisect" in loaded  # the search was made
-    assert loaded & TOO_DEAR_FOR_HOOKS == set()
-
-
 @pytest.mark.parametrize(
     ("event", "part", "fields"),
     [
@@ -130,30 +117,6 @@ def test_a_hook_loads_nothing_that_costs_milliseconds(
     loaded = modules_of_hook(repository, transcript, event, part, **fields)
     assert "unified_state" in loaded
     assert loaded & TOO_DEAR_FOR_HOOKS == set()
-
-
-STATUS_LINE = """
-import sys
-sys.path.append(sys.argv.pop(1))
-from unified_state.interfaces import statusline
-statusline.run(sys.argv[1], calls_other=True)
-sys.stderr.write(",".join(sys.modules))
-"""
-
-
-def modules_of_status_line(repository: Path, code: str = STATUS_LINE) -> set[str]:
-    """The modules that the status line's process has loaded at its end, in full."""
-    usage = {"context_window_size": 200_000, "current_usage": {"input_tokens": 124_000}, "used_percentage": 62}
-    shown, loaded = started(code, default_data_dir(), session_id="s", cwd=str(repository), context_window=usage)
-    assert "62%" in shown
-    return loaded
-
-
-def test_the_status_line_loads_nothing_that_costs_milliseconds(repository: Path, transcript: Path) -> None:
-    modules_of_hook(repository, transcript, "Stop", last_assistant_message="done")
-    loaded = modules_of_status_line(repository)
-    assert "unified_state.context.window.read_context" in loaded  # it looked into the archive
-    assert top(loaded) & TOO_DEAR_FOR_HOOKS == set()
 
 
 def test_pre_compact_loads_nothing_heavy(repository: Path, transcript: Path) -> None:
