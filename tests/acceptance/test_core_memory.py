@@ -24,21 +24,6 @@ def manager(project: Project) -> UnifiedStateManager:
     return UnifiedStateManager(project.folder)
 
 
-def shown(project: Project, section: str) -> list[str]:
-    """The ids in a section of the state file."""
-    return [entry["id"] for entry in project.state()[section]]
-
-
-def test_an_id_is_never_given_twice_however_many_have_left_the_file(
-    project: Project, manager: UnifiedStateManager
-) -> None:
-    ids = [manager.add_decision(f"{number} {'is decided ' * 30}", "r").id for number in range(25)]
-    assert ids == [f"D{number}" for number in range(1, 26)]
-    assert len(shown(project, "decisions")) < 25
-    assert project.run("forget", "D25", "--yes").code == 0
-    assert project.decide("one more") == "D26"
-
-
 def test_an_id_names_its_item_for_ever_also_after_it_left_the_file(
     project: Project, manager: UnifiedStateManager
 ) -> None:

@@ -99,12 +99,6 @@ def test_the_agent_cannot_take_a_constraint_of_the_user_away(forbidden: Project,
     assert decision(call(forbidden, command="git push --force")) == "deny"
 
 
-def test_the_agent_does_not_forget_a_rule_of_the_user_that_is_only_told(project: Project) -> None:
-    project.run("constraint", "add", "API v1 stays", "--source", "me", "--blocking")
-    assert project.run("forget", "C1", **AGENT).code == 2
-    assert project.at_terminal("forget", "C1").code == 0
-
-
 @pytest.mark.parametrize("variable", sorted(AGENT_VARIABLES)[::4])
 def test_the_agent_of_another_host_does_not_speak_as_the_user(forbidden: Project, variable: str) -> None:
     done = forbidden.run("constraint", "lift", "C1", **{variable: "1"})

@@ -69,12 +69,6 @@ def test_garbage_is_answered_by_one_error_and_the_server_goes_on(project: Projec
         assert client.end() == (0, "")
 
 
-def test_a_message_with_half_an_emoji_is_understood(project: Project) -> None:
-    with McpClient(project) as client:
-        assert client.add("half \ud83d emoji") == "D1"
-    assert project.ask("decision", "list")[0]["decision"] == "half \ufffd emoji"
-
-
 def test_a_client_that_reads_no_answers_any_more_leaves_no_server(project: Project) -> None:
     with McpClient(project) as client:
         client.stdout.close()

@@ -75,12 +75,6 @@ def test_a_wrong_filter_is_one_clear_line(known: Project, arguments: tuple[str, 
     assert len(done.err) < 400
 
 
-def test_where_nothing_is_archived_that_is_said_in_one_line(project: Project) -> None:
-    done = project.run("search", "parser")
-    assert (done.code, done.out, done.err.count("\n")) == (0, "", 1)
-    assert project.ask("search", "parser", "--all-projects") == []
-
-
 def test_hits_tell_the_state_of_an_item(known: Project) -> None:
     assert known.run("decision", "supersede", "D1", "Generate the parser", "--rationale", "r").code == 0
     assert known.run("question", "resolve", "Q1", "the generated parser").code == 0
@@ -94,15 +88,6 @@ def test_hits_tell_the_state_of_an_item(known: Project) -> None:
     shown = known.run("search", "parser").out.splitlines()
     assert [line.split("  (")[-1] for line in shown if " D1 " in line] == ["superseded)"]
     assert [line for line in shown if " S1 " in line and "(" in line] == []
-
-
-def test_what_is_printed_cannot_steer_a_terminal(project: Project, tmp_path: Path) -> None:
-    session = Transcript("s")
-    session.prompt("the parser \x1b[2J\x07 \x9b31m\r\n and so on")
-    project.keep(session, tmp_path / "s.jsonl")
-    printed = project.run("search", "parser").out
-    assert printed.count("\n") == 1
-    assert not {"\x1b", "\x07", "\x9b", "\r"}.intersection(printed)
 
 
 def test_every_hit_can_be_recalled(known: Project) -> None:
