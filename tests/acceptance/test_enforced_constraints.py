@@ -115,8 +115,6 @@ def test_the_agent_does_not_take_a_constraint_away_by_using_another_archive(forb
     (wanted,) = {path.parent.name for path in forbidden.archives} - {forbidden.ask("status")["repository"]}
     done = forbidden.run("link", wanted, **AGENT)
     assert (done.code, "only the user links another archive" in done.err) == (2, True)
-    done = forbidden.run("install", XDG_DATA_HOME=str(tmp_path / "elsewhere"), **AGENT)
-    assert (done.code, "only the user moves what is recorded" in done.err) == (2, True)
     assert decision(call(forbidden, command="git push --force")) == "deny"
 
 

@@ -44,7 +44,7 @@ from unified_state.project.rejoin import remember
 from unified_state.project.workspace.link import candidates
 from unified_state.project.workspace.own_program import own_program
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
-from unified_state.settings import Settings, environment, is_moved, load_settings, user_file
+from unified_state.settings import Settings, environment
 from unified_state.upkeep.doctor.diagnose import network_file_system
 from unified_state.upkeep.forget.purge import purge
 
@@ -63,7 +63,6 @@ def _install(context: Context, arguments: Namespace) -> None:
     choices = _choices(arguments, chosen, place.repository.worktree)
     if arguments.show:
         return _show(context, chosen, choices, settings)
-    _keep_data_home(context)
     place, settings = context.here(create=True)
     remember(place.repository, place.folder)
     return _install_into_claude(context, arguments, chosen, choices, place, settings)
@@ -164,7 +163,6 @@ def _install_into_host(context: Context, arguments: Namespace) -> None:
     if option is not None:
         message = f"{option} works in Claude Code, not in {arguments.host}"
         raise UsageError(message, "leave it out; nothing was installed")
-    _keep_data_home(context)
     place, settings = context.here(create=True)
     remember(place.repository, place.folder)
     scope = arguments.scope or _LOCAL
@@ -193,26 +191,6 @@ def _open_channels(arguments: Namespace, context: Context) -> dict[str, str]:
         path = add_pointer(locate(context.folder, "", create=False).repository.worktree)
         opened[path] = "points other agents to the state"
     return opened
-
-
-def _keep_data_home(context: Context) -> None:
-    """Write XDG_DATA_HOME to the user's own settings, so that hooks and commands find the same data.
-
-    Nothing else reads the variable: a project's settings can set the client's environment.
-    """
-    folder = environment().get("XDG_DATA_HOME")
-    path = user_file()
-    if not folder or not os.path.isabs(folder) or load_settings(None, {}).origin["data_dir"] != "default":
-        return
-    if is_moved(environment()):  # a value there would be ignored
-        context.say("XDG_DATA_HOME is not used: $HOME is not the home in the password database")
-        return
-    context.check_may_take_away(*context.here(create=False), "moves what is recorded")
-    chosen = os.path.join(folder, "unified-state")
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(f'data_dir = "{chosen}"  # from XDG_DATA_HOME, when unified-state was installed\n')
-    context.say(f"XDG_DATA_HOME is set: wrote data_dir = {chosen} to {path}")
 
 
 def _uninstall(context: Context, arguments: Namespace) -> None:
