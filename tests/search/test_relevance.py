@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.builders import NOW
 from unified_state.lib.query import query_words
-from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.search.rules.relevance import (
     MOST,
     MOST_FUSED,
@@ -218,6 +218,11 @@ def test_what_fits_the_query_is_raised(query: str, text: str) -> None:
 @pytest.mark.parametrize("text", [":", "a: b", f"{'x' * 50} ada: it fails", "Ada says it fails"])
 def test_only_a_name_at_the_beginning_is_a_speaker_s(text: str) -> None:
     assert raised("what did Ada say?", text) == 0
+
+
+def test_an_output_has_no_speaker() -> None:
+    step = Step(uuid="u", block=0, kind=TOOL_RESULT, at=NOW, text="port: 8443")
+    assert Raising("which port?", {"port"}, NOW, {}).of(7, step, step.text) == 0
 
 
 @given(st.text(), st.text(), st.integers(), st.floats(0, 1))

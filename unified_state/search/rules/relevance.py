@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from unified_state.lib.query import file_names, words_of
 from unified_state.lib.record import Record
-from unified_state.model.step import TOOL_CALL, Step
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
 from unified_state.search.rules.query_dates import asks_when, tells_when, times_of
 
 T = TypeVar("T")
@@ -45,6 +45,7 @@ _SPEAKER, _TIME, _FILE, _WHEN, _ACCESSED, _LOOKUP = 0.5, 0.5, 0.3, 0.2, 0.1, -1.
 MOST_RAISED = _SPEAKER + _TIME + _FILE + _WHEN + _ACCESSED
 _LOOKUPS = ("unified-state search ", "unified-state show ", "unified-state recall ")  # the last is an old name
 _LOOKUP_TOOLS = ("archive_search", "recall", "state_get", "state_diff", "why")  # of the MCP server
+_SAID = (PROMPT, TEXT)  # what may begin with the name of its speaker; a tool's output begins with the name of a value
 _LONGEST_NAME, _LONGEST_COMMAND, _LOOKED_AT = 40, 1_000, 3_000  # characters
 
 
@@ -249,7 +250,7 @@ class Raising:
     def of(self, number: int, step: Step, text: str) -> float:
         """Return by how much to raise a step: at most `MOST_RAISED`."""
         total = _TIME if self._times.holds(step.at) else 0.0
-        total += _SPEAKER if _speaker(text) in self._words else 0.0
+        total += _SPEAKER if step.kind in _SAID and _speaker(text) in self._words else 0.0
         total += _FILE if any(name in text for name in self._files) else 0.0
         total += _WHEN if self._asks_when and tells_when(text[:_LOOKED_AT]) else 0.0
         return total + _ACCESSED * self._accessed.get(number, 0.0)
