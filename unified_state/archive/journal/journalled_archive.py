@@ -37,7 +37,7 @@ _HEADER, _TABLES, _ID = (
     "id",
 )  # in the first line: the format, the version of the tables, a random id
 _TEXT, _BYTES = "text", "bytes"
-_WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
+_WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "VACUUM")
 _NOT_KEPT = ("unindexed", "migration")
 _SURROGATES = "surrogatepass"
 _LONGEST_LINE = 1 << 28  # bytes
@@ -98,7 +98,7 @@ class JournalledArchive(Archive):
         """Write what changed into the file, and let other writers in."""
         if self._is_locked:
             try:
-                if self.connection.total_changes != self._written:
+                if self.connection.total_changes != self._written or self._seen is None:
                     self._write()
             finally:
                 self._is_locked = False
