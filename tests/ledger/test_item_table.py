@@ -30,7 +30,6 @@ FULL = item(7, origin="user_said").replace(
     files=("a.py", "b/ä.py"),
     changed_at="2026-01-01T00:00:00.000Z",
     superseded_by="x",
-    estimate=41,
     paged_out_at="2026-01-02T00:00:00.000Z",
 )
 

@@ -44,10 +44,4 @@ def test_a_decision_can_be_undone_unless_it_says_otherwise() -> None:
 
 def test_a_ledger_item_is_new_and_belongs_to_nobody_unless_it_says_otherwise() -> None:
     new = item(1)
-    assert (new.session_id, new.files, new.superseded_by, new.estimate, new.paged_out_at) == (
-        None,
-        (),
-        None,
-        None,
-        None,
-    )
+    assert (new.session_id, new.files, new.superseded_by, new.paged_out_at) == (None, (), None, None)

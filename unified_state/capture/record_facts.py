@@ -107,7 +107,7 @@ class FactRecorder:
                 body = {**item.body, "resolution": "the same call succeeded", "resolvedAt": at}
                 update_item(
                     self._archive,
-                    item.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at, estimate=None),
+                    item.replace(status=RESOLVED, body=body, changed_at=at, paged_out_at=at),
                 )
 
     def _superseded(self, fact: Fact) -> list[LedgerItem]:

@@ -57,7 +57,7 @@ def _record(
     own = {item.capture_key: item for item in items if item.rule == RULE and item.compaction == compaction.id}
     for key, item in own.items():
         if key not in keys and item.status != DISMISSED:
-            update_item(archive, item.replace(status=DISMISSED, changed_at=to_text(now), estimate=None))
+            update_item(archive, item.replace(status=DISMISSED, changed_at=to_text(now)))
     known = [item for item in items if item.capture_key not in own]
     added = 0
     for line in reported:

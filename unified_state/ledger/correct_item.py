@@ -118,7 +118,7 @@ def _end(archive: Archive, item: LedgerItem, end: tuple[str, str], author: Autho
     (verb, status), at = end, to_text(now)
     gone = None if item.kind == QUESTION and status == RESOLVED else at
     body = {**item.body, **told, "resolvedAt": at}
-    ended = item.replace(status=status, body=body, changed_at=at, paged_out_at=gone, estimate=None)
+    ended = item.replace(status=status, body=body, changed_at=at, paged_out_at=gone)
     update_item(archive, ended)
     note_change(archive, verb, author.origin, author.session_id, [(item, ended)], at)
     return ended
@@ -148,7 +148,7 @@ def reopen(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) 
     with archive.transaction():
         item = _ended(archive, item.uuid)
         status = ACTIVE if item.status == RESOLVED or item.body.get("dropped") else PROPOSED
-        change = {"status": status, "changed_at": at, "paged_out_at": None, "estimate": None}
+        change = {"status": status, "changed_at": at, "paged_out_at": None}
         opened = item.replace(body=opened_body(item.body), **change)
         update_item(archive, opened)
         note_change(archive, REOPENS, author.origin, author.session_id, [(item, opened)], at)

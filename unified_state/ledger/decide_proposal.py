@@ -73,13 +73,13 @@ def _accept(archive: Archive, proposal: LedgerItem, at: str) -> list[Pair]:
     """Accept a proposal. Return all changed items, before and after. Call it in a transaction."""
     status = status_in_file(proposal)
     status = status if status in (SUPERSEDED, RESOLVED) else ACTIVE
-    item = proposal.replace(status=status, origin=USER_SAID, changed_at=at, paged_out_at=None, estimate=None)
+    item = proposal.replace(status=status, origin=USER_SAID, changed_at=at, paged_out_at=None)
     update_item(archive, item)
     set_source(archive, item)  # from now on it is the user's statement
     pairs: list[Pair] = [(proposal, item)]
     for older in changed_by(archive, proposal):
         if older.status in (ACTIVE, PROPOSED):
-            newer = older.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at, estimate=None)
+            newer = older.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at)
             update_item(archive, newer)
             link_items(archive, item, "supersedes", older, at)
             pairs.append((older, newer))
@@ -106,10 +106,7 @@ def reject(
     told = {"resolution": why, "resolvedAt": at} if why else {}
     with archive.transaction():
         proposals = _proposals(archive, refs, origin)
-        rejected = [
-            item.replace(status=DISMISSED, body={**item.body, **told}, changed_at=at, estimate=None)
-            for item in proposals
-        ]
+        rejected = [item.replace(status=DISMISSED, body={**item.body, **told}, changed_at=at) for item in proposals]
         for item in rejected:
             update_item(archive, item)
         end_waiting(archive, notes, at)

@@ -27,7 +27,7 @@ ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 
 _COLUMNS = (
     "uuid, alias, kind, body, status, origin, created_at, session_id, source_uuid, commit_id, branch, files, "
-    "changed_at, superseded_by, estimate, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
+    "changed_at, superseded_by, paged_out_at, quote, quote_hash, rule, capture_key, compaction, file_hashes"
 )
 # The encoding of the fields that are not plain values.
 _STORED: dict[str, Callable[[Any], Any]] = {
@@ -36,7 +36,7 @@ _STORED: dict[str, Callable[[Any], Any]] = {
     "quote": lambda quote: None if quote is None else pack(quote),
     "file_hashes": lambda hashes: dump_json(hashes) if hashes else None,
 }
-_CHANGING = "body, status, files, changed_at, superseded_by, estimate, paged_out_at, file_hashes"
+_CHANGING = "body, status, files, changed_at, superseded_by, paged_out_at, file_hashes"
 _PLACES = ", ".join("?" * len(LedgerItem.names))
 
 

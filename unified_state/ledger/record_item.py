@@ -136,7 +136,7 @@ def supersede(archive: Archive, ref: str, by: str, author: Author, *, mask: Mask
 
 
 def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> LedgerItem:
-    change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now), "estimate": None}
+    change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now)}
     if older.kind != DECISION:  # the state file tells only decisions that were changed
         change["paged_out_at"] = to_text(now)
     replaced = older.replace(**change)

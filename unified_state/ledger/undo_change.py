@@ -88,7 +88,7 @@ def _take_back(archive: Archive, item: LedgerItem, change: ItemChange, done: str
         back = item.replace(**change.before)
         if (item.status in _OVER) != (back.status in _OVER):
             back = back.replace(body=ended_body(item.body) if back.status in _OVER else opened_body(item.body))
-    back = back.replace(changed_at=at, estimate=None)
+    back = back.replace(changed_at=at)
     update_item(archive, back)
     if back.origin != item.origin:
         set_source(archive, back)

@@ -155,8 +155,7 @@ class LedgerItem(Record):
     `quote` the archived passage there that states it, and `quote_hash` the SHA-256 of its UTF-8 in hexadecimal digits.
     `rule` names the rule that captured it, and `capture_key` the captured event, so that it is captured once.
     `compaction` is the number of the compaction whose summary named it. `file_hashes` are the versions of its files
-    when it was recorded: git blob id, size, modification time. `estimate` is its size in tokens in the state file, or
-    None if it was not counted yet.
+    when it was recorded: git blob id, size, modification time.
     """
 
     uuid: str
@@ -173,7 +172,6 @@ class LedgerItem(Record):
     files: tuple[str, ...] = ()
     changed_at: str | None = None
     superseded_by: str | None = None
-    estimate: int | None = None
     paged_out_at: str | None = None
     quote: str | None = None
     quote_hash: str | None = None

@@ -20,7 +20,6 @@ CREATE TABLE item (               -- the ledger
     branch TEXT,
     files TEXT,                   -- JSON
     superseded_by TEXT,           -- UUID
-    estimate INTEGER,             -- tokens in the state file
     paged_out_at TEXT,             -- when it left the state file; NULL while it is there
     quote,                        -- of its source, packed like a body
     quote_hash TEXT,              -- SHA-256

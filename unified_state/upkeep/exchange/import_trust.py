@@ -116,7 +116,7 @@ def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
 def _item_of_others(item: StoredItem) -> StoredItem:
     """Return an item of another person as a proposal, if it was active there.
 
-    Their `user_said` becomes `observed`. The capture key and the estimate are reset, because both are computed here.
+    Their `user_said` becomes `observed`. The capture key is reset, because it is computed here.
     """
     was_said = item.origin == USER_SAID
     unknown = _kept(
@@ -129,7 +129,6 @@ def _item_of_others(item: StoredItem) -> StoredItem:
         origin=OBSERVED if was_said else item.origin,
         status=PROPOSED if item.status == ACTIVE else item.status,
         paged_out_at=item.paged_out_at or item.created_at,
-        estimate=None,
         capture_key=None,
         unknown=unknown,
     )

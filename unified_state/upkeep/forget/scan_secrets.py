@@ -94,7 +94,7 @@ def _mask_step(archive: Archive, number: int, step: Step, masked: str, masker: M
 def _mask_item(archive: Archive, item: LedgerItem, body: dict[str, Any], quote: str | None, now: int) -> None:
     files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
     kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
-    changed = item.replace(changed_at=to_text(now), estimate=None)
+    changed = item.replace(changed_at=to_text(now))
     update_item(archive, changed.replace(body=body, files=files, file_hashes=kept))
     if quote is not None and quote != item.quote:
         set_source(archive, quoted(item, quote))
