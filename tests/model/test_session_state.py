@@ -15,10 +15,6 @@ def test_the_sections_have_the_seeds_names() -> None:
     assert [name for name in names if name in expected] == expected
 
 
-def test_an_empty_state_shows_its_empty_sections() -> None:
-    assert all(disk_value(EMPTY)[section] == [] for section in SECTIONS)
-
-
 def test_the_triggers_of_the_record_are_those_of_the_table() -> None:
     assert TypeAdapter(State).json_schema()["properties"]["trigger"]["enum"] == list(TRIGGERS)
 
