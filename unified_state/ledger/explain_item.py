@@ -24,6 +24,11 @@ from unified_state.model.item import VALID, LedgerItem
 from unified_state.model.step import PROMPT
 from unified_state.project.find_repository import Repository
 
+_SHOWN = (
+    *("uuid", "kind", "body", "status", "origin", "created_at", "session_id", "commit", "branch", "rule"),
+    *("source_uuid", "quote", "quote_hash"),
+)
+
 
 class Finding(Record):
     """A problem and its place: the ref of an item, or the JSON path in a state file."""
@@ -40,20 +45,8 @@ def explain(archive: Archive, repository: Repository, ref: str) -> dict[str, Any
     validity = read_validities(archive, repository, [item]).get(item.uuid, VALID)
     return {
         "ref": item.alias,
-        "uuid": item.uuid,
-        "kind": item.kind,
-        "body": item.body,
-        "status": item.status,
-        "origin": item.origin,
-        "created_at": item.created_at,
-        "session_id": item.session_id,
-        "commit": item.commit,
-        "branch": item.branch,
-        "rule": item.rule,
+        **{name: getattr(item, name) for name in _SHOWN},
         "compaction": None if item.compaction is None else f"K{item.compaction}",
-        "source_uuid": item.source_uuid,
-        "quote": item.quote,
-        "quote_hash": item.quote_hash,
         "turn": _turn(archive, item),
         "links": [disk_value(link) for link in links_of(archive, item)],
         "validity": {"valid": validity == VALID, **validity.as_dict(), "text": validity_text(validity) or "valid"},

@@ -29,6 +29,7 @@ from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, Ledge
 
 Mask = Callable[[str], str]  # returns the text without its secrets
 
+_OF_AUTHOR = ("origin", "session_id", "source_uuid", "commit", "branch", "capture_key")
 LONGEST_TEXT = 1_000_000  # characters of one field
 
 
@@ -89,22 +90,18 @@ def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> L
     """Return the item of a masked body, without an alias. Its quote is the author's, else its own text."""
     quote = author.quote or body[MAIN_FIELDS[kind]]
     files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
+    known = {name: getattr(author, name) for name in _OF_AUTHOR}
     return LedgerItem(
         uuid=author.uuid or new_uuid(now),
         alias="",
         kind=kind,
         body=body,
         status=ACTIVE,
-        origin=author.origin,
         created_at=to_text(now),
-        session_id=author.session_id,
-        source_uuid=author.source_uuid,
-        commit=author.commit,
-        branch=author.branch,
         files=files,
         quote=quote,
         quote_hash=text_hash(quote),
-        capture_key=author.capture_key,
+        **known,
     )
 
 

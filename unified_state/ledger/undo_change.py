@@ -47,7 +47,8 @@ def undo(archive: Archive, author: Author, now: int) -> Undone:
                 message = "there is nothing to undo"
                 hint = "it takes back what was recorded, edited, dropped, closed, lifted, accepted or rejected"
                 raise UsageError(message, hint)
-            items = {item.uuid: item for one in change.items for item in _items(archive, one)}
+            found = [selected_items(archive, "WHERE uuid = ?", one.uuid) for one in change.items]
+            items = {item.uuid: item for same in found for item in same}
             stale = [one for one in change.items if one.uuid not in items or not one.is_still(items[one.uuid])]
             guarded = [item.alias for item in items.values() if _is_guarded(item, change, author)]
             if stale or not guarded or change == confirmed:
@@ -68,10 +69,6 @@ def _is_guarded(item: LedgerItem, change: LoggedChange, author: Author) -> bool:
     """Return whether only the user undoes the change: that of a rule, and for a program that of the user's word."""
     is_users = USER_SAID in (change.origin, item.origin)
     return item.kind == CONSTRAINT or (is_users and author.origin != USER_SAID)
-
-
-def _items(archive: Archive, change: ItemChange) -> list[LedgerItem]:
-    return selected_items(archive, "WHERE uuid = ?", change.uuid)
 
 
 def _take_back(archive: Archive, item: LedgerItem, change: ItemChange, done: str, now: int) -> LedgerItem:

@@ -304,6 +304,7 @@ def _state(
         highlights = (*earlier_notes(archive, worktree, "highlight", numbers), *highlights)
         actions += earlier_notes(archive, worktree, "action", numbers)
     earlier = read_section(WorkItem, earlier_work_item(archive, worktree))
+    metrics = read_section(TokenMetrics, present.get("tokenMetrics"))
     return State(
         version=STATE_VERSION,
         timestamp=at,
@@ -314,7 +315,7 @@ def _state(
         work_item=_work_item(newest, is_whole) or _short_work(earlier, is_whole),
         workflow=_workflow(newest, present),
         summaries=Summaries(context_highlights=highlights, pending_actions=actions),
-        token_metrics=TokenMetrics(last_truncation=_last_truncation(present)),
+        token_metrics=TokenMetrics(last_truncation=metrics.last_truncation),
         sessions={one.session_id: _session_record(archive, one, is_whole) for one in alive},
     )
 
@@ -335,11 +336,6 @@ def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) ->
         return last_save(present, now)
     at, trigger, git = saved
     return at, trigger, GitState.from_disk(parse_json(git))
-
-
-def _last_truncation(present: dict[str, Any]) -> str | None:
-    before = present.get("tokenMetrics")
-    return _text(before.get("lastTruncation")) if isinstance(before, dict) else None
 
 
 def _session_record(archive: Archive, session: WorkingSession, is_whole: bool) -> SessionRecord:
