@@ -105,22 +105,21 @@ class Choices(Record):
 
 
 class Plan(Record):
-    """What `install` would write: the settings before and after, the slash command (None: left alone) and the skill."""
+    """What `install` would write: the settings before and after, the slash command (None: left alone) and the skill;
+    and the result of that.
+    """
 
     before: str | None
     after: str
-    command_path: str
     command: bytes | None
     skill: Skill
-    status_line: bool
-    lean: str | None
-    reading: bool
+    done: Installed
 
     def files(self, place: Target) -> dict[str, str]:
         """Return the content of each file that would change, by its path."""
         planned = {place.settings_path: self.after}
-        for path, content in ((self.command_path, self.command), (self.skill.path, self.skill.content)):
-            if content is not None:
+        for path, content in ((self.done.command_path, self.command), (self.skill.path, self.skill.content)):
+            if path is not None and content is not None:
                 planned[path] = content.decode()
         return {path: text for path, text in planned.items() if _text_of(path) != text}
 
@@ -145,23 +144,15 @@ def install(place: Target, data_dir: str, choices: Choices) -> Installed:
         return plan, write_text(place.settings_path, plan.before, plan.after, data_dir)
 
     plan, changed = again_if_changed(write_settings)
-    if plan.command is not None:
-        write_atomically(plan.command_path, plan.command, 0o644)
+    if plan.command is not None and plan.done.command_path is not None:
+        write_atomically(plan.done.command_path, plan.command, 0o644)
     if choices.skill is not None:
         (WITHOUT_SKILL.remove if choices.skill else WITHOUT_SKILL.add)(data_dir, place.settings_path)
     skill = write_skill(plan.skill)
     if skill.goes:
         remove_skill(place.skills_folder)
-    return Installed(
-        place.settings_path,
-        changed,
-        plan.command_path if plan.command is not None else None,
-        plan.status_line,
-        plan.lean,
-        plan.reading,
-        skill.path if skill.content is not None else None,
-        skill.told,
-    )
+    is_written = skill.content is not None
+    return plan.done.replace(changed=changed, skill_path=skill.path if is_written else None, told=skill.told)
 
 
 def plan_install(place: Target, data_dir: str, choices: Choices, program: str) -> Plan:
@@ -185,7 +176,9 @@ def plan_install(place: Target, data_dir: str, choices: Choices, program: str) -
     text = laid_out(settings, before)
     path = os.path.join(place.commands_folder, COMMAND_FILE)
     command = None if os.path.lexists(path) and not _is_our_command(path) else _our_command()
-    return Plan(before, text, path, command, _skill(place, data_dir, choices), shows_status, level, reads)
+    written = None if command is None else path
+    done = Installed(place.settings_path, text != before, written, shows_status, level, reads)
+    return Plan(before, text, command, _skill(place, data_dir, choices), done)
 
 
 def _skill(place: Target, data_dir: str, choices: Choices) -> Skill:
