@@ -99,9 +99,9 @@ class FactRecorder:
 
     def succeeds(self, tool: str, call: str, step: Step) -> None:
         """A call succeeded: what told of its failures is resolved, and leaves the state file."""
-        taken = take_failing(self._archive, self.root, tool, text_hash(call), step.at)
-        at = to_text(step.at)
-        for uuid in taken:
+        at, failing = to_text(step.at), "SELECT item FROM failing WHERE root = ? AND tool = ? AND call = ? AND at < ?"
+        for (uuid,) in self._archive.rows(failing, self.root, tool, text_hash(call), step.at):
+            self._archive.run("DELETE FROM failing WHERE item = ?", uuid)
             item = find_item(self._archive, uuid)
             if item.status == ACTIVE:
                 body = {**item.body, "resolution": "the same call succeeded", "resolvedAt": at}
@@ -140,16 +140,6 @@ def was_captured(archive: Archive, key: str) -> bool:
         )
         is not None
     )
-
-
-def take_failing(archive: Archive, root: str, tool: str, call: str, before: int) -> list[str]:
-    """The call succeeded: the UUIDs of the items that told of its earlier failures, which are failing no more."""
-    rows = archive.rows(
-        "SELECT item FROM failing WHERE root = ? AND tool = ? AND call = ? AND at < ?", root, tool, call, before
-    )
-    for (item,) in rows:
-        archive.run("DELETE FROM failing WHERE item = ?", item)
-    return [item for (item,) in rows]
 
 
 def keep_newest_in_file(archive: Archive, rule: str, limit: int, at: str, now: int) -> None:
