@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.model.hook_event import BRIEF, WORKING_SET
+from unified_state.state_file.manager import UnifiedStateManager
+
 from .product import Done, Project, restored, well_printed
 from .transcripts import Json, Transcript
 
 ABOUT = "how does the flux capacitor get its current?"
+
+OUTPUTS = ("[CONTEXT RESTORED]", "(continued)")  # what begins the two parts of a long restore
 
 triggers = pytest.mark.parametrize("trigger", ["auto", "manual"])
 
@@ -32,8 +37,8 @@ class Compacted:
         self.written.text(f"Looked after it. The gizmo{number} of the sprocket{number} is loose.")
         return uuid
 
-    def compact(self, *, trigger: str = "auto", arrives: bool = True, **details: Json) -> None:
-        """The client compacts, with all hooks; what they give arrives or not."""
+    def compact(self, *, trigger: str = "auto", arrives: bool = True, lost: str = "", **details: Json) -> None:
+        """The client compacts, with all hooks; what they give arrives or not, or all but one part of it."""
         self.project.keep(self.written, self.path)
         told = restored(self.project, self.path)
         metadata = {"trigger": trigger, "preTokens": 150_000, **details}
@@ -43,7 +48,7 @@ class Compacted:
         if trigger == "manual":
             echo = {"role": "user", "content": "<local-command-stdout>Compacted</local-command-stdout>"}
             self.written.entry("user", message=echo, repeatsCompactSummary=True)
-        for text in told.values() if arrives else ():
+        for text in (text for part, text in told.items() if arrives and part != lost):
             self.written.entry("attachment", attachment={"type": "hook_additional_context", "content": [text]})
 
     def prompt(self, text: str) -> str:
@@ -108,6 +113,18 @@ def test_a_prompt_that_is_about_nothing_archived_is_given_nothing(session: Compa
     session.written.text("Going on.")
     session.compact()
     assert session.prompt(text) == ""
+
+
+@pytest.mark.parametrize(("lost", "mark", "other"), [(BRIEF, *OUTPUTS), (WORKING_SET, *reversed(OUTPUTS))])
+def test_of_two_outputs_only_the_one_that_was_lost_comes_again(
+    restored_session: Compacted, lost: str, mark: str, other: str
+) -> None:
+    manager = UnifiedStateManager(restored_session.project.folder)
+    for number in range(10):  # so many that the restore fills both
+        manager.add_decision(f"{number}: {'words of a decision, and more of them. ' * 24}", "because")
+    restored_session.compact(lost=lost)
+    context = restored_session.prompt("go on")
+    assert (mark in context, other in context) == (True, False)
 
 
 def test_what_the_restore_told_is_not_told_again(restored_session: Compacted) -> None:
