@@ -70,6 +70,11 @@ def test_the_answer_says_which_constraint_whose_since_when_and_how_to_lift_it(fo
     )
 
 
+def test_a_subagent_is_stopped_too(forbidden: Project) -> None:
+    push = {"tool_name": "Bash", "tool_input": {"command": "git push --force"}}
+    assert decision(forbidden.hook("PreToolUse", agent_id="a1", agent_type="general-purpose", **push)) == "deny"
+
+
 def test_only_the_users_own_word_denies(project: Project) -> None:
     done = project.run(*FORCE_PUSH, "--mode", "deny", **AGENT)
     assert "only the user's own word denies" in done.err

@@ -52,6 +52,13 @@ def test_a_dry_run_tells_what_would_go_and_takes_nothing(archived: Project) -> N
     assert texts(archived) == before
 
 
+def test_no_agent_prunes(archived: Project) -> None:
+    before = texts(archived)
+    done = archived.run("forget", "--older-than", "2026-01-01", "--yes", CLAUDECODE="1")
+    assert (done.code, "only the user prunes" in done.err) == (2, True)
+    assert texts(archived) == before
+
+
 def test_old_steps_leave_every_byte_and_the_evidence_of_items_stays(archived: Project) -> None:
     done = archived.ask("forget", "--older-than", "2026-01-01", "--yes")
     assert (done["steps"], done["is_done"]) == (3, True)
