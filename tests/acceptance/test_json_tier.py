@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.amount import amount
+from tests.builders import NOW, prompt, write_transcript
 
 from .product import (
     Project,
@@ -67,6 +68,22 @@ def test_what_was_said_is_found_recalled_and_forgotten(chosen: Project, tmp_path
     path.unlink()
     assert b"swordfish" not in all_bytes([chosen.home, chosen.folder])
     assert chosen.decide("another") == "D2"
+
+
+def test_old_steps_leave_every_byte_and_an_archive_that_is_not_searched_is_named(
+    chosen: Project, tmp_path: Path
+) -> None:
+    for number, name, at in ((1, "old", NOW - 500 * 86_400_000), (10, "young", NOW)):
+        path = write_transcript(tmp_path / f"{name}.jsonl", prompt(number, f"Look at {name}zebra", session=name, at=at))
+        assert chosen.run("import", str(path)).code == 0
+        path.unlink()
+    assert chosen.ask("forget", "--older-than", "2026-01-01", "--yes")["steps"] == 1
+    assert b"oldzebra" not in all_bytes([chosen.home, chosen.folder])
+    assert [step["text"] for step in chosen.export()] == ["Look at youngzebra"]
+    (history,) = chosen.data.rglob("history.jsonl")
+    history.with_name("archive.db").write_bytes(b"from a backup")
+    done = chosen.run("forget", "--match", "youngzebra", "--yes")
+    assert (done.code, f"{history.with_name('archive.db')} was not searched: tier is json" in done.err) == (0, True)
 
 
 def test_of_eight_at_once_none_is_lost_and_no_id_is_given_twice(chosen: Project) -> None:

@@ -198,3 +198,18 @@ def test_a_project_cannot_turn_masking_off_or_move_the_archive(
     assert not elsewhere.exists()
     assert readable_in(everything_we_wrote(project), {"Correct-Horse-Battery"}) == set()
     assert name in project.run("config", **variables).err
+
+
+def test_a_session_that_is_switched_off_is_in_no_file_and_no_other_one_catches_up_on_it(
+    project: Project, tmp_path: Path
+) -> None:
+    for session, text, switch in (("s1", PRIVATE, {"UNIFIED_STATE_DISABLE": "1"}), ("s2", "on the record", {})):
+        written = Transcript(session, cwd=str(project.folder))
+        written.prompt(text)
+        fields = {"session_id": session, "transcript_path": str(written.write(tmp_path / f"{session}.jsonl"))}
+        for event, part in (("SessionStart", "brief"), ("UserPromptSubmit", ""), ("Stop", ""), ("SessionEnd", "")):
+            stdin = project.event(event, prompt=text, source="startup", **fields)
+            assert project.execute(hook_command(event, part), stdin, switch).code == 0
+        assert project.data.exists() is not bool(switch)
+    assert {line["session_id"] for line in project.export()} == {"s2"}
+    assert PRIVATE.encode() not in everything_we_wrote(project)
