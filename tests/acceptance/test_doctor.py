@@ -157,6 +157,7 @@ def test_a_large_archive_is_read_to_its_end_where_the_user_asks_for_it(begun: Pr
     begun.archive.write_bytes(raw)
     assert archive_check(begun)["ok"] is True
     assert archive_check(begun, "--full")["ok"] is False
+    assert begun.archive.read_bytes() == bytes(raw)  # it is set aside where it is used
 
 
 def test_a_damaged_text_is_named(begun: Project, tmp_path: Path) -> None:

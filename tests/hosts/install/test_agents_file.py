@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis.strategies import binary, lists, sampled_from
 
-from unified_state.hosts.install.agents_file import BEGIN, END, with_block, without_block
+from unified_state.errors import UnifiedStateError
+from unified_state.hosts.install.agents_file import BEGIN, END, add_pointer, with_block, without_block
 
 LINES = ["## Title", "", "text"]
 ODD = lists(sampled_from([b"\n", b"\r\n", b"\r", b"# x", b"\xef\xbb\xbf", "記憶".encode(), b"<!--", b" "])).map(
@@ -46,3 +49,12 @@ def test_what_a_person_wrote_behind_the_block_stays(content: bytes | None, added
 @pytest.mark.parametrize("content", [b"", b"text", BEGIN + b" -->\nunclosed\n", END])
 def test_what_has_no_whole_block_stays(content: bytes) -> None:
     assert without_block(content) == content
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe#\0", BEGIN + b" -->\nunclosed\n"])
+def test_a_file_that_cannot_be_edited_safely_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "AGENTS.md"
+    path.write_bytes(content)
+    with pytest.raises(UnifiedStateError, match="nothing was changed"):
+        add_pointer(str(tmp_path))
+    assert path.read_bytes() == content
