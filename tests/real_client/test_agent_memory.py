@@ -232,3 +232,19 @@ def test_without_the_sdk_one_is_told_how_to_get_it() -> None:
     code = "import sys; sys.modules['claude_agent_sdk'] = None; from unified_state import AgentMemory; AgentMemory()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert extra_line("agent-sdk") in done.stderr.splitlines()[-1]
+
+
+def test_an_async_block_ends_the_sessions_without_holding_up_the_event_loop(
+    repository: Path, home: Path, event: Callable[..., Fields]
+) -> None:
+    async def converse() -> None:
+        async with AgentMemory(ClaudeAgentOptions(cwd=repository)) as memory:
+            await call(memory, event("UserPromptSubmit", prompt="one"))
+            blocker = archive_of(home)
+            blocker.execute("BEGIN IMMEDIATE")
+            asyncio.get_running_loop().call_later(0.05, blocker.execute, "ROLLBACK")
+
+    asyncio.run(converse())
+    with archive_of(home) as archive:
+        assert archive.execute("SELECT end_reason FROM session").fetchall() == [("other",)]
+    assert log(home) == ""

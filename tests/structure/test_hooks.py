@@ -21,6 +21,13 @@ def test_the_hooks_of_the_plugin_are_those_of_the_table() -> None:
     assert PATH.read_text(encoding="utf-8") == hooks_text()
 
 
+def test_every_hook_has_a_limit_in_seconds() -> None:
+    groups = [group for groups in json.loads(hooks_text())["hooks"].values() for group in groups]
+    timeouts = [handler["timeout"] for group in groups for handler in group["hooks"]]
+    assert len(timeouts) >= 9
+    assert all(1 <= timeout <= 120 for timeout in timeouts)
+
+
 @pytest.mark.parametrize("code", [BEGIN, "from unified_state.interfaces.$entry import main;main()"])
 def test_the_gate_starts_the_interpreter_as_install_does(code: str) -> None:
     assert code in GATE.read_text(encoding="utf-8")

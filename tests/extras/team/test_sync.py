@@ -29,6 +29,7 @@ from unified_state.archive.cut_outputs import Output, archive_output, note_short
 from unified_state.archive.sessions import session_number
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import AlreadyRunningError, StorageError, UsageError
+from unified_state.extras.team.check_team import checks
 from unified_state.extras.team.outbox import Outbox
 from unified_state.extras.team.postgres.record_store import TeamStore
 from unified_state.extras.team.rows import Sent
@@ -49,6 +50,7 @@ from unified_state.project.health import health_line
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import Settings
 from unified_state.state_file.manager import UnifiedStateManager
+from unified_state.upkeep.doctor.diagnose import Subject
 from unified_state.upkeep.forget.forget_refs import Wanted, forget
 from unified_state.upkeep.forget.prune_steps import Choice, choose_steps, prune_steps
 from unified_state.upkeep.forget.scan_secrets import scan
@@ -432,6 +434,24 @@ def test_a_server_that_is_down_loses_nothing_and_is_visible_without_a_password(
     (state,) = server_states(archive)
     assert (state.waiting_steps, state.waiting_changes, state.failures, state.error) == (0, 0, 0, None)
     assert health_line(workspace.place.folder, NOW) is None
+
+
+def test_doctor_tells_of_the_server_in_use_and_of_a_former_one_only_what_it_still_has(
+    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], Synced]
+) -> None:
+    keep(prompt(1, "hello"))
+    synced()
+    forget(workspace, NOW, Wanted(ref="S1"))
+    with pytest.raises(StorageError):
+        sync(workspace, Down(**server.as_dict()), lambda: NOW)
+
+    settings, place = Settings(), workspace.place
+    subject = Subject(place, settings, {}, NOW, place.archive_path, reads_all=False)
+    (former,) = checks(subject)
+    assert (former.ok, "it still has what was forgotten here since (1)" in former.message) == (True, True)
+    settings.postgres_enabled, settings.postgres_dsn = True, "host=127.0.0.1 user=me dbname=db"
+    (in_use,) = checks(subject)
+    assert (in_use.ok, "is down" in in_use.message, SECRET in in_use.message) == (False, True, False)
 
 
 def test_one_run_at_a_time_works_on_an_archive(workspace: Workspace, server: TeamServer, agreed: None) -> None:

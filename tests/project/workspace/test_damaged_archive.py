@@ -114,6 +114,8 @@ def test_a_file_of_which_nothing_can_be_read_is_set_aside(filled: Path, content:
     assert aside is not None
     assert Path(aside).read_bytes() == content
     assert problem_in(str(filled)) is None
+    with Archive(str(filled)) as archive:
+        assert int(next_alias(archive, DECISION)[1:]) > 3  # which were given
 
 
 def test_its_journal_goes_with_it(filled: Path) -> None:
