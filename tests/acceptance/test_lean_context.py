@@ -101,6 +101,17 @@ class TestUntouched:
         assert done == (0, "", "")
         assert session.project.log() == ""
 
+    def test_a_subagent_that_may_have_no_way_to_recall(self, session: LeanSession) -> None:
+        answer = {"mode": "content", "content": LONG}
+        _, done = session.hook("Grep", {"pattern": "step"}, answer, output_hook(), agent_id="a1")
+        assert done == (0, "", "")
+
+    def test_where_the_product_is_switched_off(
+        self, session: LeanSession, write_settings: Callable[[str], None]
+    ) -> None:
+        write_settings("enabled = false")
+        assert session.shell(LONG) == LONG
+
     def test_a_second_look_at_the_same_output(self, session: LeanSession) -> None:
         first, second, third = (session.shell(LONG) for _ in range(3))
         assert ref_of(first)
