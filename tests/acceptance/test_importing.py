@@ -243,6 +243,17 @@ def test_the_turns_of_others_are_never_a_sessions_last_ones(project: Project, tm
     assert "/login" not in done.out
 
 
+def test_what_was_decided_elsewhere_is_no_news_to_sessions_at_work(
+    theirs: Project, project: Project, tmp_path: Path
+) -> None:
+    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Look at the parser"), answer(2, "I do."))
+    fields = {"session_id": "s", "transcript_path": str(path)}
+    assert project.hook("SessionStart", "brief", source="startup", **fields).code == 0
+    imported(project, exported(theirs, tmp_path / "one.jsonl"), "--own")
+    assert "Use sessions" not in project.hook("UserPromptSubmit", prompt="Go on", **fields).out
+    assert project.log() == ""
+
+
 def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, project: Project, tmp_path: Path) -> None:
     entries = [prompt(number, f"turn {number} " + "x" * 3000) for number in range(1, 300)]
     path = write_transcript(tmp_path / "long.jsonl", *entries)

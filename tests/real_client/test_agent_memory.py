@@ -248,3 +248,25 @@ def test_an_async_block_ends_the_sessions_without_holding_up_the_event_loop(
     with archive_of(home) as archive:
         assert archive.execute("SELECT end_reason FROM session").fetchall() == [("other",)]
     assert log(home) == ""
+
+
+def test_a_session_that_sessionstart_was_called_for_is_not_begun_again_by_its_prompt(
+    repository: Path, event: Callable[..., Fields]
+) -> None:
+    memory = AgentMemory(ClaudeAgentOptions(cwd=repository))
+    memory.manager().add_decision("Use SQLite", "one file")
+
+    async def start() -> tuple[list[str], list[str]]:
+        begun = texts(await call(memory, event("SessionStart", source="startup")))
+        return begun, texts(await call(memory, event("UserPromptSubmit", prompt="one")))
+
+    begun, prompted = asyncio.run(start())
+    assert "Use SQLite" in "".join(begun)
+    assert prompted == []
+
+
+@pytest.mark.parametrize("sources", [[], ["user"], ["user", "project"]])
+def test_hooks_in_settings_that_are_not_loaded_do_not_count(repository: Path, sources: Any) -> None:
+    write(repository / ".claude/settings.local.json", hooks_json())
+    options = AgentMemory(ClaudeAgentOptions(cwd=repository, setting_sources=sources)).options
+    assert "Stop" in (options.hooks or {})
