@@ -234,8 +234,9 @@ _API = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import UsageError
+from unified_state.ledger.correct_item import drop
 from unified_state.upkeep.forget.forget_refs import Wanted, forget
-from unified_state.state_file.writer.correct_state import decide_proposals, drop_item
+from unified_state.state_file.writer.correct_state import correct, decide_proposals
 from unified_state.state_file.writer.record_state import add_item
 from unified_state.state_file.writer.correct_state import lift_constraint
 from unified_state.state_file.manager import program_workspace
@@ -249,8 +250,8 @@ for verb in (
     lambda: add_item(workspace, "constraint", body, supersedes="C1"),
     lambda: forget(workspace, 0, Wanted(ref="C1")),
     lambda: forget(workspace, 0, Wanted(text="force-push")),
-    lambda: drop_item(workspace, "C1"),
-    lambda: drop_item(workspace, "C2"),
+    lambda: correct(workspace, drop, "C1"),
+    lambda: correct(workspace, drop, "C2"),
 ):
     try:
         verb()
