@@ -88,6 +88,7 @@ def forget(workspace: Workspace, now: int, wanted: Wanted, confirm: Confirm | No
     if hidden := workspace.not_shown:
         workspace.report(f"{hidden} was not searched: tier is {workspace.settings.tier}")
 
+    workspace.use(lambda _archive: None)  # where the archive cannot be used, that is all that is told
     refresh_worktrees(workspace)  # what others wrote into a state file is among what is searched
     try:
         done = workspace.use(lambda archive: forget_wanted(archive, wanted, now, workspace.origin, confirm))
