@@ -107,13 +107,6 @@ def test_after_the_next_compaction_the_first_prompt_is_given_it_again(session: C
         assert "plutonium" in session.prompt(ABOUT)
 
 
-def test_what_a_late_restore_tells_is_not_told_again_beside_it(restored_session: Compacted) -> None:
-    restored_session.compact(arrives=False)
-    context = restored_session.prompt("which gizmo61 of the sprocket61 is loose?")
-    assert "gizmo61" in context
-    assert "[RELEVANT]" not in context
-
-
 def test_without_a_compaction_nothing_is_given(session: Compacted) -> None:
     assert session.prompt(ABOUT) == ""
     session.project.keep(session.written, session.path, "Stop")
