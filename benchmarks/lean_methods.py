@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from benchmarks.lean_sessions import Output, Stretch
 from unified_state.extras.lean.rules.cut_marks import with_handle
 from unified_state.extras.lean.rules.shorten import shorten
-from unified_state.model.step import Shortened
+from unified_state.model.step import ShortForm
 
 NEVER = 1 << 60  # more than anybody writes
 _REF = "S1234"
@@ -88,11 +88,11 @@ def clearing(stretch: Stretch, tokens: list[int]) -> list[Form]:
     return forms
 
 
-def _short(output: Output, level: int) -> Shortened | None:
+def _short(output: Output, level: int) -> ShortForm | None:
     return shorten(output.tool, output.given, output.text, level)
 
 
-def _shown(short: Shortened) -> frozenset[int]:
+def _shown(short: ShortForm) -> frozenset[int]:
     return frozenset(number - 1 for first, last in short.shown for number in range(first, last + 1))
 
 

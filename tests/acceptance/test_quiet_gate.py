@@ -18,7 +18,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
 from unified_state.context.window.context_table import keep_watched
 from unified_state.hosts.install.hook_launcher import launcher_text
-from unified_state.model.context_usage import FROM_CLIENT, Limit, Watched
+from unified_state.model.context_usage import FROM_CLIENT, Limit, UsageRecord
 
 from .product import ROOT, Done, Project
 from .session_client import SESSION, Client
@@ -164,7 +164,7 @@ def test_a_warning_about_the_context_is_told(client: Gated) -> None:
     with Archive(str(client.project.archive)) as archive, archive.transaction():
         session = session_number(archive, SESSION)
         assert session is not None
-        watched = Watched(120_000, 200_000, Limit(167_000, FROM_CLIENT), "warning", "warning", 0)
+        watched = UsageRecord(120_000, 200_000, Limit(167_000, FROM_CLIENT), "warning", "warning", 0)
         keep_watched(archive, session, watched, "[CONTEXT] it fills up")
     assert "it fills up" in client.told()
 

@@ -12,7 +12,7 @@ from tests.forgetting import forget_ref, forget_session, forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.export_steps import export_steps
 from unified_state.archive.pending_messages import (
-    Pending,
+    PendingMessage,
     forget_messages,
     keep_message,
     read_pending,
@@ -43,7 +43,7 @@ def texts(archive: Archive) -> list[str]:
 def test_a_prompt_that_the_transcript_has_is_not_kept_twice(
     archive: Archive, transcript: Path, capture: Callable[[int], object]
 ) -> None:
-    keep_message(archive, SESSION, Pending(PROMPT, "and this ", NOW + 5_000))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, "and this ", NOW + 5_000))
     append(transcript, prompt(5, "and this"))
     capture(LATER)
     assert texts(archive) == ["first", "sure", "and this"]
@@ -53,7 +53,7 @@ def test_a_prompt_that_the_transcript_has_is_not_kept_twice(
 def test_a_prompt_that_the_transcript_lost_is_archived_in_a_turn_of_its_own(
     archive: Archive, capture: Callable[[int], object]
 ) -> None:
-    keep_message(archive, SESSION, Pending(PROMPT, "and this", NOW + 5_000))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, "and this", NOW + 5_000))
     capture(LATER)
     capture(LATER)
     assert texts(archive) == ["first", "sure", "and this"]
@@ -61,13 +61,13 @@ def test_a_prompt_that_the_transcript_lost_is_archived_in_a_turn_of_its_own(
 
 
 def test_the_same_words_said_long_before_are_another_prompt(archive: Archive, capture: Callable[[int], object]) -> None:
-    keep_message(archive, SESSION, Pending(PROMPT, "first", NOW + 100_000))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, "first", NOW + 100_000))
     capture(NOW + 200_000)
     assert texts(archive) == ["first", "sure", "first"]
 
 
 def test_a_message_that_may_still_come_waits(archive: Archive, capture: Callable[[int], object]) -> None:
-    keep_message(archive, SESSION, Pending(PROMPT, "and this", NOW + 5_000))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, "and this", NOW + 5_000))
     capture(NOW + 6_000)
     assert texts(archive) == ["first", "sure"]
     assert len(read_pending(archive, SESSION)) == 1
@@ -78,7 +78,7 @@ def test_a_message_of_a_client_that_is_gone_does_not_wait(archive: Archive, capt
     client.wait()
     with archive.transaction():
         touch_session(archive, SESSION, NOW, pid=client.pid)
-    keep_message(archive, SESSION, Pending(PROMPT, "and this", NOW + 5_000))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, "and this", NOW + 5_000))
     capture(NOW + 6_000)
     assert texts(archive) == ["first", "sure", "and this"]
 
@@ -86,7 +86,7 @@ def test_a_message_of_a_client_that_is_gone_does_not_wait(archive: Archive, capt
 def test_an_answer_that_the_transcript_lost_is_archived_in_its_turn(
     archive: Archive, capture: Callable[[int], object]
 ) -> None:
-    keep_message(archive, SESSION, Pending(TEXT, "all done", NOW + 5_000))
+    keep_message(archive, SESSION, PendingMessage(TEXT, "all done", NOW + 5_000))
     capture(LATER)
     assert texts(archive) == ["first", "sure", "all done"]
     assert archive.row("SELECT count(*) FROM turn")[0] == 1
@@ -95,7 +95,7 @@ def test_an_answer_that_the_transcript_lost_is_archived_in_its_turn(
 def test_an_answer_in_several_blocks_is_known_by_its_last(
     archive: Archive, transcript: Path, capture: Callable[[int], object]
 ) -> None:
-    keep_message(archive, SESSION, Pending(TEXT, "done,\n\nin two blocks", NOW + 5_000))
+    keep_message(archive, SESSION, PendingMessage(TEXT, "done,\n\nin two blocks", NOW + 5_000))
     append(transcript, answer(5, "done,", "in two blocks"))
     capture(LATER)
     assert texts(archive) == ["first", "sure", "done,", "in two blocks"]
@@ -104,7 +104,7 @@ def test_an_answer_in_several_blocks_is_known_by_its_last(
 def test_a_slash_command_is_known_though_the_transcript_words_it_otherwise(
     archive: Archive, transcript: Path, capture: Callable[[int], object]
 ) -> None:
-    keep_message(archive, SESSION, Pending(PROMPT, "/review all", NOW + 5_000))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, "/review all", NOW + 5_000))
     append(transcript, prompt(5, "<command-name>/review</command-name><command-args>all</command-args>"))
     capture(LATER)
     assert len(texts(archive)) == 3
@@ -113,7 +113,7 @@ def test_a_slash_command_is_known_though_the_transcript_words_it_otherwise(
 def test_a_prompt_in_several_blocks_is_known_by_its_last(
     archive: Archive, transcript: Path, capture: Callable[[int], object]
 ) -> None:
-    keep_message(archive, SESSION, Pending(PROMPT, "and\nthis", NOW + 5_000))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, "and\nthis", NOW + 5_000))
     parts = [{"type": "text", "text": "and"}, {"type": "text", "text": "this"}]
     append(transcript, entry(5, "user", message={"role": "user", "content": parts}))
     capture(LATER)
@@ -127,13 +127,13 @@ def test_a_session_killed_before_its_first_entry_keeps_its_prompt(
         session = touch_session(archive, SESSION, NOW)
         path = str(tmp_path / "never-written.jsonl")
         move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))
-    keep_message(archive, SESSION, Pending(PROMPT, "fix it", NOW))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, "fix it", NOW))
     Capture(archive, masker, Moment(LATER)).catch_up()
     assert texts(archive) == ["fix it"]
 
 
 def test_nothing_said_is_nothing_kept(archive: Archive) -> None:
-    keep_message(archive, SESSION, Pending(PROMPT, " \n", NOW))
+    keep_message(archive, SESSION, PendingMessage(PROMPT, " \n", NOW))
     assert read_pending(archive, SESSION) == []
 
 
@@ -148,13 +148,13 @@ def test_what_is_forgotten_does_not_come_back_as_a_pending_message(
         lambda: forget_session(archive, SESSION, LATER),
     ]
     for forget in ways:
-        keep_message(archive, SESSION, Pending(PROMPT, "my secret plan", NOW + 5_000))
+        keep_message(archive, SESSION, PendingMessage(PROMPT, "my secret plan", NOW + 5_000))
         forget()
         assert read_pending(archive, SESSION) == []
 
 
 def test_other_pending_messages_stay_when_one_is_forgotten(archive: Archive) -> None:
     for text in ("a", "b"):
-        keep_message(archive, SESSION, Pending(PROMPT, text, NOW))
+        keep_message(archive, SESSION, PendingMessage(PROMPT, text, NOW))
     forget_messages(archive, lambda text: text == "a")
     assert [message.text for message in read_pending(archive, SESSION)] == ["b"]

@@ -28,7 +28,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Restore, keep_restore, latest_compaction, restores_of
 from unified_state.archive.export_steps import export_steps
 from unified_state.archive.sessions import read_cursor, session_number, touch_session
-from unified_state.capture.capture_transcript import CHUNK_BYTES, Capture, Captured
+from unified_state.capture.capture_transcript import CHUNK_BYTES, Capture, CaptureResult
 from unified_state.lib.fence import fenced
 from unified_state.model.hook_event import Moment
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
@@ -81,7 +81,7 @@ ALL = [
 
 
 def test_everything_that_a_transcript_holds_is_archived(archive: Archive, run: Run, transcript: Path) -> None:
-    assert run().session(str(transcript), SESSION) == Captured(added=5, complete=True)
+    assert run().session(str(transcript), SESSION) == CaptureResult(added=5, complete=True)
     assert told(archive) == ALL
 
 
@@ -148,7 +148,7 @@ def large(path: Path, count: int = 9) -> Path:
 def test_without_time_one_chunk_is_done_and_the_rest_follows(archive: Archive, run: Run, transcript: Path) -> None:
     large(transcript)
     first = run(0).session(str(transcript), SESSION)
-    assert first == Captured(added=3, complete=False)
+    assert first == CaptureResult(added=3, complete=False)
     done = first
     while not done.complete:
         done = run(0).session(str(transcript), SESSION)
@@ -162,7 +162,7 @@ def test_without_time_a_fork_of_a_large_session_does_not_hold_the_hook_up(
     large(transcript)
     run().session(str(transcript), SESSION)
     fork = shutil.copy(transcript, transcript.with_name("fork.jsonl"))
-    assert run(0).transcript(str(fork), "fork") == Captured(added=0, complete=False)
+    assert run(0).transcript(str(fork), "fork") == CaptureResult(added=0, complete=False)
     cursor = read_cursor(archive, str(fork))
     assert cursor is not None
     assert 0 < cursor.offset < transcript.stat().st_size
@@ -254,8 +254,8 @@ def test_without_time_the_files_wait(archive: Archive, run: Run, transcript: Pat
     folder = transcript.with_suffix("") / "tool-results"
     folder.mkdir(parents=True)
     (folder / "toolu_1.txt").write_text("all of it")
-    assert run(0).session(str(transcript), SESSION) == Captured(added=5, complete=False)
-    assert run().session(str(transcript), SESSION) == Captured(added=1, complete=True)
+    assert run(0).session(str(transcript), SESSION) == CaptureResult(added=5, complete=False)
+    assert run().session(str(transcript), SESSION) == CaptureResult(added=1, complete=True)
 
 
 def test_a_file_that_cannot_be_read_any_more_is_left_out(
@@ -346,7 +346,7 @@ def test_an_entry_that_the_archive_cannot_hold_does_not_stop_the_others(
 def test_what_a_killed_client_left_is_caught_up_with(archive: Archive, run: Run, transcript: Path) -> None:
     run().session(str(transcript), SESSION)
     append(transcript, prompt(5, "and then it died"))
-    assert run().catch_up() == Captured(added=1, complete=True)
+    assert run().catch_up() == CaptureResult(added=1, complete=True)
     assert told(archive)[-1] == (PROMPT, "and then it died")
 
 
@@ -361,13 +361,13 @@ def test_the_subagents_of_a_killed_client_are_caught_up_with_once(archive: Archi
 def test_without_time_nothing_is_caught_up_with(run: Run, transcript: Path) -> None:
     run().session(str(transcript), SESSION)
     append(transcript, prompt(5, "and then it died"))
-    assert run(0).catch_up() == Captured(added=0, complete=False)
+    assert run(0).catch_up() == CaptureResult(added=0, complete=False)
 
 
 def test_transcripts_that_are_gone_are_passed_over(archive: Archive, run: Run, transcript: Path) -> None:
     run().session(str(transcript), SESSION)
     transcript.unlink()
-    assert run().catch_up() == Captured()
+    assert run().catch_up() == CaptureResult()
     assert session_number(archive, SESSION) == 1
 
 

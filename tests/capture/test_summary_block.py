@@ -9,13 +9,13 @@ from unified_state.capture.rules.summary_block import (
     LONGEST_LINE,
     MOST_LINES,
     NEXT,
-    Reported,
+    BlockLine,
     read_block,
 )
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
 
 BLOCK = "```unified-state\ndecision: Use SQLite\n```"
-USE_SQLITE = (Reported(DECISION, "Use SQLite"),)
+USE_SQLITE = (BlockLine(DECISION, "Use SQLite"),)
 
 
 def block(*lines: str) -> str:
@@ -25,10 +25,10 @@ def block(*lines: str) -> str:
 def test_each_line_reports_one_thing() -> None:
     text = block("decision: Use SQLite", "constraint: No network", "question: Which port?", "next: run it")
     assert read_block(text) == (
-        Reported(DECISION, "Use SQLite"),
-        Reported(CONSTRAINT, "No network"),
-        Reported(QUESTION, "Which port?"),
-        Reported(NEXT, "run it"),
+        BlockLine(DECISION, "Use SQLite"),
+        BlockLine(CONSTRAINT, "No network"),
+        BlockLine(QUESTION, "Which port?"),
+        BlockLine(NEXT, "run it"),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unified_state.constraints.rules.judge_call import Forms, Judge
-from unified_state.model.constraint import Enforced
+from unified_state.model.constraint import EnforcedRow
 
 ROOT = "/project"
 _TOOLS = ("Edit", "Glob", "Grep", "MultiEdit", "NotebookEdit", "Read", "Write", "mcp__")
@@ -38,7 +38,7 @@ def is_stopped(idiom: Idiom) -> bool:
     """Return whether the rule stops the call."""
     kind, _, pattern = idiom.scope.partition(":")
     patterns = {_PATTERNS[kind]: (pattern,)}
-    rule = Enforced("C1", "a rule", "me", "user_said", "2026-01-01T00:00:00Z", "deny", "deny").replace(**patterns)
+    rule = EnforcedRow("C1", "a rule", "me", "user_said", "2026-01-01T00:00:00Z", "deny", "deny").replace(**patterns)
     return bool(Judge(*_call(idiom.text), _locate).breaches([rule]))
 
 

@@ -15,10 +15,10 @@ from unified_state.constraints.constraint_table import (
     table_path,
 )
 from unified_state.ledger.item_table import forget_item, insert_item, update_item
-from unified_state.model.constraint import Enforced
+from unified_state.model.constraint import EnforcedRow
 from unified_state.model.item import CONSTRAINT, DECISION
 
-ENTRY = Enforced("C1", "Nie „so“ 日本", "me", "user_said", "2026", "deny", "deny", commands=("git push",))
+ENTRY = EnforcedRow("C1", "Nie „so“ 日本", "me", "user_said", "2026", "deny", "deny", commands=("git push",))
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from unified_state.constraints.rules.judge_call import Forms, Judge
-from unified_state.model.constraint import Enforced
+from unified_state.model.constraint import EnforcedRow
 
 ROOT = "/project"
 
 
-def constraint(mode: str = "deny", ref: str = "C1", **patterns: tuple[str, ...]) -> Enforced:
+def constraint(mode: str = "deny", ref: str = "C1", **patterns: tuple[str, ...]) -> EnforcedRow:
     """A constraint with these patterns."""
-    return Enforced(ref, "a rule", "me", "user_said", "2026-01-01T00:00:00Z", mode, mode).replace(**patterns)
+    return EnforcedRow(ref, "a rule", "me", "user_said", "2026-01-01T00:00:00Z", mode, mode).replace(**patterns)
 
 
 def locate(path: str, folder: str) -> Forms:
@@ -21,7 +21,7 @@ def locate(path: str, folder: str) -> Forms:
     return Forms((below,), (below.removeprefix(ROOT + "/"),) if below.startswith(ROOT + "/") else ())
 
 
-def judged(tool: str, given: dict[str, Any], *constraints: Enforced) -> list[tuple[str, str]]:
+def judged(tool: str, given: dict[str, Any], *constraints: EnforcedRow) -> list[tuple[str, str]]:
     """The refs of the constraints that a call is about, each with what was matched."""
     return [(breach.constraint.ref, breach.matched) for breach in Judge(tool, given, locate).breaches(constraints)]
 

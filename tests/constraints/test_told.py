@@ -13,20 +13,20 @@ from unified_state.constraints.rules.judge_call import Judge
 from unified_state.constraints.told_once import told_line
 from unified_state.lib.shell.shell_commands import command_key
 from unified_state.lib.text import text_hash
-from unified_state.model.constraint import SHELL_TOOL, TELL, USER_SAID, Enforced
+from unified_state.model.constraint import SHELL_TOOL, TELL, USER_SAID, EnforcedRow
 
 ROOT = "/home/ada/shop"
 
 
-def row(ref: str = "D1", text: str = "it failed") -> Enforced:
-    return Enforced(ref, text, "", USER_SAID, "2026-01-01T00:00:00Z", TELL, TELL)
+def row(ref: str = "D1", text: str = "it failed") -> EnforcedRow:
+    return EnforcedRow(ref, text, "", USER_SAID, "2026-01-01T00:00:00Z", TELL, TELL)
 
 
-def failed(command: str, root: str = ROOT) -> Enforced:
+def failed(command: str, root: str = ROOT) -> EnforcedRow:
     return row("E1").replace(tools=(SHELL_TOOL,), root=root, digest=text_hash(command_key(command)))
 
 
-def is_about_command(told: Enforced, command: str) -> bool:
+def is_about_command(told: EnforcedRow, command: str) -> bool:
     locate = Locator(ROOT, ROOT, folds_case=False).forms
     return Judge(SHELL_TOOL, {"command": command}, locate, {ROOT}).about([told]) == [told]
 

@@ -14,7 +14,7 @@ from unified_state.ledger.record_item import Author, record_item
 from unified_state.lib.times import current_time
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import DECISION, Validity
-from unified_state.model.known import Known
+from unified_state.model.known import RestoreInput
 from unified_state.project.place import Place, locate
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather
@@ -43,7 +43,7 @@ class Decider:
     def standing(self) -> dict[str, Validity]:
         return dict(standing(self.archive, self.workspace.place.repository).others)
 
-    def known(self, reason: str = "compact") -> Known:
+    def known(self, reason: str = "compact") -> RestoreInput:
         row = self.archive.row("SELECT id FROM session WHERE session_id = ?", SESSION)
         return gather(self.archive, self.workspace.place, row[0] if row else None, reason, NOW, since=0)  # type: ignore[arg-type]
 

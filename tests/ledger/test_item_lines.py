@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.builders import NOW, item
 from unified_state.ledger.rules.item_lines import harmless, item_line, validity_text
 from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION, VALID, LedgerItem, Validity
-from unified_state.model.known import Known
+from unified_state.model.known import RestoreInput
 from unified_state.restore.rules.compose import compose
 
 
@@ -92,8 +92,8 @@ def test_what_is_not_simply_valid_says_why(validity: Validity, text: str) -> Non
     assert validity_text(validity) == text
 
 
-def known(**fields: object) -> Known:
-    return Known(reason="compact", now=NOW, **fields)  # type: ignore[arg-type]
+def known(**fields: object) -> RestoreInput:
+    return RestoreInput(reason="compact", now=NOW, **fields)  # type: ignore[arg-type]
 
 
 def test_the_restore_says_it_behind_the_item_and_nothing_behind_a_valid_one() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import NOW
 from unified_state.capture.working_set.tree_view import TreeView
-from unified_state.model.known import Known, WorkingFile, WorkingSet
+from unified_state.model.known import RestoreInput, WorkingFile, WorkingSet
 from unified_state.restore.as_in_tree import as_in_tree
 from unified_state.restore.rules.compose import compose
 
@@ -18,15 +18,15 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def known(*files: WorkingFile) -> Known:
-    return Known(reason="compact", now=NOW, working_set=WorkingSet(files=files))
+def known(*files: WorkingFile) -> RestoreInput:
+    return RestoreInput(reason="compact", now=NOW, working_set=WorkingSet(files=files))
 
 
 def file(path: str, *words: str, hot: float = 6.0, score: float = 9.0) -> WorkingFile:
     return WorkingFile(path=path, score=score, hot=hot, words=tuple((word, 6.0) for word in words))
 
 
-def restored(tree: Path, found: Known) -> str:
+def restored(tree: Path, found: RestoreInput) -> str:
     return compose(as_in_tree(found, TreeView(str(tree)), str(tree)), 1000).brief
 
 

@@ -11,7 +11,7 @@ from tests.builders import HOUR, MINUTE, NOW, item
 from unified_state.lib.fence import TAG, fenced, nonces_in
 from unified_state.lib.text import estimate_tokens, utf16_units
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
-from unified_state.model.known import Known, Prompt, Recent, Run, Said, Turn, WorkingFile, WorkingSet
+from unified_state.model.known import Prompt, RecentWork, RestoreInput, Run, Statement, Turn, WorkingFile, WorkingSet
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.restore.rules.compose import MOST_UNITS, compose
@@ -65,8 +65,8 @@ runs = st.builds(
 )
 edited = st.lists(st.tuples(hostile, numbers), max_size=3).map(tuple)
 recents = st.builds(
-    Recent,
-    texts=st.lists(st.builds(Said, numbers, times, hostile, numbers), max_size=4).map(tuple),
+    RecentWork,
+    texts=st.lists(st.builds(Statement, numbers, times, hostile, numbers), max_size=4).map(tuple),
     runs=st.lists(runs, max_size=4).map(tuple),
     edits=edited,
     commits=edited,
@@ -82,7 +82,7 @@ working_sets = st.builds(
     files=st.lists(st.builds(WorkingFile, paths, weights, weights, words), max_size=12).map(tuple),
 )
 knowns = st.builds(
-    Known,
+    RestoreInput,
     reason=st.sampled_from(["startup", "resume", "clear", "compact", "fork", "prompt"]),
     now=st.just(NOW),
     saved_at=st.none() | st.integers(1, 2 * NOW),
@@ -114,20 +114,20 @@ knowns = st.builds(
 )
 
 
-def known(**fields: Any) -> Known:
-    return Known(**{"reason": "startup", "now": NOW, **fields})
+def known(**fields: Any) -> RestoreInput:
+    return RestoreInput(**{"reason": "startup", "now": NOW, **fields})
 
 
 @examples(60)
 @given(knowns, st.integers(150, 4000))
-def test_both_parts_together_stay_within_the_tokens(state: Known, tokens: int) -> None:
+def test_both_parts_together_stay_within_the_tokens(state: RestoreInput, tokens: int) -> None:
     texts = compose(state, tokens)
     assert estimate_tokens(texts.brief) + estimate_tokens(texts.working_set) <= tokens + 1  # each is rounded up
 
 
 @examples(60)
 @given(knowns, st.integers(500, MOST_UNITS))
-def test_each_part_stays_within_the_units(state: Known, units: int) -> None:
+def test_each_part_stays_within_the_units(state: RestoreInput, units: int) -> None:
     texts = compose(state, 100_000, units)
     assert utf16_units(texts.brief) <= units
     assert utf16_units(texts.working_set) <= units
@@ -135,7 +135,7 @@ def test_each_part_stays_within_the_units(state: Known, units: int) -> None:
 
 @examples(60)
 @given(knowns)
-def test_no_line_of_the_banner_can_be_forged_and_its_fence_cannot_be_closed_from_inside(state: Known) -> None:
+def test_no_line_of_the_banner_can_be_forged_and_its_fence_cannot_be_closed_from_inside(state: RestoreInput) -> None:
     texts = compose(state, 100_000, 1_000_000)
     for text in (texts.brief, texts.working_set):
         assert [line for line in text.splitlines() if line.lstrip().startswith(FORGED)] == []
@@ -156,7 +156,7 @@ def test_a_blocking_constraint_comes_back_where_there_is_room_for_little_else() 
 
 @examples(60)
 @given(knowns.filter(lambda state: state.reason != "clear"))
-def test_what_is_essential_stands_before_all_else(state: Known) -> None:
+def test_what_is_essential_stands_before_all_else(state: RestoreInput) -> None:
     brief = compose(state, 100_000, 1_000_000).brief
     shown = [line.split(" ")[2] for line in brief.splitlines() if line[:3] in {"  C", "  D", "  Q", "  E"}]
     essential = {entry.alias for entry in state.items if is_essential(entry)}

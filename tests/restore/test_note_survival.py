@@ -8,13 +8,13 @@ from unified_state.archive.compactions import SUBAGENT_STOP, begin_compaction, k
 from unified_state.archive.sessions import touch_session
 from unified_state.capture.survival_table import find_survival, keep_survival
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.model.known import KEPT, MISSING, Judged, Known, Survival
+from unified_state.model.known import KEPT, MISSING, ItemVerdict, RestoreInput, Survival
 from unified_state.restore.note_survival import note_restored, survival_of, survivals
 
 SUMMARY = "D1 is fine.\nThe tests pass.\n"
-SURVIVAL = Survival((Judged("D1", KEPT, 0, 12), Judged("D2", MISSING), Judged("D3", MISSING)))
+SURVIVAL = Survival((ItemVerdict("D1", KEPT, 0, 12), ItemVerdict("D2", MISSING), ItemVerdict("D3", MISSING)))
 BRIEF = "[DECISIONS]\n  D2 (inferred): Use SQLite.\n  D3 (inferred): Use pytest."
-KNOWN = Known(reason="compact", now=NOW, compaction=1, items=(item(1), item(2), item(3)), survival=SURVIVAL)
+KNOWN = RestoreInput(reason="compact", now=NOW, compaction=1, items=(item(1), item(2), item(3)), survival=SURVIVAL)
 LINE = "summary kept 1 of 3 items; restored D2, D3"
 
 
@@ -60,7 +60,7 @@ def test_all_compactions_are_listed(archive: Archive) -> None:
 
 def test_a_later_summary_of_the_same_compaction_is_judged_anew(archive: Archive) -> None:
     note_restored(archive, KNOWN, BRIEF)
-    keep_survival(archive, 1, Survival((Judged("D1", MISSING),)))
+    keep_survival(archive, 1, Survival((ItemVerdict("D1", MISSING),)))
     found = find_survival(archive, 1)
     assert found is not None
     assert (found.survival.refs(MISSING), found.restored) == (("D1",), ())

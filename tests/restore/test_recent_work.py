@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unified_state.lib.json_text import dump_json
-from unified_state.model.known import Recent, Run, Said
+from unified_state.model.known import RecentWork, Run, Statement
 from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.restore.rules.recent_work import recent_work
 
@@ -37,7 +37,7 @@ def edit(path: str, old: str = "a", new: str = "b") -> Done:
     return "Edit", {"file_path": f"{ROOT}/{path}", "old_string": old, "new_string": new}, "updated", False
 
 
-def recent(*done: Done | str) -> Recent:
+def recent(*done: Done | str) -> RecentWork:
     return recent_work(steps(*done), ROOT)
 
 
@@ -48,7 +48,7 @@ def one_run(command: str, output: str) -> Run:
 
 def test_texts_and_edits_have_the_number_of_calls_that_followed_the_newest_first() -> None:
     found = recent("first", edit("a.py"), "second", edit("b.py"), edit("a.py"))
-    assert found.texts == (Said(turn=7, at=2, text="second", age=2), Said(turn=7, at=0, text="first", age=3))
+    assert found.texts == (Statement(turn=7, at=2, text="second", age=2), Statement(turn=7, at=0, text="first", age=3))
     assert found.edits == (("a.py", 0), ("b.py", 1))
 
 

@@ -10,17 +10,17 @@ import pytest
 from tests.builders import HOUR, NOW, item
 from unified_state.lib.text import utf16_units
 from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE
-from unified_state.model.known import Known, Prompt, Recent, Run, Said, Turn, WorkingFile, WorkingSet
+from unified_state.model.known import Prompt, RecentWork, RestoreInput, Run, Statement, Turn, WorkingFile, WorkingSet
 from unified_state.model.session_state import GitState
 from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.restore.rules.compose import MOST_UNITS, compose
 
 
-def compacted(**fields: Any) -> Known:
-    return Known(**{"reason": "compact", "now": NOW, "compaction": 1, **fields})
+def compacted(**fields: Any) -> RestoreInput:
+    return RestoreInput(**{"reason": "compact", "now": NOW, "compaction": 1, **fields})
 
 
-def all_of(state: Known, tokens: int = 4500) -> str:
+def all_of(state: RestoreInput, tokens: int = 4500) -> str:
     texts = compose(state, tokens)
     return f"{texts.brief}\n{texts.working_set}"
 
@@ -29,15 +29,15 @@ def typed(*texts: str) -> tuple[Prompt, ...]:
     return tuple(Prompt(turn=number, at=NOW, text=text) for number, text in enumerate(texts, 1))
 
 
-def said(text: str, turn: int = 1, age: int = 0) -> Said:
-    return Said(turn=turn, at=NOW - HOUR, text=text, age=age)
+def said(text: str, turn: int = 1, age: int = 0) -> Statement:
+    return Statement(turn=turn, at=NOW - HOUR, text=text, age=age)
 
 
 def answered(number: int, text: str, *, uses: int = 0, at: int = NOW) -> Turn:
     return Turn(number=number, steps=(Step(uuid=str(number), block=0, kind=TEXT, at=at, text=text),), uses=uses)
 
 
-def causes(count: int) -> tuple[Said, ...]:
+def causes(count: int) -> tuple[Statement, ...]:
     """What the agent said of so many files, in a turn each."""
     text = "`name_{0}` in src/f{0}.py, line {0}, is the cause of it."
     return tuple(said(text.format(number), number) for number in range(count))
@@ -50,7 +50,7 @@ def test_the_sections_have_an_order() -> None:
     state = compacted(
         items=(item(1),),
         prompts=typed("Make the parser faster."),
-        recent=Recent(
+        recent=RecentWork(
             texts=(said("The cause is `parse_line` of src/lines.py, which reads each line 2 times."),),
             runs=(Run(command="make test", age=3, last="8 passed", parts=frozenset({"make test"}), checks=True),),
             edits=(("a.py", 1),),
@@ -93,7 +93,7 @@ def test_items_leave_a_third_of_the_room_to_the_work() -> None:
         said(f"`name_{number}` in src/f{number}.py, line {number}, is the cause of it.", number)
         for number in range(200)
     )
-    assert all_of(compacted(items=items, recent=Recent(texts=texts))).count("is the cause of it") > 20
+    assert all_of(compacted(items=items, recent=RecentWork(texts=texts))).count("is the cause of it") > 20
 
 
 def test_what_one_section_leaves_goes_to_the_others() -> None:
@@ -101,7 +101,7 @@ def test_what_one_section_leaves_goes_to_the_others() -> None:
         said(f"`name_{number}` in src/f{number}.py, line {number}, is the cause of it.", number)
         for number in range(500)
     )
-    alone = compacted(recent=Recent(texts=texts))
+    alone = compacted(recent=RecentWork(texts=texts))
     beside = alone.replace(prompts=typed(*(f"Look at part {number}, {'please ' * 20}" for number in range(40))))
     assert all_of(alone).count("is the cause") > all_of(beside).count("is the cause") > 20
 
@@ -111,7 +111,7 @@ def test_a_statement_of_the_agent_has_its_turn_and_its_age_the_newest_first() ->
         "The port is 8443 in `proxy_settings` of a.py.",
         "The port is 9443 in `proxy_settings` of a.py.",
     )
-    told = all_of(compacted(recent=Recent(texts=(said(new, 7, 1), said(old, 3, 9)))))
+    told = all_of(compacted(recent=RecentWork(texts=(said(new, 7, 1), said(old, 3, 9)))))
     assert "[SAID] by the agent, the newest first; what came later may say otherwise" in told
     assert told.index(f"  T7 (1 h ago): {new}") < told.index(f"  T3 (1 h ago): {old}")
 
@@ -123,7 +123,7 @@ def test_a_turn_is_named_once_for_all_that_was_said_in_it() -> None:
             7,
         ),
     )
-    told = all_of(compacted(recent=Recent(texts=texts)))
+    told = all_of(compacted(recent=RecentWork(texts=texts)))
     assert told.count("T7 (1 h ago)") == 1
     assert "\n    - `read_all` drops the last line" in told
 
@@ -132,7 +132,7 @@ def test_what_was_said_earlier_in_a_turn_has_an_age_of_its_own() -> None:
     port, cause = "The port is 8443 in `proxy_settings` of a.py.", "`read_all` drops the last line of b.py, line 12."
     earlier = said(cause, 7)
     texts = (said(port, 7), earlier.replace(at=earlier.at - HOUR))
-    told = all_of(compacted(recent=Recent(texts=texts)))
+    told = all_of(compacted(recent=RecentWork(texts=texts)))
     assert f"  T7 (1 h ago): {port}" in told
     assert f"  T7 (2 h ago): {cause}" in told
 
@@ -143,7 +143,7 @@ def test_what_stands_among_the_words_or_the_last_steps_is_not_told_again() -> No
         "The port is 8443 in `proxy_settings` of a.py, as it should be.",
     )
     steps = (Step("1", 0, PROMPT, NOW, prompt), Step("1", 1, TEXT, NOW, text))
-    state = compacted(prompts=typed(prompt), recent=Recent(texts=(said(text),)), turns=(Turn(1, steps),))
+    state = compacted(prompts=typed(prompt), recent=RecentWork(texts=(said(text),)), turns=(Turn(1, steps),))
     told = all_of(state)
     assert told.count(prompt) == told.count(text) == 1
     assert "[TURNS]" not in told
@@ -154,7 +154,7 @@ def test_what_had_no_room_is_counted_with_the_command_that_finds_it() -> None:
         said(f"`name_{number}` in src/f{number}.py, line {number}, is the cause of it.", number)
         for number in range(900)
     )
-    told = all_of(compacted(recent=Recent(texts=texts)), 1000)
+    told = all_of(compacted(recent=RecentWork(texts=texts)), 1000)
     left = 900 - told.count("is the cause")
     assert f"[LEFT OUT] {left} commands and passages of the agent; `unified-state search WORDS` finds them" in told
 
@@ -172,7 +172,7 @@ def test_the_work_is_told_only_where_the_conversation_was_lost(reason: str) -> N
     state = compacted(
         reason=reason,
         items=(item(1),),
-        recent=Recent(texts=(said("The port is 8443 in `settings`."),), in_flight=("x",)),
+        recent=RecentWork(texts=(said("The port is 8443 in `settings`."),), in_flight=("x",)),
     )
     texts = compose(state, 2000)
     assert texts.working_set == ""
@@ -184,7 +184,7 @@ def test_a_long_line_at_the_cut_makes_no_output_too_long() -> None:
     texts = tuple(said(" ".join(f"name_{number}_{word}" for word in range(30)), number) for number in range(99))
     for size in range(0, 900, 100):
         last = item(99, EVIDENCE, content="y" * size)
-        state = compacted(items=(*items, last), prompts=typed("語" * 1990), recent=Recent(texts=texts))
+        state = compacted(items=(*items, last), prompts=typed("語" * 1990), recent=RecentWork(texts=texts))
         outputs = compose(state, 8000)
         assert utf16_units(outputs.working_set) > 7000
         assert max(utf16_units(outputs.brief), utf16_units(outputs.working_set)) <= MOST_UNITS
@@ -195,7 +195,7 @@ def test_a_section_that_is_cut_in_two_has_its_title_in_both_outputs() -> None:
         said(f"`name_{number}` in src/f{number}.py, line {number}, is the cause of it.", number)
         for number in range(400)
     )
-    outputs = compose(compacted(recent=Recent(texts=texts)), 4500)
+    outputs = compose(compacted(recent=RecentWork(texts=texts)), 4500)
     assert "\n[SAID] by the agent" in outputs.brief
     assert outputs.working_set.startswith(
         "[SAID] by the agent, the newest first; what came later may say otherwise (cont"
@@ -205,13 +205,13 @@ def test_a_section_that_is_cut_in_two_has_its_title_in_both_outputs() -> None:
 def test_a_title_never_stands_alone() -> None:
     texts = tuple(said(f"`name_{number}` in src/f{number}.py is the cause of it.", number) for number in range(400))
     for units in range(600, 1400, 35):
-        outputs = compose(compacted(items=(item(1),), recent=Recent(texts=texts)), 4500, units)
+        outputs = compose(compacted(items=(item(1),), recent=RecentWork(texts=texts)), 4500, units)
         for line, following in pairwise([*outputs.brief.splitlines(), "[", *outputs.working_set.splitlines(), "["]):
             assert not (line.startswith(("[SAID]", "[DECISIONS]")) and following.startswith("["))
 
 
 def test_a_subagent_is_given_no_state_of_git_and_no_command_in_flight() -> None:
     state = compacted(
-        reason="subagent", items=(item(1),), git=GitState(branch="main"), recent=Recent(in_flight=("make",))
+        reason="subagent", items=(item(1),), git=GitState(branch="main"), recent=RecentWork(in_flight=("make",))
     )
     assert "[NOW]" not in all_of(state)

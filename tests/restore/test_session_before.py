@@ -7,22 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.lib.text import estimate_tokens
-from unified_state.model.known import Known, Prompt, Recent, Said
+from unified_state.model.known import Prompt, RecentWork, RestoreInput, Statement
 from unified_state.restore.rules.compose import compose
 from unified_state.restore.rules.session_before import MOST_TOKENS, last_session
 
 HOUR = 3_600_000
 
 
-def said(*texts: str) -> tuple[Said, ...]:
-    return tuple(Said(turn=1, at=HOUR, text=text) for text in texts)
+def said(*texts: str) -> tuple[Statement, ...]:
+    return tuple(Statement(turn=1, at=HOUR, text=text) for text in texts)
 
 
-ENDED = Known(
+ENDED = RestoreInput(
     reason="clear",
     now=3 * HOUR,
     prompts=(Prompt(turn=1, at=HOUR, text="Add retries to the client"),),
-    recent=Recent(texts=said("Retries work.\n\nNext: honour `Retry-After`.")),
+    recent=RecentWork(texts=said("Retries work.\n\nNext: honour `Retry-After`.")),
     pending_actions=("Honour Retry-After", "Write the docs"),
 )
 
@@ -50,7 +50,7 @@ def test_a_session_with_its_conversation_is_not(reason: str) -> None:
 
 def test_of_a_long_answer_the_beginning_and_the_end_are_told() -> None:
     answer = f"The cache works. {'It took long. ' * 200}Next: measure it."
-    _, lines = last_session(ENDED.replace(recent=Recent(texts=said(answer)))) or ("", [])
+    _, lines = last_session(ENDED.replace(recent=RecentWork(texts=said(answer)))) or ("", [])
     assert lines[1].startswith("  last answer: The cache works.")
     assert lines[1].endswith("Next: measure it.")
 
@@ -59,7 +59,7 @@ def test_of_a_long_answer_the_beginning_and_the_end_are_told() -> None:
 def test_it_takes_at_most_150_tokens(prompt: str, answer: str, action: str, files: list[str]) -> None:
     known = ENDED.replace(
         prompts=(Prompt(turn=1, at=0, text=prompt * 20),),
-        recent=Recent(texts=said(answer * 50), edits=tuple((file, 1) for file in files)),
+        recent=RecentWork(texts=said(answer * 50), edits=tuple((file, 1) for file in files)),
         pending_actions=(action * 20,),
     )
     title, lines = last_session(known) or ("", [])
@@ -68,9 +68,9 @@ def test_it_takes_at_most_150_tokens(prompt: str, answer: str, action: str, file
 
 def test_the_answer_to_our_own_slash_command_is_no_last_answer() -> None:
     texts = said("```\n/compact Keep exact paths, names, commands and errors\n```", "Done.")
-    _, lines = last_session(ENDED.replace(recent=Recent(texts=texts))) or ("", [])
+    _, lines = last_session(ENDED.replace(recent=RecentWork(texts=texts))) or ("", [])
     assert lines[1] == "  last answer: Done."
 
 
 def test_without_a_prompt_there_is_nothing_to_tell() -> None:
-    assert last_session(Known(reason="clear", now=0)) is None
+    assert last_session(RestoreInput(reason="clear", now=0)) is None

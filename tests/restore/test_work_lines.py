@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW
-from unified_state.model.known import Known, Recent, Run
+from unified_state.model.known import RecentWork, RestoreInput, Run
 from unified_state.model.session_state import GitState
 from unified_state.restore.rules.value import Piece
 from unified_state.restore.rules.work_lines import now_lines, run_pieces
 
 
 def now(*, git: GitState | None = None, current: bool = True, **recent: Any) -> list[str]:
-    known = Known(reason="compact", now=NOW, git=git, git_is_current=current, recent=Recent(**recent))
+    known = RestoreInput(reason="compact", now=NOW, git=git, git_is_current=current, recent=RecentWork(**recent))
     return list(now_lines(known))
 
 
@@ -23,7 +23,7 @@ def run(command: str, age: int, last: str = "", **fields: Any) -> Run:
 
 
 def told(*runs: Run, **recent: Any) -> list[str]:
-    return [piece.text for piece in run_pieces(Recent(runs=runs, **recent))]
+    return [piece.text for piece in run_pieces(RecentWork(runs=runs, **recent))]
 
 
 def test_git_now_stands_instead_of_what_the_log_guesses() -> None:
@@ -128,7 +128,7 @@ def test_what_git_shows_again_at_any_time_is_not_told(command: str) -> None:
 
 def test_a_check_weighs_more_than_a_failure_and_that_more_than_another_command() -> None:
     runs = (run("a", 0, lines=9), run("b", 1, "x", failed=True), run("c", 2, "y", checks=True))
-    pieces: list[Piece] = run_pieces(Recent(runs=runs))
+    pieces: list[Piece] = run_pieces(RecentWork(runs=runs))
     assert [piece.weight for piece in pieces] == [2.0, 3.0, 4.0]
 
 

@@ -17,7 +17,7 @@ from unified_state.ledger.item_table import insert_item
 from unified_state.model.hook_event import Moment
 from unified_state.project.place import locate
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import Wanted, find, find_everywhere, recall_and_note
+from unified_state.search.find import SearchRequest, find, find_everywhere, recall_and_note
 from unified_state.search.search_archive import access_weights
 from unified_state.secrets.masker import Masker
 from unified_state.settings import Settings
@@ -58,7 +58,7 @@ def elsewhere(tmp_path: Path, data_dir: Path, settings: Settings, masker: Masker
 
 
 def found(workspace: Workspace, **wanted: Any) -> list[str]:
-    return [hit.ref for hit in find(workspace, Wanted(**{"query": "parser", **wanted}), NOW)]
+    return [hit.ref for hit in find(workspace, SearchRequest(**{"query": "parser", **wanted}), NOW)]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_filter_that_makes_no_sense_is_told_in_one_line(
 ) -> None:
     for search in (find, find_everywhere):
         with pytest.raises(UsageError, match=told) as caught:
-            search(workspace, Wanted(query="parser", **wanted), NOW)
+            search(workspace, SearchRequest(query="parser", **wanted), NOW)
         assert "\n" not in str(caught.value)
         assert len(str(caught.value)) < 300
 
@@ -112,7 +112,7 @@ def test_a_tool_that_was_never_called_is_told_with_those_that_were(
     workspace: Workspace, worked: Archive, tool: str
 ) -> None:
     with pytest.raises(NotFoundError, match=r"no call of such a tool is archived; tools are Bash$") as caught:
-        find(workspace, Wanted(query="parser", tool=tool), NOW)
+        find(workspace, SearchRequest(query="parser", tool=tool), NOW)
     assert "\n" not in str(caught.value)
 
 
@@ -163,7 +163,7 @@ def test_every_repository_is_searched_where_that_is_asked_for(
     workspace: Workspace, worked: Archive, elsewhere: Elsewhere
 ) -> None:
     other = elsewhere("other", "another parser")
-    everywhere = find_everywhere(workspace, Wanted(query="parser"), NOW)
+    everywhere = find_everywhere(workspace, SearchRequest(query="parser"), NOW)
     assert {(one.archive, one.hit.ref) for one in everywhere} == {
         *((worked.path, ref) for ref in ("D1", "S1", "S2", "S3", "S4")),
         (other.place.archive_path, "S1"),
@@ -178,16 +178,16 @@ def test_hits_of_all_repositories_are_within_one_limit_the_best_first(
     keep(prompt(1, "the lock"))
     best = elsewhere("other", "the lock of the parser")
     elsewhere("third", "a parser")
-    everywhere = find_everywhere(workspace, Wanted(query="parser lock", limit=2), NOW)
+    everywhere = find_everywhere(workspace, SearchRequest(query="parser lock", limit=2), NOW)
     assert everywhere[0].archive == best.place.archive_path
     assert len(everywhere) == 2
 
 
 def test_a_filter_holds_in_all_repositories(workspace: Workspace, worked: Archive, elsewhere: Elsewhere) -> None:
     elsewhere("other", "another parser")
-    everywhere = find_everywhere(workspace, Wanted(query="parser", session_id=OTHER), NOW)
+    everywhere = find_everywhere(workspace, SearchRequest(query="parser", session_id=OTHER), NOW)
     assert [one.hit.session_id for one in everywhere] == [OTHER]
-    assert find_everywhere(workspace, Wanted(query="parser", file="lost.py"), NOW) == []
+    assert find_everywhere(workspace, SearchRequest(query="parser", file="lost.py"), NOW) == []
 
 
 def test_an_archive_that_cannot_be_read_is_left_out_and_told_and_left_as_it_is(
@@ -195,7 +195,7 @@ def test_an_archive_that_cannot_be_read_is_left_out_and_told_and_left_as_it_is(
 ) -> None:
     broken = Path(elsewhere("other", "another parser").place.archive_path)
     broken.write_bytes(b"no archive at all")
-    assert len(find_everywhere(workspace, Wanted(query="parser"), NOW)) == 5
+    assert len(find_everywhere(workspace, SearchRequest(query="parser"), NOW)) == 5
     assert reports == [f"skipped: the archive {broken} is damaged: file is not a database"]
     assert broken.read_bytes() == b"no archive at all"
 
@@ -207,4 +207,4 @@ def test_an_archive_beside_its_state_file_is_searched_too(
     other = elsewhere("other", "another parser")
     settings.data_dir = str(tmp_path / "nowhere")
     here = Workspace(other.place, settings, report=workspace.report)
-    assert [one.hit.ref for one in find_everywhere(here, Wanted(query="parser"), NOW)] == ["S1"]
+    assert [one.hit.ref for one in find_everywhere(here, SearchRequest(query="parser"), NOW)] == ["S1"]

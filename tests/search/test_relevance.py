@@ -14,8 +14,8 @@ from unified_state.search.rules.relevance import (
     MOST_FUSED,
     MOST_MEANT,
     MOST_RAISED,
-    Looked,
-    Raising,
+    Boosts,
+    CandidateStep,
     best_passage,
     coverage,
     fused,
@@ -29,11 +29,11 @@ from unified_state.search.rules.relevance import (
 WEIGHTS = {"parser": 3.0, "cache": 1.0}
 
 
-def looked(*steps: tuple[int, int, dict[str, float]], length: int = 10) -> dict[int, Looked]:
+def looked(*steps: tuple[int, int, dict[str, float]], length: int = 10) -> dict[int, CandidateStep]:
     """Steps by their number, session and words; one is beside another if their numbers and sessions say so."""
     sessions = {number: session for number, session, _ in steps}
     return {
-        number: Looked(
+        number: CandidateStep(
             number=number,
             session=session,
             before=number - 1 if sessions.get(number - 1) == session else None,
@@ -121,11 +121,11 @@ def test_coverage_is_the_weight_of_the_words_in_a_step_and_beside_it() -> None:
     assert [coverage(step, steps, WEIGHTS) for step in steps.values()] == [1.0, 1.0, 0.75, 0.0]
 
 
-def steps(*sessions: int) -> dict[int, Looked]:
+def steps(*sessions: int) -> dict[int, CandidateStep]:
     """Steps 1, 2 … of these sessions, each a neighbour of the one before it in the same session."""
     numbered = dict(enumerate(sessions, 1))
     return {
-        number: Looked(
+        number: CandidateStep(
             number=number,
             session=session,
             before=number - 1 if numbered.get(number - 1) == session else None,
@@ -200,7 +200,7 @@ def test_a_query_is_read_without_the_words_that_tell_nothing_apart(query: str, c
 
 def raised(query: str, text: str, at: int = NOW, accessed: float = 0.0) -> float:
     step = Step(uuid="u", block=0, kind=PROMPT, at=at, text=text)
-    return Raising(query, set(query_words(query)), NOW, {7: accessed}).of(7, step, text)
+    return Boosts(query, set(query_words(query)), NOW, {7: accessed}).of(7, step, text)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_only_a_name_at_the_beginning_is_a_speaker_s(text: str) -> None:
 
 def test_an_output_has_no_speaker() -> None:
     step = Step(uuid="u", block=0, kind=TOOL_RESULT, at=NOW, text="port: 8443")
-    assert Raising("which port?", {"port"}, NOW, {}).of(7, step, step.text) == 0
+    assert Boosts("which port?", {"port"}, NOW, {}).of(7, step, step.text) == 0
 
 
 @given(st.text(), st.text(), st.integers(), st.floats(0, 1))

@@ -1,4 +1,4 @@
-"""Masking, judged by lists of examples: one of secrets and one of clean texts for every kind, in `secret_examples/`.
+"""Masking, judged by lists of examples: one of secrets and one of clean texts for every kind, in `examples/`.
 
 In a list each line is one text; « » enclose what must be masked, ↵ is a line end, and a | within « » is left out: it
 keeps our own examples from being taken for leaked secrets.

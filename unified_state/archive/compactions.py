@@ -15,7 +15,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.steps import KIND_NUMBERS, STANDS, uuid_key
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
-from unified_state.model.step import PROMPT, Boundary, Continuation, Summary, WentBack
+from unified_state.model.step import PROMPT, Boundary, Continuation, RewindMark, Summary
 
 # The sources of a summary. The hooks have it raw, the transcript has it last and only its readable part.
 SUBAGENT_STOP, POST_COMPACT, TRANSCRIPT = "subagent_stop", "post_compact", "transcript"
@@ -251,7 +251,7 @@ def _stands_again(archive: Archive, session: int, at: int) -> bool:
     return archive.run(query, session, at) > 0
 
 
-def keep_went_back(archive: Archive, session: int, found: WentBack, turn: int | None) -> bool:
+def keep_went_back(archive: Archive, session: int, found: RewindMark, turn: int | None) -> bool:
     """Record the part that a host says was taken back. Return whether it is new.
 
     `turn` is the last one that was read. What is archived of later ones is not meant: the transcript is read again.
@@ -266,7 +266,7 @@ def keep_went_back(archive: Archive, session: int, found: WentBack, turn: int | 
     return True
 
 
-def _went_back_to(archive: Archive, session: int, found: WentBack, turn: int | None, until: int) -> int | None:
+def _went_back_to(archive: Archive, session: int, found: RewindMark, turn: int | None, until: int) -> int | None:
     """Return the time after which nothing stands, or None if nothing was taken back."""
     entry = found.after or found.first
     if entry is not None:

@@ -17,7 +17,7 @@ from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 
 
-class Pending(Record):
+class PendingMessage(Record):
     """A message that is not archived yet: its step's kind, its masked text, its time."""
 
     kind: str
@@ -30,11 +30,11 @@ _LIST = "SELECT kind, text, at FROM note WHERE session = ? AND kind GLOB ? ORDER
 _DROP = "DELETE FROM note WHERE session = ? AND kind = ? AND text = ? AND at = ?"
 
 
-def read_pending(archive: Archive, session_id: str) -> list[Pending]:
+def read_pending(archive: Archive, session_id: str) -> list[PendingMessage]:
     """Return the pending messages of a session, in order."""
     session = session_number(archive, session_id)
     rows = archive.rows(_LIST, session, f"{_WAITS}*")
-    return [Pending(kind.removeprefix(_WAITS), text, to_milliseconds(at) or 0) for kind, text, at in rows]
+    return [PendingMessage(kind.removeprefix(_WAITS), text, to_milliseconds(at) or 0) for kind, text, at in rows]
 
 
 WRITTEN_BY_THEN = 5_000  # milliseconds; the client needs about 100 to write an entry
@@ -44,7 +44,7 @@ _REWORDED = "/<"  # the start of a prompt that the client rewrites in the transc
 ENTRIES = {PROMPT: (PROMPT, NOTICE), TEXT: (TEXT, NOTICE)}  # the kinds of transcript entries of a message
 
 
-def keep_message(archive: Archive, session_id: str, message: Pending) -> None:
+def keep_message(archive: Archive, session_id: str, message: PendingMessage) -> None:
     """Store a message until it is settled."""
     if message.text.strip():
         with archive.transaction(durable=False):
@@ -80,7 +80,7 @@ def forget_messages(archive: Archive, is_meant: Callable[[str], bool]) -> None:
             archive.run("DELETE FROM note WHERE id = ?", number)
 
 
-def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
+def _is_archived(archive: Archive, session: int, message: PendingMessage) -> bool:
     """Return whether the session has an entry of the message.
 
     For a prompt it has the same text, or is of about that time if the client rewrites it. For an answer it is its last
@@ -90,7 +90,7 @@ def _is_archived(archive: Archive, session: int, message: Pending) -> bool:
     return any(is_said_by(message, at, escape_surrogates(text.strip())) for at, text in entries)
 
 
-def is_said_by(message: Pending, at: int, block: str) -> bool:
+def is_said_by(message: PendingMessage, at: int, block: str) -> bool:
     """Return whether an entry of that time, with this text or last block, is that of a message."""
     words = message.text.strip()
     if message.kind == TEXT:
@@ -99,7 +99,7 @@ def is_said_by(message: Pending, at: int, block: str) -> bool:
     return block == words or (about_then and (words[0] in _REWORDED or words.endswith("\n" + block)))
 
 
-def _archive(archive: Archive, session: int, session_id: str, message: Pending) -> None:
+def _archive(archive: Archive, session: int, session_id: str, message: PendingMessage) -> None:
     step = Step(
         uuid=f"{session_id}/{message.kind}/{message.at}",
         block=0,

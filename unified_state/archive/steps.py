@@ -176,7 +176,7 @@ def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[
     )
 
 
-class Placed(Record):
+class StepPosition(Record):
     """A step and the session it belongs to."""
 
     step: Step
@@ -184,13 +184,13 @@ class Placed(Record):
     session_id: str
 
 
-def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, Placed]:
+def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, StepPosition]:
     """Return the existing steps with their sessions, by their numbers, in order."""
     rows = archive.rows(
         f"{_SELECT}, session.id, session_id {_FROM} JOIN session ON session.id = turn.session "
         f"WHERE kind NOT NULL AND step.id IN ({', '.join(map(str, numbers))}) ORDER BY step.id"
     )
-    return {row[0]: Placed(_numbered_step(row[:-2])[1], row[-2], row[-1]) for row in rows}
+    return {row[0]: StepPosition(_numbered_step(row[:-2])[1], row[-2], row[-1]) for row in rows}
 
 
 def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | None:

@@ -52,12 +52,12 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import pack
 from unified_state.lib.times import is_past
 from unified_state.model.hook_event import HOST_MARK, Moment
-from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, Step, Summary, WentBack
+from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, RewindMark, Step, Summary
 
 if TYPE_CHECKING:
     from unified_state.secrets.masker import Masker
 
-Fact = Boundary | Summary | Delivery | Continuation | WentBack
+Fact = Boundary | Summary | Delivery | Continuation | RewindMark
 Prepared = tuple[Step | Fact, str | bytes]
 
 
@@ -65,15 +65,15 @@ CHUNK_BYTES = 1 << 20
 INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
-class Captured(Record):
+class CaptureResult(Record):
     """The result of a capture: the number of new steps, and whether it reached the end."""
 
     added: int = 0
     complete: bool = True
 
-    def plus(self, other: Captured) -> Captured:
+    def plus(self, other: CaptureResult) -> CaptureResult:
         """Return the sum of both."""
-        return Captured(self.added + other.added, self.complete and other.complete)
+        return CaptureResult(self.added + other.added, self.complete and other.complete)
 
 
 class _Unread(Record):
@@ -119,7 +119,7 @@ class Capture:
         self._postpones = postpones
         self._report = report
 
-    def session(self, transcript_path: str, session_id: str) -> Captured:
+    def session(self, transcript_path: str, session_id: str) -> CaptureResult:
         """Capture a session: its transcript, its subagents' transcripts, and the separate files of long results."""
         captured = self.transcript(transcript_path, session_id)
         for path, agent in subagent_transcripts(session_folder(transcript_path)):
@@ -129,7 +129,9 @@ class Capture:
             settle_messages(self._archive, session_id, self._moment.now)
         return captured
 
-    def transcript(self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False) -> Captured:
+    def transcript(
+        self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False
+    ) -> CaptureResult:
         """Capture new lines of a transcript file in chunks. The first chunk is always captured, the others while time
         is left.
         """
@@ -139,47 +141,47 @@ class Capture:
             self._derive(session_id, path)  # includes steps that an earlier hook left in the queue
             unread = self._unread(path, session_id, agent)
             if unread is None:
-                return Captured(added)
+                return CaptureResult(added)
             if not is_first and not self._moment.has_time():
-                return Captured(added, complete=False)
+                return CaptureResult(added, complete=False)
             chunk = self._read_chunk(path, unread.offset, read, to_end=to_end)
             if chunk.end == unread.offset:
-                return Captured(added)
+                return CaptureResult(added)
             added += self._store(unread, chunk, session_id)
             del chunk  # its texts must not stay in memory while the next are read
             is_first = False
 
-    def messages(self, messages: list[Any], session_id: str) -> Captured:
+    def messages(self, messages: list[Any], session_id: str) -> CaptureResult:
         """Capture a conversation that a host passes message by message, because we cannot read its transcript."""
         read = reader_of(session_id)
         prepared = [
             self._prepare(found) for message in messages if isinstance(message, dict) for found in read(message)
         ]
         if not prepared:
-            return Captured()
+            return CaptureResult()
         with self._archive.transaction(durable=False):
             session = touch_session(self._archive, session_id, self._moment.now)
             newest = last_turns(self._archive, session, 1)
             writer = self._write(prepared, session, newest[0] if newest else None)
         self._derive(session_id)
         settle_messages(self._archive, session_id, self._moment.now)
-        return Captured(writer.added)
+        return CaptureResult(writer.added)
 
-    def _tool_files(self, transcript_path: str, session_id: str) -> Captured:
+    def _tool_files(self, transcript_path: str, session_id: str) -> CaptureResult:
         """Capture results that were too long for the transcript: the files in the session's `tool-results/`."""
         added = 0
         for path in tool_result_files(session_folder(transcript_path)):
             if not self._moment.has_time():
-                return Captured(added, complete=False)
+                return CaptureResult(added, complete=False)
             added += self._tool_file(path, transcript_path, session_id)
-        return Captured(added)
+        return CaptureResult(added)
 
-    def catch_up(self, limit: int = 20) -> Captured:
+    def catch_up(self, limit: int = 20) -> CaptureResult:
         """Capture the newest sessions to their ends. A killed client ran no hook for its last lines."""
-        captured = Captured()
+        captured = CaptureResult()
         for cursor, session_id in recent_transcripts(self._archive, limit):
             if not self._moment.has_time():
-                return captured.plus(Captured(complete=False))
+                return captured.plus(CaptureResult(complete=False))
             if cursor.agent is None:
                 captured = captured.plus(self.session(cursor.path, session_id))
         return captured
@@ -337,7 +339,7 @@ def keep_fact(archive: Archive, session: int, found: Fact, now: int, turn: int |
         case Continuation():
             if keep_continuation(archive, session, found):
                 _derive_again(archive, session)
-        case WentBack():
+        case RewindMark():
             if keep_went_back(archive, session, found, turn):
                 _derive_again(archive, session)
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from unified_state.archive.archive import Archive
-from unified_state.capture.capture_transcript import Capture, Captured
+from unified_state.capture.capture_transcript import Capture, CaptureResult
 from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.hosts.transcripts.transcript_lines import cwd_of, parse_entries, read_lines, session_of
 from unified_state.hosts.transcripts.transcript_readers import told_by_host
@@ -38,7 +38,7 @@ class Transcript(Record):
     cwd: str | None
 
 
-class Ingested(Record):
+class IngestResult(Record):
     """What an ingestion did: files read, steps that were new, transcripts whose folder is gone, and files and new steps
     by the worktree that they went to.
     """
@@ -65,7 +65,7 @@ def find_transcripts(paths: Sequence[str]) -> list[tuple[str, bool]]:
     return list(dict.fromkeys(found))
 
 
-def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, report: Report) -> Ingested:
+def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, report: Report) -> IngestResult:
     """Archive transcripts; `report` is told of the bytes of each one that is done. Raises ForeignFileError, before
     anything is archived, where one cannot be read.
     """
@@ -82,7 +82,7 @@ def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, re
             places[target.place.repository.worktree] = (before[0] + 1, before[1] + new)
             added, count = added + new, count + 1
         report(os.path.getsize(path))
-    return Ingested(count, added, tuple(skipped), places)
+    return IngestResult(count, added, tuple(skipped), places)
 
 
 def read_head(path: str) -> Transcript:
@@ -129,7 +129,7 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
     return workspace.replace(place=place, settings=settings, session_id=transcript.session_id)
 
 
-def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> Captured:
+def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> CaptureResult:
     moment = Moment(now, workspace.head)
     capture = Capture(archive, workspace.masker, moment, report=workspace.report)
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)

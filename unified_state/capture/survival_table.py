@@ -10,10 +10,10 @@ from typing import Any
 from unified_state.archive.archive import Archive
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
-from unified_state.model.known import Judged, Survival
+from unified_state.model.known import ItemVerdict, Survival
 
 
-class Survived(Record):
+class SurvivalRow(Record):
     """One row: the verdicts, the repeated items, and the size of their text in tokens."""
 
     compaction: int
@@ -49,13 +49,13 @@ def tell_once(archive: Archive, compaction: int, now: int) -> bool:
     )
 
 
-def find_survival(archive: Archive, compaction: int) -> Survived | None:
+def find_survival(archive: Archive, compaction: int) -> SurvivalRow | None:
     """Return the row of a compaction, or None."""
     row = archive.row(_SELECT + "WHERE compaction = ?", compaction)
     return None if row is None else _survived(row)
 
 
-def all_survivals(archive: Archive) -> list[Survived]:
+def all_survivals(archive: Archive) -> list[SurvivalRow]:
     """Return the rows of all compactions, in order."""
     return [_survived(row) for row in archive.rows(_SELECT + "ORDER BY compaction")]
 
@@ -63,10 +63,10 @@ def all_survivals(archive: Archive) -> list[Survived]:
 _SELECT = "SELECT compaction, judged, restored, tokens FROM survival "
 
 
-def _survived(row: Any) -> Survived:
+def _survived(row: Any) -> SurvivalRow:
     number, judged, restored, tokens = row
     try:
-        survival = Survival(tuple(Judged(*item) for item in parse_json(judged)))
+        survival = Survival(tuple(ItemVerdict(*item) for item in parse_json(judged)))
     except (ValueError, TypeError):
         survival = Survival()  # a damaged row counts as empty
-    return Survived(number, survival, tuple(parse_json(restored)) if restored else (), tokens or 0)
+    return SurvivalRow(number, survival, tuple(parse_json(restored)) if restored else (), tokens or 0)

@@ -14,7 +14,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Compaction
 from unified_state.archive.session_work import read_work, replace_next_steps
 from unified_state.capture.rules.presence import claim_of, judge
-from unified_state.capture.rules.summary_block import NEXT, Reported, alias_in_front, read_block
+from unified_state.capture.rules.summary_block import NEXT, BlockLine, alias_in_front, read_block
 from unified_state.capture.survival_table import keep_survival
 from unified_state.ledger.item_table import (
     ACTIVE,
@@ -46,7 +46,7 @@ def take_in(archive: Archive, compaction: Compaction, summary: str, now: int) ->
 
 
 def _record(
-    archive: Archive, compaction: Compaction, items: list[LedgerItem], reported: Sequence[Reported], now: int
+    archive: Archive, compaction: Compaction, items: list[LedgerItem], reported: Sequence[BlockLine], now: int
 ) -> int:
     """Record the new items.
 
@@ -75,11 +75,11 @@ def _is_known(text: str, items: list[LedgerItem]) -> bool:
     return any(item.alias == alias or repeats(text, claim_of(item)) for item in items)
 
 
-def _key(compaction: Compaction, line: Reported) -> str:
+def _key(compaction: Compaction, line: BlockLine) -> str:
     return f"{RULE} K{compaction.id} {line.kind} {line.text.casefold()}"
 
 
-def _insert(archive: Archive, compaction: Compaction, line: Reported, now: int) -> LedgerItem:
+def _insert(archive: Archive, compaction: Compaction, line: BlockLine, now: int) -> LedgerItem:
     from unified_state.project.file_versions import file_versions  # only if a summary reports something
 
     session_id, worktree = archive.row("SELECT session_id, worktree FROM session WHERE id = ?", compaction.session)
@@ -98,7 +98,7 @@ def _insert(archive: Archive, compaction: Compaction, line: Reported, now: int) 
     return item
 
 
-def _body(line: Reported, compaction: Compaction) -> dict[str, Any]:
+def _body(line: BlockLine, compaction: Compaction) -> dict[str, Any]:
     """Return the fields of the kind. For a decision the line may give a reason: `decision: Use SQLite. Why: one
     file`.
     """

@@ -15,7 +15,7 @@ from unified_state.constraints.constraint_table import Table, has_hook, read_tab
 from unified_state.constraints.rules.judge_call import Forms, Judge, without_quoting
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.json_text import dump_ascii_json
-from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, Breach, Enforced
+from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, Breach, EnforcedRow
 from unified_state.model.hook_event import HookEvent
 from unified_state.project.find_repository import find_repository
 from unified_state.project.place import Place, hook_settings, journal_path, locate
@@ -67,7 +67,7 @@ class ToolCheck:
         told = self._unknown(judge.about(table.told))
         return _added(breaches, told) if breaches or told else ""
 
-    def _unknown(self, rows: Sequence[Enforced]) -> Sequence[Enforced]:
+    def _unknown(self, rows: Sequence[EnforcedRow]) -> Sequence[EnforcedRow]:
         """Return those rows that the agent of this session does not know and was not told, and record that it was."""
         own, place = self._event.session_id, self.place
         new = [row for row in rows if row.session != own]
@@ -177,7 +177,7 @@ def _stopped(breaches: Sequence[Breach]) -> str:
     return _decision(breaches[0].mode, denial(breaches))
 
 
-def _added(breaches: Sequence[Breach], told: Sequence[Enforced]) -> str:
+def _added(breaches: Sequence[Breach], told: Sequence[EnforcedRow]) -> str:
     """Return the client's answer that adds text to a call: a warning, which the user sees too, and what is told."""
     warning, texts = "", []
     if breaches:

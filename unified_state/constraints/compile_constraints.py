@@ -31,7 +31,7 @@ from unified_state.ledger.gate import pass_gate
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
 from unified_state.ledger.rules.short_item import enforced_mode, main_text, scope_in
 from unified_state.lib.files import FileLock, write_atomically
-from unified_state.model.constraint import ALL_TOOLS, SCOPE_KINDS, TOLD_TOOLS, Enforced
+from unified_state.model.constraint import ALL_TOOLS, SCOPE_KINDS, TOLD_TOOLS, EnforcedRow
 from unified_state.model.item import CONSTRAINT, LedgerItem
 from unified_state.project.place import Place, has_reminders
 from unified_state.project.workspace.workspace import Workspace
@@ -42,12 +42,12 @@ _LOCK_SECONDS = 4.0
 _LONGEST_TEXT = 400  # characters of a constraint in the table
 
 
-def enforced(items: Iterable[LedgerItem]) -> tuple[Enforced, ...]:
+def enforced(items: Iterable[LedgerItem]) -> tuple[EnforcedRow, ...]:
     """Return the items that hooks enforce: active constraints with a scope."""
     return tuple(entry for item in items if (entry := enforced_form(item)) is not None)
 
 
-def enforced_form(item: LedgerItem) -> Enforced | None:
+def enforced_form(item: LedgerItem) -> EnforcedRow | None:
     """Return the enforced form of an item, or None if hooks do not enforce it.
 
     A constraint that the user did not state has the mode `ask` at most.
@@ -57,7 +57,7 @@ def enforced_form(item: LedgerItem) -> Enforced | None:
         return None
     commands, paths, tools = (tuple(getattr(scope, kind) or ()) for kind in SCOPE_KINDS)
     text, source = main_text(item), str(item.body.get("source") or "")
-    return Enforced(
+    return EnforcedRow(
         item.alias,
         text[:_LONGEST_TEXT],
         source[:_LONGEST_TEXT],
@@ -111,7 +111,7 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
     return before, table
 
 
-def _told(archive: Archive, place: Place) -> tuple[Enforced, ...]:
+def _told(archive: Archive, place: Place) -> tuple[EnforcedRow, ...]:
     if not has_reminders(place):
         return ()
     return ToldCompiler(archive, place.repository.worktree).rows()
@@ -125,7 +125,7 @@ def drop_told(place: Place) -> None:
             write_atomically(table_path(place.folder), encoded_table(table.replace(told=())))
 
 
-def _unknown(archive: Archive, entries: Sequence[Enforced]) -> tuple[Enforced, ...]:
+def _unknown(archive: Archive, entries: Sequence[EnforcedRow]) -> tuple[EnforcedRow, ...]:
     """Return the enforced constraints that the ledger has in no status and did not deliberately forget."""
     known = set(archive.column("SELECT created_at FROM item WHERE kind = ?", CONSTRAINT)) if entries else set()
     return tuple(entry for entry in entries if entry.at not in known and not is_forgotten(archive, entry.ref))

@@ -15,7 +15,7 @@ from unified_state.ledger.item_table import ACTIVE, selected_items
 from unified_state.ledger.rules.item_lines import item_line
 from unified_state.ledger.rules.short_item import scope_in
 from unified_state.lib.times import to_milliseconds
-from unified_state.model.constraint import SHELL_TOOL, TELL, Enforced
+from unified_state.model.constraint import SHELL_TOOL, TELL, EnforcedRow
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, LedgerItem
 
 _MOST = 60  # newest facts of a kind
@@ -30,11 +30,11 @@ class ToldCompiler:
         self._archive, self._worktree = archive, worktree
         self._begins: dict[str, int] = {}  # of the present conversation of each session, in milliseconds
 
-    def rows(self) -> tuple[Enforced, ...]:
+    def rows(self) -> tuple[EnforcedRow, ...]:
         """Return the rows: of each command whose newest run failed, and of each fact that names a file."""
         return (*self._of_commands(), *self._of_files())
 
-    def _of_commands(self) -> Iterator[Enforced]:
+    def _of_commands(self) -> Iterator[EnforcedRow]:
         newest: dict[tuple[str, str], list[str]] = {}
         query = "SELECT root, call, item FROM failing WHERE tool = ? ORDER BY at DESC LIMIT ?"
         for root, call, uuid in self._archive.rows(query, SHELL_TOOL, _MOST_FAILURES):
@@ -44,14 +44,14 @@ class ToldCompiler:
                 row = self._row(item, _failure_text(item, len(uuids)))
                 yield row.replace(tools=(SHELL_TOOL,), root=root, digest=call)
 
-    def _of_files(self) -> Iterator[Enforced]:
+    def _of_files(self) -> Iterator[EnforcedRow]:
         where = "WHERE kind = ? AND status = ? AND files NOT NULL ORDER BY id DESC LIMIT ?"
         for kind in (CONSTRAINT, ATTEMPT, DECISION):
             for item in selected_items(self._archive, where, kind, ACTIVE, _MOST):
                 if scope_in(item.body) is None:  # an enforced constraint speaks for itself
                     yield self._about_files(item, f"Recorded about this file: {item_line(item, _CHARACTERS)}")
 
-    def _about_files(self, item: LedgerItem, text: str) -> Enforced:
+    def _about_files(self, item: LedgerItem, text: str) -> EnforcedRow:
         return self._row(item, text).replace(paths=tuple(map(self._pattern, item.files)))
 
     def _pattern(self, named: str) -> str:
@@ -61,11 +61,11 @@ class ToldCompiler:
             return path
         return f"./{path}" if os.path.lexists(os.path.join(self._worktree, path)) else f"**/{path}"
 
-    def _row(self, item: LedgerItem, text: str) -> Enforced:
+    def _row(self, item: LedgerItem, text: str) -> EnforcedRow:
         own = item.session_id or ""
         is_in_conversation = own and (to_milliseconds(item.created_at) or 0) >= self._begin(own)
         session = own if is_in_conversation else ""
-        return Enforced(item.alias, text, "", item.origin, item.created_at, TELL, TELL, session=session)
+        return EnforcedRow(item.alias, text, "", item.origin, item.created_at, TELL, TELL, session=session)
 
     def _begin(self, session_id: str) -> int:
         """Return the time from which a session's conversation still has what was said in it."""

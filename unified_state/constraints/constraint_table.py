@@ -15,7 +15,7 @@ from unified_state.lib.files import FileLock
 from unified_state.lib.json_text import dump_ascii_json, parse_json
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record, disk_value
-from unified_state.model.constraint import ALL_TOOLS, MODES, TELL, Enforced
+from unified_state.model.constraint import ALL_TOOLS, MODES, TELL, EnforcedRow
 from unified_state.model.hook_event import CHECK_WORD
 from unified_state.project.place import Place
 
@@ -31,8 +31,8 @@ class Table(Record):
     """The constraints that are enforced in a repository, and the facts that are told before tool calls."""
 
     stamp: str
-    constraints: tuple[Enforced, ...] = ()
-    told: tuple[Enforced, ...] = ()
+    constraints: tuple[EnforcedRow, ...] = ()
+    told: tuple[EnforcedRow, ...] = ()
 
 
 def table_path(folder: str) -> str:
@@ -47,7 +47,9 @@ def read_table(folder: str) -> Table | None:
         if checksum != _checksum(content):
             return None
         fields = parse_json(content.decode())
-        constraints, told = (tuple(map(Enforced.from_disk, fields.get(name, ()))) for name in ("constraints", "told"))
+        constraints, told = (
+            tuple(map(EnforcedRow.from_disk, fields.get(name, ()))) for name in ("constraints", "told")
+        )
         stamp = fields["stamp"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
-from unified_state.model.constraint import Enforced
+from unified_state.model.constraint import EnforcedRow
 from unified_state.project.place import REMINDERS_ON
 
 TOLD = "told"
@@ -47,7 +47,7 @@ def claim(folder: str, session_id: str, agent: str, refs: Sequence[str]) -> list
     return [ref for ref in new if first.get(ref) == mark]
 
 
-def told_line(rows: Sequence[Enforced]) -> str:
+def told_line(rows: Sequence[EnforcedRow]) -> str:
     """Return the one line for the model: the first fact in full, and the refs of the others."""
     others = ", ".join(row.ref for row in rows[1 : 1 + _MOST_REFS])
     more = f" Also about it: {others}; `unified-state show REF` prints one." if others else ""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.context.window.read_context import keep_usage
-from unified_state.context.window.rules.status_text import Glance, StatusInput, parse_status, status_line
+from unified_state.context.window.rules.status_text import StatusFigures, StatusInput, parse_status, status_line
 from unified_state.context.window.status_line_data import glance_at
 from unified_state.interfaces.tool_hook import read_stdin
 from unified_state.project.health import log_problem
@@ -85,7 +85,7 @@ def _own_line(given: StatusInput, place: Place, data_dir: str, environ: Mapping[
     return _drawn(glance, environ)
 
 
-def _drawn(glance: Glance, environ: Mapping[str, str]) -> str:
+def _drawn(glance: StatusFigures, environ: Mapping[str, str]) -> str:
     """Return the status line for the terminal of an environment."""
     columns = environ.get("COLUMNS", "")
     width = int(columns) - _MARGIN if columns.isascii() and columns.isdigit() else _USUAL_COLUMNS

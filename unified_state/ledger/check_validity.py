@@ -18,7 +18,7 @@ from unified_state.project.file_versions import changed_since
 from unified_state.project.find_repository import Repository, read_head
 
 if TYPE_CHECKING:
-    from unified_state.model.known import Known
+    from unified_state.model.known import RestoreInput
 
 
 _MOST_FILES, _MOST_COMMITS = 64, 200
@@ -36,22 +36,24 @@ def read_validities(
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
 
 
-class Standing(Record):
+class ValidityReport(Record):
     """The validity of a repository's active items: the number of valid ones, and the others by ref."""
 
     valid: int
     others: tuple[tuple[str, Validity], ...]
 
 
-def standing(archive: Archive, repository: Repository) -> Standing:
+def standing(archive: Archive, repository: Repository) -> ValidityReport:
     """Return the validity of the active items."""
     active = stated_items(archive, [ACTIVE])
     validities = read_validities(archive, repository, active)
     others = tuple((item.alias, validities[item.uuid]) for item in active if item.uuid in validities)
-    return Standing(len(active) - len(others), others)
+    return ValidityReport(len(active) - len(others), others)
 
 
-def with_validities(archive: Archive, repository: Repository, known: Known, active: Sequence[LedgerItem]) -> Known:
+def with_validities(
+    archive: Archive, repository: Repository, known: RestoreInput, active: Sequence[LedgerItem]
+) -> RestoreInput:
     """Return `known` with the validity of its items, and the active items that are ahead of the work.
 
     A resumed session sees HEAD itself, but cannot know that some of its turns were rewound. A constraint holds at every

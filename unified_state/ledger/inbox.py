@@ -21,7 +21,7 @@ class Effect(Record):
     fields: dict[str, tuple[Any, Any]]
 
 
-class Waiting(Record):
+class Proposal(Record):
     """A proposal, the turn that it comes from, and its effects."""
 
     item: LedgerItem
@@ -29,15 +29,15 @@ class Waiting(Record):
     effects: tuple[Effect, ...]
 
 
-def read_inbox(archive: Archive) -> list[Waiting]:
+def read_inbox(archive: Archive) -> list[Proposal]:
     """Return what waits, the oldest first."""
     return [_waiting(archive, item) for item in list_items(archive, None, (PROPOSED,))]
 
 
-def _waiting(archive: Archive, item: LedgerItem) -> Waiting:
+def _waiting(archive: Archive, item: LedgerItem) -> Proposal:
     turn, _ = place_of(archive, item)
     effects = tuple(_effect(item, older) for older in changed_by(archive, item))
-    return Waiting(item, None if turn is None else f"T{turn}", effects)
+    return Proposal(item, None if turn is None else f"T{turn}", effects)
 
 
 def _effect(item: LedgerItem, older: LedgerItem) -> Effect:

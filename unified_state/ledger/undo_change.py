@@ -26,7 +26,7 @@ from unified_state.model.item import CONSTRAINT, LedgerItem
 _OVER = (RESOLVED, DISMISSED)
 
 
-class Undone(Record):
+class UndoResult(Record):
     """What was taken back: the verb of the change, its time, and the items as they are now."""
 
     verb: str
@@ -34,7 +34,7 @@ class Undone(Record):
     items: tuple[LedgerItem, ...]
 
 
-def undo(archive: Archive, author: Author, now: int) -> Undone:
+def undo(archive: Archive, author: Author, now: int) -> UndoResult:
     """Take the newest change back. Raises UsageError if there is none, or if one of its items changed since.
 
     Such a change is removed from the log, so that the next call takes back the one before it.
@@ -62,7 +62,7 @@ def undo(archive: Archive, author: Author, now: int) -> Undone:
         names = ", ".join(items[one.uuid].alias if one.uuid in items else "a forgotten item" for one in stale)
         message = f"the last {change.verb} was not undone: {names} changed since"
         raise UsageError(message, "the next `unified-state undo` takes back the change before it")
-    return Undone(change.verb, change.at, tuple(back))
+    return UndoResult(change.verb, change.at, tuple(back))
 
 
 def _is_guarded(item: LedgerItem, change: LoggedChange, author: Author) -> bool:

@@ -23,7 +23,7 @@ SCOPE_KINDS = ("commands", "paths", "tools")
 LIFTED_BY = "Only the user can lift it, in a terminal of their own: unified-state constraint lift"  # ends each denial
 
 
-class Enforced(Record):
+class EnforcedRow(Record):
     """One row of the table of enforced constraints: the constraint, its scope, and its mode.
 
     The `text` of a row of mode `tell` is the line for the model. `session` is the id of the session whose conversation
@@ -52,6 +52,6 @@ class Enforced(Record):
 class Breach(Record):
     """A call that matches a constraint, and the matching part of it. `mode` is the mode that applies to the call."""
 
-    constraint: Enforced
+    constraint: EnforcedRow
     mode: str
     matched: str

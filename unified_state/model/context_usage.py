@@ -27,7 +27,7 @@ class Limit(Record):
     known_from: str
 
 
-class Watched(Record):
+class UsageRecord(Record):
     """The last known usage of a session's context. `reached` is the highest phase since the compaction `cycle`."""
 
     tokens: int

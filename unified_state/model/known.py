@@ -37,7 +37,7 @@ class WorkingSet(Record):
 KEPT, MISSING = "kept", "missing"
 
 
-class Judged(Record):
+class ItemVerdict(Record):
     """The verdict on one item in a summary, and the paragraph (`begin` to `end`) that has it."""
 
     ref: str
@@ -49,7 +49,7 @@ class Judged(Record):
 class Survival(Record):
     """What one summary kept of the items."""
 
-    items: tuple[Judged, ...] = ()
+    items: tuple[ItemVerdict, ...] = ()
 
     def refs(self, verdict: str) -> tuple[str, ...]:
         """Return the refs of the items with a verdict, in order."""
@@ -68,7 +68,7 @@ class Prompt(Record):
     text: str
 
 
-class Said(Record):
+class Statement(Record):
     """A text of the agent. `age` counts the tool calls that followed."""
 
     turn: int
@@ -105,12 +105,12 @@ class Run(Record):
     lines: int = 0
 
 
-class Recent(Record):
+class RecentWork(Record):
     """The recent part of a session, the newest first: texts, runs, edited files, and commits, the last two with their
     ages in tool calls. `pushed` is the age of the last push. `in_flight` are the commands that have no result.
     """
 
-    texts: tuple[Said, ...] = ()
+    texts: tuple[Statement, ...] = ()
     runs: tuple[Run, ...] = ()
     edits: tuple[tuple[str, int], ...] = ()
     commits: tuple[tuple[str, int], ...] = ()
@@ -118,7 +118,7 @@ class Recent(Record):
     in_flight: tuple[str, ...] = ()
 
 
-class Known(Record):
+class RestoreInput(Record):
     """All data from which a restore chooses.
 
     `reason` is the client's SessionStart source, `prompt` for a late delivery, or `subagent` for a restore to a task.
@@ -142,7 +142,7 @@ class Known(Record):
     pending_actions: tuple[str, ...] = ()
     prompts: tuple[Prompt, ...] = ()  # what the user typed, the oldest first
     turns: tuple[Turn, ...] = ()  # the newest, in order
-    recent: Recent = Recent()
+    recent: RecentWork = RecentWork()
     working_set: WorkingSet | None = None
     turn_count: int = 0
     last_turn_at: int | None = None

@@ -57,7 +57,7 @@ class Continuation(Record):
     parent: str | None
 
 
-class WentBack(Record):
+class RewindMark(Record):
     """The user took back the end of the conversation: what follows the entry `after`, the entry `first` and all behind
     it, or the last `turns`. `at` is when; 0 if the client does not say.
     """
@@ -84,7 +84,7 @@ class Delivery(Record):
 
 
 # The records that a reader of transcripts yields, in the order of the conversation.
-Found = Step | Boundary | Summary | Delivery | WentBack
+Found = Step | Boundary | Summary | Delivery | RewindMark
 
 
 class Usage(Record):
@@ -112,7 +112,7 @@ class Hit(Record):
     coverage: float = 1.0
 
 
-class Shortened(Record):
+class ShortForm(Record):
     """The short form of an output.
 
     `text` has pieces of the output, byte for byte and in order, with marks in place of the gaps. `shown` are the ranges

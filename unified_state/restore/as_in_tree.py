@@ -6,12 +6,12 @@ The comparison is bounded in files, bytes and time. What is beyond the bounds is
 from __future__ import annotations
 
 from unified_state.capture.working_set.tree_view import TreeView
-from unified_state.model.known import Known, WorkingFile, WorkingSet
+from unified_state.model.known import RestoreInput, WorkingFile, WorkingSet
 
 _FILES, _READ, _WORDS = 60, 24, 80  # looked at, read, and compared identifiers of one file
 
 
-def as_in_tree(known: Known, view: TreeView, root: str) -> Known:
+def as_in_tree(known: RestoreInput, view: TreeView, root: str) -> RestoreInput:
     """Return what is known, with marks at what is gone.
 
     The paths of a session are relative to its own folder, `root`. Where that is not the working tree they are not

@@ -23,7 +23,7 @@ from unified_state.ledger.rules.short_item import oldest_first, unenforced
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.model.item import LedgerItem
-from unified_state.model.known import Composition, Known, Prompt, Reason, Recent, Said, Turn
+from unified_state.model.known import Composition, Prompt, Reason, RecentWork, RestoreInput, Statement, Turn
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 from unified_state.project.place import Place
@@ -50,7 +50,7 @@ def gather(
     since: int | None = None,
     with_turns: bool = False,
     view: TreeView | None = None,
-) -> Known:
+) -> RestoreInput:
     """Return everything that a session may get back, from the ledger and from the session `source`.
 
     On resume and fork only items count that others recorded `since` the last entry of `source`. The turns and the
@@ -70,14 +70,14 @@ def gather_in_stages(
     since: int | None = None,
     with_turns: bool = False,
     view: TreeView | None = None,
-) -> Iterator[Known]:
+) -> Iterator[RestoreInput]:
     """Yield what `gather` returns as far as it is read: first the items, then all that is recorded, then the turns,
     and at last all of it compared with the working tree. A caller without more time uses the last one.
     """
     since = since if is_past(since, now) else None
     active = oldest_first(items_to_restore(archive), now)
     goes_on = reason in {"resume", "fork"}  # such a session knows its own items
-    known = Known(
+    known = RestoreInput(
         reason=reason, now=now, items=tuple(_by_others(archive, source, since, active) if goes_on else active)
     )
     yield known
@@ -125,8 +125,13 @@ def _recorded(archive: Archive, reason: Reason, active: list[LedgerItem]) -> dic
 
 
 def _looked_up(
-    archive: Archive, place: Place, source: int | None, known: Known, active: list[LedgerItem], view: TreeView | None
-) -> Known:
+    archive: Archive,
+    place: Place,
+    source: int | None,
+    known: RestoreInput,
+    active: list[LedgerItem],
+    view: TreeView | None,
+) -> RestoreInput:
     """Return what is known, compared with the working tree. For a prompt, which the user waits for, only items are."""
     if known.reason != "prompt" and source is not None and known.working_set:
         from unified_state.restore.as_in_tree import as_in_tree  # only after a compaction
@@ -136,7 +141,7 @@ def _looked_up(
     return with_validities(archive, place.repository, known, active)
 
 
-def restored_text(known: Known, settings: Settings, tokens: float | None = None) -> Composition:
+def restored_text(known: RestoreInput, settings: Settings, tokens: float | None = None) -> Composition:
     """Return the two texts for a session start under its settings. Both are empty if the settings disable the restore.
 
     `tokens` is an estimate. By default it is the setting.
@@ -154,7 +159,7 @@ def restored_text(known: Known, settings: Settings, tokens: float | None = None)
     return hand_over(known, limit) if known.handed_over else compose(known, limit)
 
 
-def with_enforcement(known: Known, *, is_enforced: bool) -> Known:
+def with_enforcement(known: RestoreInput, *, is_enforced: bool) -> RestoreInput:
     """Return what is known as the session's host enforces it. Hosts without our hook before a tool enforce nothing."""
     return known if is_enforced else known.replace(items=tuple(map(unenforced, known.items)))
 
@@ -246,8 +251,8 @@ def _end_of(archive: Archive, session: int | None, reason: Reason) -> dict[str, 
     if not prompts:
         return {}
     steps = recent_steps(archive, session, _LAST_STEPS)
-    texts = (Said(turn=turn, at=step.at, text=step.text) for turn, step in reversed(steps) if step.kind == TEXT)
-    return {"prompts": (prompts[-1],), "recent": Recent(texts=tuple(texts))}
+    texts = (Statement(turn=turn, at=step.at, text=step.text) for turn, step in reversed(steps) if step.kind == TEXT)
+    return {"prompts": (prompts[-1],), "recent": RecentWork(texts=tuple(texts))}
 
 
 def _is_own(prompt: str) -> bool:

@@ -6,16 +6,16 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Compaction, find_compaction
-from unified_state.capture.survival_table import Survived, all_survivals, find_survival, keep_restored, tell_once
+from unified_state.capture.survival_table import SurvivalRow, all_survivals, find_survival, keep_restored, tell_once
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.text import estimate_tokens
 from unified_state.lib.times import to_text
-from unified_state.model.known import KEPT, MISSING, Known
+from unified_state.model.known import KEPT, MISSING, RestoreInput
 from unified_state.model.refs import COMPACTION, parse_ref
 from unified_state.restore.rules.brief_lines import survival_line, told_refs
 
 
-def note_restored(archive: Archive, known: Known, text: str) -> str:
+def note_restored(archive: Archive, known: RestoreInput, text: str) -> str:
     """Record the items that a restore states in full. Return the line for the user, once for each compaction."""
     if known.survival is None or known.compaction is None:
         return ""
@@ -54,7 +54,7 @@ def survivals(archive: Archive) -> list[dict[str, Any]]:
     return [_numbers(compaction, survived) for compaction, survived in found if compaction is not None]
 
 
-def _numbers(compaction: Compaction, found: Survived) -> dict[str, Any]:
+def _numbers(compaction: Compaction, found: SurvivalRow) -> dict[str, Any]:
     survival = found.survival
     return {
         "ref": f"K{compaction.id}",

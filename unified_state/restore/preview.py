@@ -16,7 +16,7 @@ from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.lib.record import Record
 from unified_state.lib.tokens import count_tokens
 from unified_state.model.hook_event import BRIEF, PARTS, Moment
-from unified_state.model.known import RELEVANT, Known
+from unified_state.model.known import RELEVANT, RestoreInput
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
@@ -96,7 +96,7 @@ def _preview(
     return Preview(text, tokens, told)
 
 
-def _relevant(archive: Archive, known: Known, settings: Settings, prompt: str) -> str:
+def _relevant(archive: Archive, known: RestoreInput, settings: Settings, prompt: str) -> str:
     """Return the turns that are relevant to a prompt and not in the restore, in half of its size at most."""
     told = "\n".join(restored_text(known, settings).as_dict().values())
     lines = relevant_turns(archive, prompt, known.now, told=told).split("\n")

@@ -14,7 +14,7 @@ from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION, LedgerItem
-from unified_state.model.known import Known, WorkingFile, WorkingSet
+from unified_state.model.known import RestoreInput, WorkingFile, WorkingSet
 from unified_state.project.place import Place
 from unified_state.restore.rules.compose import compose
 
@@ -99,7 +99,7 @@ def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], 
     items = (*constraints, *fitting)
     if not (items or files):
         return ""
-    known = Known(
+    known = RestoreInput(
         reason="subagent",
         now=now,
         items=items,

@@ -38,7 +38,7 @@ _NOTED = 3  # hits of a search that count as accessed
 _TOOLS = 20  # most tool names in a message
 
 
-class Wanted(Record):
+class SearchRequest(Record):
     """A search: its query, the number of hits, and its filters. `turns` are the only ones that are searched."""
 
     query: str
@@ -51,7 +51,7 @@ class Wanted(Record):
     turns: tuple[int, ...] | None = None
 
 
-class FoundIn(Record):
+class LocatedHit(Record):
     """A hit, its archive, and the last known folder of the archive's repository."""
 
     archive: str
@@ -59,7 +59,7 @@ class FoundIn(Record):
     hit: Hit
 
 
-def find(workspace: Workspace, wanted: Wanted, now: int) -> list[Hit]:
+def find(workspace: Workspace, wanted: SearchRequest, now: int) -> list[Hit]:
     """Return the best hits in this repository. The first of them rank a little higher in later searches."""
     filters = filters_of(wanted, now)
     reader = query_reader(workspace)
@@ -109,7 +109,7 @@ def turn_ref(workspace: Workspace, ref: str) -> str:
     return workspace.use(lambda archive: turn_of(archive, ref))
 
 
-def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[FoundIn]:
+def find_everywhere(workspace: Workspace, wanted: SearchRequest, now: int) -> list[LocatedHit]:
     """Return the best hits of all repositories, best first, and report archives that cannot be read."""
     filters = filters_of(wanted, now)
     from unified_state.search.search_archives import Search, search_archives
@@ -124,7 +124,7 @@ def find_everywhere(workspace: Workspace, wanted: Wanted, now: int) -> list[Foun
     for path in dict.fromkeys(path for path, _ in hits):
         with Archive(path) as archive:
             worktrees[path] = _worktree(archive)
-    return [FoundIn(path, worktrees[path], hit) for path, hit in hits]
+    return [LocatedHit(path, worktrees[path], hit) for path, hit in hits]
 
 
 def is_team_ref(ref: str) -> bool:
@@ -150,7 +150,7 @@ def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | Non
     return reader
 
 
-def filters_of(wanted: Wanted, now: int) -> Filters:
+def filters_of(wanted: SearchRequest, now: int) -> Filters:
     """Return the filters of a search. Raises UsageError for invalid values."""
     since = None
     if wanted.since is not None:

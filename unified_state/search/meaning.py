@@ -12,7 +12,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import Filters
 
 
-class Meant(Protocol):
+class QueryVector(Protocol):
     """The vector of a query, for comparison with those of one archive."""
 
     def cosines(self, steps: Collection[int]) -> dict[int, float]:
@@ -28,7 +28,7 @@ class Reader(Protocol):
     def knows(self, archive: Archive) -> bool:
         """Return whether an archive has vectors of the model."""
 
-    def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> Meant | None:
+    def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> QueryVector | None:
         """Return the meaning of a query. `having` is the number of steps with each word."""
 
     def vector(self, query: str) -> tuple[str, list[float]] | None:

@@ -24,7 +24,7 @@ from unified_state.archive.full_text import (
     rarest,
 )
 from unified_state.archive.sessions import session_number
-from unified_state.archive.steps import DATA_URL, Placed, find_placed, readable
+from unified_state.archive.steps import DATA_URL, StepPosition, find_placed, readable
 from unified_state.archive.word_forms import Forms, forms_of
 from unified_state.errors import NotFoundError
 from unified_state.ledger.item_table import ACTIVE, searched_items
@@ -40,8 +40,8 @@ from unified_state.search.rules.relevance import (
     MOST_FUSED,
     MOST_RAISED,
     PASSAGE,
-    Looked,
-    Raising,
+    Boosts,
+    CandidateStep,
     best_passage,
     coverage,
     fused,
@@ -51,7 +51,7 @@ from unified_state.search.rules.relevance import (
 )
 
 if TYPE_CHECKING:
-    from unified_state.search.meaning import Meant, Reader
+    from unified_state.search.meaning import QueryVector, Reader
 
 APART = 1 << 40  # between the numbers of two archives whose steps are ranked together
 HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
@@ -69,7 +69,7 @@ _CROWDED = 0.2
 _FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps steps scored by meaning below an item that has all words
 
 
-class Asked(Record):
+class ParsedQuery(Record):
     """A query: its text, its words with their weights (the heaviest first) and forms, the filters, the current time,
     and the cosines of steps that have a vector.
     """
@@ -117,7 +117,7 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     if not words or limit < 1:
         return []
     meant = reader.read(archive, query, having, steps) if reader is not None else None
-    asked = Asked(query, weights_of(having, steps), having, forms, steps, session_id, filters, now)
+    asked = ParsedQuery(query, weights_of(having, steps), having, forms, steps, session_id, filters, now)
     hits = item_hits(archive, asked)
     if filters.kind not in ALIAS_LETTERS:
         hits += _steps(archive, asked, meant, limit, candidates)
@@ -171,7 +171,7 @@ def _hit(words: list[str], text: str, total: float, share: float, **source: Any)
     return Hit(**source, score=round(total, 4), snippet=shown, coverage=round(share, 2))
 
 
-def _steps(archive: Archive, asked: Asked, meant: Meant | None, limit: int, candidates: int) -> list[Hit]:
+def _steps(archive: Archive, asked: ParsedQuery, meant: QueryVector | None, limit: int, candidates: int) -> list[Hit]:
     """Return the best steps. Only so many candidates are ranked together, and the next ones follow, so that every limit
     has the same first hits.
     """
@@ -194,7 +194,7 @@ def _steps(archive: Archive, asked: Asked, meant: Meant | None, limit: int, cand
 
 
 def step_hits(
-    asked: Asked, placed: dict[int, Placed], matches: set[int], accessed: dict[int, float], limit: int
+    asked: ParsedQuery, placed: dict[int, StepPosition], matches: set[int], accessed: dict[int, float], limit: int
 ) -> list[tuple[int, Hit]]:
     """Return the numbers of the best of the placed steps with their hits. `matches` are those that the index proposed,
     and the others are beside one.
@@ -206,7 +206,7 @@ def step_hits(
     cosines = {number: asked.cosines[number] for number in looked if number in asked.cosines}
     if cosines:
         scores = fused(scores, looked, cosines, min(1.0, len(asked.having) / _THOUGHT))
-    raising = Raising(asked.text, set(asked.weights), asked.now, accessed)
+    raising = Boosts(asked.text, set(asked.weights), asked.now, accessed)
     low = lowered((found.step, texts[number]) for number, found in placed.items())
     is_free = asked.filters == Filters()
     totals = {
@@ -225,7 +225,7 @@ def step_hits(
     return hits
 
 
-def _source(number: int, placed: Placed, asked: Asked) -> dict[str, Any]:
+def _source(number: int, placed: StepPosition, asked: ParsedQuery) -> dict[str, Any]:
     step = placed.step
     return {
         "ref": f"S{number % APART}",
@@ -237,7 +237,7 @@ def _source(number: int, placed: Placed, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
+def _best(totals: dict[int, float], placed: dict[int, StepPosition]) -> list[int]:
     """Return the steps, best first. Of several blocks of one entry only the best remains. After some steps of a session
     each further one is lowered in `totals`.
     """
@@ -251,7 +251,7 @@ def _best(totals: dict[int, float], placed: dict[int, Placed]) -> list[int]:
     return sorted(best.values(), key=totals.__getitem__, reverse=True)
 
 
-def with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
+def with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, StepPosition]:
     """Return the steps and their neighbours in their sessions."""
     near = sorted({number + distance for number in numbers for distance in (-1, 0, 1)})
     found = find_placed(archive, near)
@@ -263,7 +263,7 @@ def with_neighbours(archive: Archive, numbers: set[int]) -> dict[int, Placed]:
     }
 
 
-def _region(text: str, asked: Asked, is_match: bool) -> str:
+def _region(text: str, asked: ParsedQuery, is_match: bool) -> str:
     """Return the text, or the part of a long text around the best words in any of their forms."""
     words = asked.words
     if is_match and len(text) > _LOOKED_AT and not has_any(text, words):
@@ -271,7 +271,7 @@ def _region(text: str, asked: Asked, is_match: bool) -> str:
     return region(text, words, _LOOKED_AT)
 
 
-def _as_written(texts: Iterable[str], asked: Asked) -> list[str]:
+def _as_written(texts: Iterable[str], asked: ParsedQuery) -> list[str]:
     """Return the words, each followed by its other forms in the texts: `planted` after `planting`."""
     starts = {form[:2] for word in asked.words for form in (word, *asked.forms.get(word, ()))}
     names: dict[str, str] = {}
@@ -290,7 +290,7 @@ def _indexed(text: str) -> str:
     return f"{index_text(text)} {parts_of_names(text)}"
 
 
-def _looked(placed: dict[int, Placed], regions: dict[int, str], asked: Asked) -> dict[int, Looked]:
+def _looked(placed: dict[int, StepPosition], regions: dict[int, str], asked: ParsedQuery) -> dict[int, CandidateStep]:
     texts = list(map(_indexed, regions.values()))
 
     def beside(number: int, near: int) -> int | None:
@@ -299,7 +299,7 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], asked: Asked) ->
     looked = {}
     for number, text, places in zip(regions, texts, find_words(texts, asked.words, asked.forms), strict=True):
         length = len(text.split())
-        looked[number] = Looked(
+        looked[number] = CandidateStep(
             number=number,
             session=placed[number].session,
             before=beside(number, number - 1),
@@ -312,13 +312,13 @@ def _looked(placed: dict[int, Placed], regions: dict[int, str], asked: Asked) ->
     return looked
 
 
-def item_hits(archive: Archive, asked: Asked) -> list[Hit]:
+def item_hits(archive: Archive, asked: ParsedQuery) -> list[Hit]:
     """Return the items that contain half of the words. Items are few, so all are read."""
     kind = asked.filters.kind if asked.filters.kind in ALIAS_LETTERS else None
     return hits_of_items(searched_items(archive, kind), asked)
 
 
-def hits_of_items(given: Sequence[LedgerItem], asked: Asked) -> list[Hit]:
+def hits_of_items(given: Sequence[LedgerItem], asked: ParsedQuery) -> list[Hit]:
     """Return those of some items that contain half of the words."""
     items = [item for item in given if _passes(item, asked.session_id, asked.filters)]
     texts = list(map(_item_text, items))

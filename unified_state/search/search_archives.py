@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import MOST_COUNTED, Filters, best_matches, count_having, count_steps, rarest
-from unified_state.archive.steps import Placed
+from unified_state.archive.steps import StepPosition
 from unified_state.archive.word_forms import Forms, forms_of
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.query import query_words
@@ -24,7 +24,7 @@ from unified_state.search.meaning import Reader
 from unified_state.search.search_archive import (
     APART,
     MOST_HITS,
-    Asked,
+    ParsedQuery,
     access_weights,
     item_hits,
     known_session,
@@ -47,7 +47,7 @@ class _Candidates(Record):
     items: list[Hit]
     worth: dict[int, float]
     near: dict[int, float]
-    placed: dict[int, Placed]
+    placed: dict[int, StepPosition]
     accessed: dict[int, float]
     cosines: dict[int, float]
 
@@ -83,7 +83,7 @@ class Search(Record):
         name = self.session_id
         return self.filters if name is None else self.filters.replace(session=known_session(archive, name))
 
-    def look(self, archive: Archive, asked: Asked, steps: int, counts: dict[str, int]) -> _Candidates:
+    def look(self, archive: Archive, asked: ParsedQuery, steps: int, counts: dict[str, int]) -> _Candidates:
         """Return the candidates of an archive. Words weigh what they weigh in all archives."""
         worth, near, meant, filters = {}, {}, None, self.within(archive)
         if filters.kind not in ALIAS_LETTERS:
@@ -113,7 +113,7 @@ def search_archives(paths: Iterable[str], search: Search) -> tuple[list[tuple[st
     # A session has another number in each archive.
     filters = search.filters if search.session_id is None else search.filters.replace(session=0)
     weights = weights_of(having, total)
-    asked = Asked(search.query, weights, having, search.forms, total, search.session_id, filters, search.now)
+    asked = ParsedQuery(search.query, weights, having, search.forms, total, search.session_id, filters, search.now)
     found = dict(
         _of_each(
             counted if having else (), lambda archive: search.look(archive, asked, *counted[archive.path]), skipped
@@ -138,7 +138,7 @@ def _of_each(
             yield path, result
 
 
-def _steps(asked: Asked, found: dict[str, _Candidates], limit: int) -> Iterator[tuple[str, Hit]]:
+def _steps(asked: ParsedQuery, found: dict[str, _Candidates], limit: int) -> Iterator[tuple[str, Hit]]:
     """Rank the best candidates of all archives together, and yield the hits among them."""
     paths = list(found)
     every = list(enumerate(found.values()))

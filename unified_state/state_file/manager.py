@@ -135,11 +135,11 @@ class StateReader(CheckedCalls):
         """Search all that was said, done and recorded here, the best hit first. The filters are those of the command
         `search`.
         """
-        from unified_state.search.find import Wanted, find  # not needed to record
+        from unified_state.search.find import SearchRequest, find  # not needed to record
 
         if self._workspace.is_empty:
             return []
-        return find(self._workspace, Wanted(query, limit, session_id, since, tool, file, kind), current_time())
+        return find(self._workspace, SearchRequest(query, limit, session_id, since, tool, file, kind), current_time())
 
     def recall(self, ref: str) -> dict[str, Any]:
         """Return what a ref names, whole: an item (`D7`), a turn (`T41`), a step (`S1234`), a compaction (`K2`)."""

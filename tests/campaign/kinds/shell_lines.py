@@ -13,10 +13,10 @@ import subprocess
 from tests.campaign.kind import Kind, expect
 from tests.campaign.world import World
 from unified_state.constraints.rules.judge_call import Forms, Judge
-from unified_state.model.constraint import DENY, USER_SAID, Enforced
+from unified_state.model.constraint import DENY, USER_SAID, EnforcedRow
 
 _FORBIDDEN = "git push --force"
-_RULE = Enforced(
+_RULE = EnforcedRow(
     ref="C1", text="no", source="s", origin=USER_SAID, at="", mode=DENY, meant=DENY, commands=(_FORBIDDEN,)
 )
 _EXPANDS = re.compile(r"[$`*?\[\]{}~\\!<>'\"\x00-\x08\x0b-\x1f]")

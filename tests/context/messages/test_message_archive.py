@@ -15,7 +15,7 @@ from unified_state.archive.steps import find_step
 from unified_state.context.messages.prune_messages import CutText
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.upkeep.forget.forget_refs import Wanted, forget
+from unified_state.upkeep.forget.forget_refs import ForgetRequest, forget
 
 LONG = "a line of output\r\n" * 400 + "語\U0001f600"
 
@@ -80,7 +80,7 @@ def test_secrets_are_masked_and_what_is_private_stays_out(workspace: Workspace) 
 def test_what_the_user_had_forgotten_is_not_kept_again_and_so_not_cut(workspace: Workspace) -> None:
     messages = conversation()
     pruned = prune_messages(messages, MessageArchive(workspace=workspace).keep)
-    forget(workspace, 0, Wanted(text="a line of output"))
+    forget(workspace, 0, ForgetRequest(text="a line of output"))
     assert prune_messages(messages, MessageArchive(workspace=workspace).keep) == messages != pruned
 
 

@@ -13,10 +13,10 @@ from unified_state.context.window.context_table import (
     take_line,
     watched_context,
 )
-from unified_state.model.context_usage import OK, WARNING, Limit, Watched
+from unified_state.model.context_usage import OK, WARNING, Limit, UsageRecord
 from unified_state.model.step import Boundary
 
-WATCHED = Watched(120_000, 200_000, Limit(167_000, "default"), WARNING, WARNING, 0)
+WATCHED = UsageRecord(120_000, 200_000, Limit(167_000, "default"), WARNING, WARNING, 0)
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.builders import any_json
-from unified_state.context.window.rules.status_text import Glance, StatusInput, parse_status, status_line
+from unified_state.context.window.rules.status_text import StatusFigures, StatusInput, parse_status, status_line
 from unified_state.model.context_usage import OK, OPTIMISE, PHASES, WARNING, Reading
 
-FULL = Glance(
+FULL = StatusFigures(
     tokens=124_000,
     window=200_000,
     percent=62,
@@ -30,7 +30,9 @@ def test_everything_that_is_known_stands_in_one_line() -> None:
 
 
 def test_before_the_first_answer_and_without_records_it_says_so() -> None:
-    assert status_line(Glance(), 200, colour=False) == "░░░░░░░░░░░░ no answer yet · nothing saved yet · hooks ok"
+    assert (
+        status_line(StatusFigures(), 200, colour=False) == "░░░░░░░░░░░░ no answer yet · nothing saved yet · hooks ok"
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_a_narrow_terminal_keeps_what_matters_most() -> None:
 
 @given(
     st.builds(
-        Glance,
+        StatusFigures,
         tokens=st.none() | st.integers(0, 10**8),
         window=st.none() | st.integers(0, 10**8),
         percent=st.none() | st.floats(0, 10**8),
@@ -73,7 +75,7 @@ def test_a_narrow_terminal_keeps_what_matters_most() -> None:
     ),
     st.integers(0, 300),
 )
-def test_whatever_is_known_it_is_one_line(glance: Glance, columns: int) -> None:
+def test_whatever_is_known_it_is_one_line(glance: StatusFigures, columns: int) -> None:
     line = status_line(glance, columns, colour=False)
     assert line.isprintable()
     assert len(line) <= max(columns, 60)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from unified_state.extras.lean.rules.cut_marks import MARK, holds_marks, with_handle
 from unified_state.extras.lean.rules.levels import LEVELS
 from unified_state.extras.lean.rules.shorten import shorten
-from unified_state.model.step import Shortened
+from unified_state.model.step import ShortForm
 
 COMMANDS = ("./run.sh", "go test -v ./...", "pytest", "make", "git diff", "rg x", "ls -R", "curl x", "kubectl logs a")
 PARTS = (
@@ -25,7 +25,7 @@ outputs = st.builds(
 ).filter(lambda text: len(text) < 300_000)
 
 
-def assert_faithful(output: str, short: Shortened) -> None:
+def assert_faithful(output: str, short: ShortForm) -> None:
     """All that is said of the whole is true, and all that is shown stands in it, in order."""
     lines = output.split("\n")
     if not lines[-1]:

@@ -8,14 +8,14 @@ import pytest
 
 from unified_state.extras.lean.rules.levels import MIDDLE, TIGHT
 from unified_state.extras.lean.rules.shorten import shorten
-from unified_state.model.step import Shortened
+from unified_state.model.step import ShortForm
 
 PASSED_TESTS = "".join(
     f"=== RUN   Test{n}\n    a_test.go:{n}: said {n}\n--- PASS: Test{n} (0.00s)\n" for n in range(300)
 )
 
 
-def short_of(tool: str, output: str, level: int = MIDDLE, **given: str) -> Shortened:
+def short_of(tool: str, output: str, level: int = MIDDLE, **given: str) -> ShortForm:
     """The short form of a tool's output."""
     short = shorten(tool, given, output, level)
     assert short is not None

@@ -5,12 +5,12 @@ import pytest
 from unified_state.extras.lean.rules.cut_marks import with_handle
 from unified_state.extras.lean.rules.levels import LEVELS, MIDDLE
 from unified_state.extras.lean.rules.shorten import shorten
-from unified_state.model.step import Shortened
+from unified_state.model.step import ShortForm
 
 LONG = "".join(f"step {number} of the long way\n" for number in range(3_000))
 
 
-def short_of(command: str, output: str, level: int = MIDDLE) -> Shortened:
+def short_of(command: str, output: str, level: int = MIDDLE) -> ShortForm:
     """The short form of a command's output."""
     short = shorten("Bash", {"command": command}, output, level)
     assert short is not None
@@ -48,14 +48,14 @@ def test_an_error_far_from_both_ends_of_a_huge_output_stays() -> None:
 
 
 def test_the_handle_tells_how_much_is_shown_and_how_to_see_the_rest() -> None:
-    short = Shortened("log", "a\n[… 2,960 lines]\nb\n", ((1, 20), (2_981, 3_000)), (), 3_000, 90_000)
+    short = ShortForm("log", "a\n[… 2,960 lines]\nb\n", ((1, 20), (2_981, 3_000)), (), 3_000, 90_000)
     first, _, rest = with_handle(short, "S1234").partition("\n")
     assert first == "[S1234: 3,000 lines, shown 40; show S1234 --lines 21:80 | --grep REGEX]"
     assert rest == short.text
 
 
 def test_the_handle_proposes_the_longest_cut_to_its_end_at_most() -> None:
-    short = Shortened("log", "", ((1, 5), (9, 10), (30, 40)), (7,), 40, 4_000)
+    short = ShortForm("log", "", ((1, 5), (9, 10), (30, 40)), (7,), 40, 4_000)
     assert with_handle(short, "S1").startswith("[S1: 40 lines, shown 18 and parts of 1; show S1 --lines 11:29 |")
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 from unified_state.extras.team.postgres.record_store import TeamStore
 from unified_state.extras.team.postgres.server_dsn import Server, find_server
 from unified_state.extras.team.postgres.set_up_server import Admission, admit_member, init_server
-from unified_state.extras.team.rows import Sent
+from unified_state.extras.team.rows import OutgoingRecord
 from unified_state.model.history_records import StoredStep
 
 if TYPE_CHECKING:
@@ -69,9 +69,12 @@ class Team:
         return connection
 
 
-def sent(*records: Any, first: int = 1) -> list[Sent]:
+def sent(*records: Any, first: int = 1) -> list[OutgoingRecord]:
     """The records as an outbox gives them: steps are called by their places."""
-    return [Sent(one, f"S{place}" if isinstance(one, StoredStep) else None) for place, one in enumerate(records, first)]
+    return [
+        OutgoingRecord(one, f"S{place}" if isinstance(one, StoredStep) else None)
+        for place, one in enumerate(records, first)
+    ]
 
 
 def send(store: TeamStore, *records: Any, archive: str = "laptop", first: int = 1) -> int:

@@ -21,7 +21,7 @@ from unified_state.extras.team.team_ref import as_foreign, is_team_ref
 from unified_state.extras.team.team_server import TeamServer, agree
 from unified_state.extras.vectors.models import open_model
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import Wanted
+from unified_state.search.find import SearchRequest
 
 if TYPE_CHECKING:
     from unified_state.archive.archive import Archive
@@ -48,7 +48,7 @@ def synced(workspace: Workspace, archive: Archive, server: TeamServer) -> Callab
 @pytest.fixture
 def find(workspace: Workspace, server: TeamServer) -> Find:
     """Searches as ada."""
-    return lambda query, **wanted: find_in_team(workspace, server, Wanted(query=query, **wanted), NOW, 30.0)
+    return lambda query, **wanted: find_in_team(workspace, server, SearchRequest(query=query, **wanted), NOW, 30.0)
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_a_record_of_a_wrong_shape_is_left_out_counted_and_hides_no_other(
         for ref in ("S1", "D1"):
             assert bob.execute(f"UPDATE unified_state.record SET body = %s WHERE {OF_BOB}", [text, ref]).rowcount == 1
     told: list[str] = []
-    hits = find_in_team(workspace.replace(report=told.append), server, Wanted(query="swordfish"), NOW, 30.0)
+    hits = find_in_team(workspace.replace(report=told.append), server, SearchRequest(query="swordfish"), NOW, 30.0)
     assert [hit.ref for hit in hits] == ["bob:S3"] or [hit.ref for hit in hits] == ["bob:S2"]
     assert told == ["2 records of colleagues are damaged on the team's server and not shown; all others were searched"]
     with pytest.raises(StorageError, match="damaged"):
@@ -239,7 +239,7 @@ def test_by_meaning_what_has_no_word_in_common_is_found(
     vectors = [np.frombuffer(vector, "<f2").tolist() for vector in model.encode(texts) if vector]
     with team.open("bob") as store:
         store.vectors.add(full_name(model.name, model.version), [(uuid(1), 0, vectors[0]), (uuid(2), 0, vectors[1])])
-    hits = find_in_team(workspace, server, Wanted(query="sailing disaster"), NOW, 30.0)
+    hits = find_in_team(workspace, server, SearchRequest(query="sailing disaster"), NOW, 30.0)
     assert hits[0].ref == "bob:S1"
 
 

@@ -32,10 +32,10 @@ from unified_state.errors import AlreadyRunningError, StorageError, UsageError
 from unified_state.extras.team.check_team import checks
 from unified_state.extras.team.outbox import Outbox
 from unified_state.extras.team.postgres.record_store import TeamStore
-from unified_state.extras.team.rows import Sent
+from unified_state.extras.team.rows import OutgoingRecord
 from unified_state.extras.team.server_states import server_states
 from unified_state.extras.team.start_sync import is_run_due
-from unified_state.extras.team.sync_server import Limits, Synced, sync
+from unified_state.extras.team.sync_server import Limits, SyncResult, sync
 from unified_state.extras.team.team_server import TeamServer, agree, disagree
 from unified_state.model.history_records import (
     HistoryRecord,
@@ -51,7 +51,7 @@ from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import Settings
 from unified_state.state_file.manager import UnifiedStateManager
 from unified_state.upkeep.doctor.diagnose import Subject
-from unified_state.upkeep.forget.forget_refs import Wanted, forget
+from unified_state.upkeep.forget.forget_refs import ForgetRequest, forget
 from unified_state.upkeep.forget.prune_steps import Choice, choose_steps, prune_steps
 from unified_state.upkeep.forget.scan_secrets import scan
 from unified_state.upkeep.history.archive_changes import append as take
@@ -60,7 +60,7 @@ from unified_state.upkeep.history.archive_rows import everything
 FORK = "f0f0f0f0-0000-4000-8000-00000000cafe"
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 Keep = Callable[..., None]
-Before = Callable[[TeamStore, list[Sent]], None]
+Before = Callable[[TeamStore, list[OutgoingRecord]], None]
 
 
 class Watched(TeamServer):
@@ -73,7 +73,7 @@ class Watched(TeamServer):
         server = self
 
         class Store(TeamStore):
-            def append(self, batch: list[Sent], archive: str, mark: int) -> int:
+            def append(self, batch: list[OutgoingRecord], archive: str, mark: int) -> int:
                 if server.before:
                     server.before(self, batch)
                 added = super().append(batch, archive, mark)
@@ -106,7 +106,7 @@ def agreed(server: TeamServer, archive: Archive) -> None:
 
 
 @pytest.fixture
-def synced(workspace: Workspace, server: TeamServer, agreed: None) -> Callable[[], Synced]:
+def synced(workspace: Workspace, server: TeamServer, agreed: None) -> Callable[[], SyncResult]:
     """Syncs the workspace with the server."""
     return lambda: sync(workspace, server, lambda: NOW)
 
@@ -181,7 +181,7 @@ def test_what_was_agreed_to_is_one_server_and_one_name(
 
 
 def test_the_server_holds_what_the_archive_holds(
-    keep: Keep, workspace: Workspace, synced: Callable[[], Synced], held: Held
+    keep: Keep, workspace: Workspace, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     keep(prompt(1, "hello"), answer(2, "hi", call("t1", "Bash", command="ls")), result(3, "t1", "a.py"))
     keep(boundary(4), summary(5, "all of it"))
@@ -197,7 +197,9 @@ def test_the_server_holds_what_the_archive_holds(
     assert synced().told == 0
 
 
-def test_what_came_since_is_sent(keep: Keep, workspace: Workspace, synced: Callable[[], Synced], held: Held) -> None:
+def test_what_came_since_is_sent(
+    keep: Keep, workspace: Workspace, synced: Callable[[], SyncResult], held: Held
+) -> None:
     keep(prompt(1, "hello"))
     manager = UnifiedStateManager(workspace=workspace)
     first = manager.add_decision("Use SQLite", "one file")
@@ -209,7 +211,7 @@ def test_what_came_since_is_sent(keep: Keep, workspace: Workspace, synced: Calla
 
 
 def test_copies_of_steps_that_the_server_has_are_sent_too(
-    keep: Keep, workspace: Workspace, synced: Callable[[], Synced], held: Held
+    keep: Keep, workspace: Workspace, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     keep(*(prompt(number, f"prompt {number}") for number in range(1, 20)))
     synced()
@@ -222,13 +224,13 @@ def test_copies_of_steps_that_the_server_has_are_sent_too(
 
 
 def test_a_copy_that_comes_while_the_others_are_told_is_told_too(
-    keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], Synced], held: Held
+    keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     keep(*(prompt(number, f"prompt {number}") for number in range(1, 9)))
     synced()
     keep(*(prompt(number, f"prompt {number}") for number in range(5, 9)), session=FORK)
 
-    def meanwhile(_store: TeamStore, batch: list[Sent]) -> None:
+    def meanwhile(_store: TeamStore, batch: list[OutgoingRecord]) -> None:
         if any(isinstance(one.record, StoredStep) for one in batch):
             archive.run("INSERT OR IGNORE INTO step_copy SELECT id, 2 FROM session WHERE session_id = ?", FORK)
 
@@ -240,14 +242,14 @@ def test_a_copy_that_comes_while_the_others_are_told_is_told_too(
 
 @pytest.mark.parametrize("after", [0, 1, 2, 4])
 def test_a_run_that_is_cut_off_between_server_and_cursor_loses_nothing_and_sends_nothing_twice(
-    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], Synced], held: Held, after: int
+    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult], held: Held, after: int
 ) -> None:
     keep(prompt(1, "hello"), answer(2, "hi"), boundary(3), summary(4, "all"))
     keep(prompt(1, "hello"), prompt(5, "another way"), session=FORK)
     UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
     batches = iter(range(100))
 
-    def cut(_store: TeamStore, _batch: list[Sent]) -> None:
+    def cut(_store: TeamStore, _batch: list[OutgoingRecord]) -> None:
         if next(batches) >= after:
             raise KeyboardInterrupt
 
@@ -259,7 +261,7 @@ def test_a_run_that_is_cut_off_between_server_and_cursor_loses_nothing_and_sends
 
 
 def test_a_limit_ends_a_run_early_and_the_next_goes_on(
-    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], Synced], held: Held
+    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     keep(*(prompt(number, f"prompt {number}") for number in range(1, 1200)))
     runs = [sync(workspace, server, lambda: NOW, Limits(records=500))]
@@ -274,7 +276,7 @@ def test_a_limit_ends_a_run_early_and_the_next_goes_on(
 def test_what_is_forgotten_leaves_the_server(
     keep: Keep,
     workspace: Workspace,
-    synced: Callable[[], Synced],
+    synced: Callable[[], SyncResult],
     held: Held,
     team: Team,
     how: str,
@@ -292,7 +294,7 @@ def test_what_is_forgotten_leaves_the_server(
         "text": {"text": "launch code"},
         "compaction": {"ref": "K1"},
     }
-    forget(workspace, NOW + 1_000_000, Wanted(**forgotten[how]))
+    forget(workspace, NOW + 1_000_000, ForgetRequest(**forgotten[how]))
     synced()
 
     def kept(told: Archived) -> tuple[list[str], list[str]]:
@@ -313,15 +315,15 @@ def all_of(team: Team) -> str:
 
 
 def test_what_is_forgotten_while_the_server_is_down_is_told_first(
-    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], Synced], held: Held
+    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     keep(prompt(1, "the launch code is 0000"))
     synced()
-    forget(workspace, NOW, Wanted(ref="S1"))
+    forget(workspace, NOW, ForgetRequest(ref="S1"))
     with pytest.raises(StorageError):
         sync(workspace, Down(**server.as_dict()), lambda: NOW)
     keep(*(prompt(number, f"prompt {number}") for number in range(2, 800)))
-    first: list[Sent] = []
+    first: list[OutgoingRecord] = []
     sync(workspace, Watched(**server.as_dict(), before=lambda _store, batch: first.extend(batch[:1])), lambda: NOW)
     assert isinstance(first[0].record, Tombstone)
     assert "launch code" not in "".join(held().texts())
@@ -342,7 +344,7 @@ def said(workspace: Workspace, archive: Archive, tmp_path: Path) -> Callable[...
 
 
 def test_what_is_masked_later_is_masked_on_the_server_and_its_secret_nowhere(
-    said: Callable[..., None], workspace: Workspace, synced: Callable[[], Synced], held: Held, team: Team
+    said: Callable[..., None], workspace: Workspace, synced: Callable[[], SyncResult], held: Held, team: Team
 ) -> None:
     said(prompt(1, f"use {SECRET}"), answer(2, "I will"), boundary(3), summary(4, f"They use {SECRET}."))
     said(prompt(1, f"use {SECRET}"), answer(5, "in the fork"), session=FORK)
@@ -356,11 +358,11 @@ def test_what_is_masked_later_is_masked_on_the_server_and_its_secret_nowhere(
 
 
 def test_what_is_masked_is_told_before_what_is_new_and_on_its_way(
-    said: Callable[..., None], workspace: Workspace, server: TeamServer, synced: Callable[[], Synced], held: Held
+    said: Callable[..., None], workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     said(prompt(1, f"use {SECRET}"))
 
-    def mask(_store: TeamStore, batch: list[Sent]) -> None:
+    def mask(_store: TeamStore, batch: list[OutgoingRecord]) -> None:
         if any(isinstance(one.record, StoredStep) for one in batch):
             scan(workspace, fix_at=NOW + 1)
 
@@ -377,7 +379,7 @@ def test_what_is_masked_is_told_before_what_is_new_and_on_its_way(
 
 
 def test_a_changed_item_has_the_time_of_its_change_on_the_server_and_here(
-    workspace: Workspace, archive: Archive, synced: Callable[[], Synced], held: Held
+    workspace: Workspace, archive: Archive, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
     archive.run("UPDATE item SET changed_at = '2999-01-01T00:00:00.000Z'")
@@ -390,7 +392,7 @@ def test_a_changed_item_has_the_time_of_its_change_on_the_server_and_here(
 
 
 def test_links_between_items_of_any_name_are_told(
-    archive: Archive, server: TeamServer, synced: Callable[[], Synced]
+    archive: Archive, server: TeamServer, synced: Callable[[], SyncResult]
 ) -> None:
     link = StoredLink("a/b", "c", "supersedes", "2026-01-01T00:00:00.000Z")
     take(archive, [link])
@@ -400,7 +402,7 @@ def test_links_between_items_of_any_name_are_told(
 
 
 def test_an_output_that_was_shortened_is_there_once_when_its_entry_is_met(
-    workspace: Workspace, archive: Archive, keep: Keep, synced: Callable[[], Synced], held: Held
+    workspace: Workspace, archive: Archive, keep: Keep, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     keep(prompt(1, "run it"))
     whole = "".join(f"line {number}\n" for number in range(400))
@@ -419,7 +421,7 @@ def test_an_output_that_was_shortened_is_there_once_when_its_entry_is_met(
 
 
 def test_a_server_that_is_down_loses_nothing_and_is_visible_without_a_password(
-    keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], Synced]
+    keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], SyncResult]
 ) -> None:
     keep(prompt(1, "hello"))
     for _ in range(2):
@@ -437,11 +439,11 @@ def test_a_server_that_is_down_loses_nothing_and_is_visible_without_a_password(
 
 
 def test_doctor_tells_of_the_server_in_use_and_of_a_former_one_only_what_it_still_has(
-    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], Synced]
+    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult]
 ) -> None:
     keep(prompt(1, "hello"))
     synced()
-    forget(workspace, NOW, Wanted(ref="S1"))
+    forget(workspace, NOW, ForgetRequest(ref="S1"))
     with pytest.raises(StorageError):
         sync(workspace, Down(**server.as_dict()), lambda: NOW)
 
@@ -502,7 +504,7 @@ def test_an_archive_whose_triggers_are_of_an_older_version_gets_new_ones(archive
 
 
 def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned(
-    keep: Keep, workspace: Workspace, archive: Archive, synced: Callable[[], Synced], held: Held
+    keep: Keep, workspace: Workspace, archive: Archive, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     keep(prompt(1, "sent"))
     synced()
@@ -516,12 +518,12 @@ def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned
 
 
 def test_a_server_that_lost_what_it_confirmed_is_sent_everything_again(
-    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], Synced], held: Held, team: Team
+    keep: Keep, workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult], held: Held, team: Team
 ) -> None:
     keep(*(prompt(number, f"prompt {number}") for number in range(1, 20)))
     synced()
     keep(prompt(20, "late"))
-    forget(workspace, NOW, Wanted(ref="S1"))
+    forget(workspace, NOW, ForgetRequest(ref="S1"))
     superuser = team.superuser()
     backup = superuser.execute("SELECT id, author, kind, version, body FROM unified_state.record").fetchall()
     synced()
@@ -536,7 +538,7 @@ def test_a_server_that_lost_what_it_confirmed_is_sent_everything_again(
 
 
 def test_a_new_archive_of_the_same_member_shares_the_place_and_takes_nothing_away(
-    keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], Synced], held: Held
+    keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], SyncResult], held: Held
 ) -> None:
     """As after an archive was lost, or on a new laptop that took the history in."""
     keep(prompt(1, "hello"), answer(2, "hi"))
@@ -545,12 +547,12 @@ def test_a_new_archive_of_the_same_member_shares_the_place_and_takes_nothing_awa
     with server.open() as store:
         again = list(store.own_records())
         assert take(archive, again) == 0
-        assert store.append([Sent(one, "S1") for one in again], "another", 1) == 0
+        assert store.append([OutgoingRecord(one, "S1") for one in again], "another", 1) == 0
     assert held().told == before
 
 
 def test_vectors_reach_a_server_that_takes_some_each_once(
-    keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], Synced]
+    keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], SyncResult]
 ) -> None:
     np = pytest.importorskip("numpy")
     from unified_state.archive.vector_table import add_vectors, model_number
@@ -564,7 +566,7 @@ def test_vectors_reach_a_server_that_takes_some_each_once(
     with server.open() as store:
         (nearest, *_) = store.vectors.nearest(f"{MINILM_NAME} 1", np.eye(384)[2].tolist(), 3)
         assert [one.ref for one in store.fetch([nearest[:2]])] == ["S2"]
-        forget(workspace, NOW, Wanted(ref="S2"))
+        forget(workspace, NOW, ForgetRequest(ref="S2"))
         synced()
         found_now = store.fetch(
             [key[:2] for key in store.vectors.nearest(f"{MINILM_NAME} 1", np.eye(384)[2].tolist(), 9)]

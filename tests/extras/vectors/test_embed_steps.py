@@ -20,7 +20,7 @@ from unified_state.archive.vector_table import (
     vector_counts,
 )
 from unified_state.errors import StorageError
-from unified_state.extras.vectors.embed_steps import Embedded, embed
+from unified_state.extras.vectors.embed_steps import EmbeddingResult, embed
 from unified_state.lib.files import FileLock
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.search_archive import search
@@ -40,12 +40,12 @@ def has_minilm(workspace: Workspace) -> None:
 
 
 @pytest.fixture
-def make_vectors(workspace: Workspace) -> Callable[..., Embedded]:
+def make_vectors(workspace: Workspace) -> Callable[..., EmbeddingResult]:
     return partial(embed, workspace)
 
 
 def test_every_step_with_a_text_gets_a_vector(
-    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]
+    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
 ) -> None:
     keep(prompt(1, "fix it"), answer(2, call("t1", "Bash", command="make")), result(3, "t1", "it fails"))
     done = make_vectors(None, quietly)
@@ -54,7 +54,7 @@ def test_every_step_with_a_text_gets_a_vector(
 
 
 def test_what_is_new_since_the_last_run_gets_one_and_nothing_twice(
-    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]
+    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
 ) -> None:
     keep(prompt(1, "fix it"))
     make_vectors(None, quietly)
@@ -65,7 +65,9 @@ def test_what_is_new_since_the_last_run_gets_one_and_nothing_twice(
     assert make_vectors(None, quietly).added == 0
 
 
-def test_a_limit_takes_the_newest_first(archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]) -> None:
+def test_a_limit_takes_the_newest_first(
+    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
+) -> None:
     keep(*(prompt(number, f"fix the {number}. bug") for number in range(1, 101)))
     totals: list[int] = []
     batches: list[int] = []
@@ -105,7 +107,9 @@ def test_hostile_texts_do_no_harm(archive: Archive, keep: Keep, workspace: Works
     assert search(archive, "parser", 5)[0].ref == "S1"
 
 
-def test_a_batch_is_committed_by_itself(archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]) -> None:
+def test_a_batch_is_committed_by_itself(
+    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
+) -> None:
     keep(*(prompt(number, f"fix the {number}. bug") for number in range(1, 71)))
 
     def stop(_count: int) -> None:
@@ -117,7 +121,9 @@ def test_a_batch_is_committed_by_itself(archive: Archive, keep: Keep, make_vecto
     assert make_vectors(None, quietly).added == 6
 
 
-def test_of_two_runs_one_is_refused(keep: Keep, workspace: Workspace, make_vectors: Callable[..., Embedded]) -> None:
+def test_of_two_runs_one_is_refused(
+    keep: Keep, workspace: Workspace, make_vectors: Callable[..., EmbeddingResult]
+) -> None:
     keep(prompt(1, "fix it"))
     held = FileLock(str(Path(workspace.place.folder) / "embed.lock"), 0)
     with held, pytest.raises(StorageError, match="another process is making vectors for this repository; "):
@@ -130,7 +136,7 @@ def old_vector(archive: Archive) -> None:
 
 
 def test_vectors_of_another_version_stay_until_all_steps_have_new_ones(
-    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]
+    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
 ) -> None:
     keep(prompt(1, "fix it"), prompt(2, "and test it"))
     old_vector(archive)
@@ -142,7 +148,7 @@ def test_vectors_of_another_version_stay_until_all_steps_have_new_ones(
 
 @pytest.mark.parametrize("change", ["forgotten", "masked"])
 def test_a_text_that_goes_while_the_vectors_are_made_leaves_none(
-    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded], change: str
+    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult], change: str
 ) -> None:
     keep(*(prompt(number, f"the {number}. secret word is xyzzy") for number in range(1, 71)))
 
@@ -159,7 +165,7 @@ def test_a_text_that_goes_while_the_vectors_are_made_leaves_none(
 
 
 def test_forgetting_takes_the_vectors_along(
-    archive: Archive, keep: Keep, make_vectors: Callable[..., Embedded]
+    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
 ) -> None:
     keep(prompt(1, "the secret word is xyzzy"), prompt(2, "fix it"))
     make_vectors(None, quietly)

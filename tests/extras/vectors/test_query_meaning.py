@@ -20,7 +20,7 @@ from unified_state.lib.text import pack
 from unified_state.model.step import PROMPT, Hit, Step
 from unified_state.project.place import locate
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import Wanted, find, find_everywhere
+from unified_state.search.find import SearchRequest, find, find_everywhere
 from unified_state.search.search_archive import search
 from unified_state.setting_table import MINILM
 from unified_state.settings import Settings
@@ -110,10 +110,10 @@ def test_any_text_is_a_query(told: Archive, query: str) -> None:
 
 
 def test_the_setting_turns_it_on(told: Archive, workspace: Workspace, reports: list[str]) -> None:
-    assert find(workspace, Wanted(ASKED), NOW)[0].ref == "S1"
-    assert find_everywhere(workspace, Wanted(ASKED), NOW)[0].hit.ref == "S1"
+    assert find(workspace, SearchRequest(ASKED), NOW)[0].ref == "S1"
+    assert find_everywhere(workspace, SearchRequest(ASKED), NOW)[0].hit.ref == "S1"
     workspace.settings.search_vectors = "off"
-    assert find(workspace, Wanted(ASKED), NOW) == []
+    assert find(workspace, SearchRequest(ASKED), NOW) == []
     assert reports == []
 
 
@@ -122,14 +122,14 @@ def test_where_no_step_has_a_vector_it_is_said(
 ) -> None:
     keep(prompt(1, "fix the parser"))
     workspace.settings.search_vectors = MINILM
-    assert [hit.ref for hit in find(workspace, Wanted("parser"), NOW)] == ["S1"]
+    assert [hit.ref for hit in find(workspace, SearchRequest("parser"), NOW)] == ["S1"]
     assert reports == ["searched by words alone: no step has a vector yet; `unified-state embed` makes them"]
 
 
 def test_of_one_repository_all_repositories_have_the_same_hits_and_scores(told: Archive, workspace: Workspace) -> None:
     for query in (ASKED, "the login page", "a railway journey at midday"):
-        everywhere = [one.hit for one in find_everywhere(workspace, Wanted(query), NOW)]
-        here = find(workspace, Wanted(query), NOW)  # the last: it notes what was found
+        everywhere = [one.hit for one in find_everywhere(workspace, SearchRequest(query), NOW)]
+        here = find(workspace, SearchRequest(query), NOW)  # the last: it notes what was found
         assert [(hit.ref, hit.score) for hit in everywhere] == [(hit.ref, hit.score) for hit in here]
 
 
@@ -143,7 +143,7 @@ def test_the_nearest_in_meaning_of_all_repositories_is_the_best(
         text = "users cannot log in to their account any more"
         writer.add(Step("aaaaaaaa-0000-4000-8000-000000000000", 0, PROMPT, NOW, text, starts_turn=True), pack(text))
     make_vectors(Workspace(place, settings, report=lambda _line: None))
-    best, second = find_everywhere(workspace, Wanted("people are unable to sign in"), NOW)[:2]
+    best, second = find_everywhere(workspace, SearchRequest("people are unable to sign in"), NOW)[:2]
     assert (best.archive, second.archive) == (place.archive_path, told.path)
     assert best.hit.score > second.hit.score
     assert second.hit.ref == "S1"

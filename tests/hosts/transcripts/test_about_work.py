@@ -7,7 +7,7 @@ import pytest
 from unified_state.constraints.rules.denial_text import denial
 from unified_state.hosts.transcripts.rules.about_work import did_not_reach_a_tool, is_about_work, is_own_call
 from unified_state.hosts.transcripts.rules.call_effects import call_of
-from unified_state.model.constraint import Breach, Enforced
+from unified_state.model.constraint import Breach, EnforcedRow
 from unified_state.model.step import PROMPT, TOOL_RESULT, Step
 
 
@@ -15,7 +15,7 @@ def _step(kind: str, text: str) -> Step:
     return Step(uuid="u", block=0, kind=kind, at=0, text=text)
 
 
-RULE = Enforced(
+RULE = EnforcedRow(
     ref="C1", text="Never push", source="me", origin="user_said", at="2026-11-23", mode="deny", meant="deny"
 )  # fmt: skip
 

@@ -21,8 +21,8 @@ from unified_state.model.step import (
     TOOL_RESULT,
     Boundary,
     Delivery,
+    RewindMark,
     Step,
-    WentBack,
 )
 from unified_state.model.step import Summary as SummaryFound
 
@@ -178,4 +178,4 @@ _JSON = any_json("text type name id response result functionResponse output", "t
 )
 def test_no_line_makes_reading_fail(kind: str, fields: dict[str, Any], outer: str) -> None:
     given_line = {"type": outer, "timestamp": None, "payload": {**fields, "type": kind}, "metadata": 1}
-    assert all(found.uuid for found in read_line(given_line) if not isinstance(found, WentBack))
+    assert all(found.uuid for found in read_line(given_line) if not isinstance(found, RewindMark))

@@ -23,7 +23,7 @@ from unified_state.state_file.writer.correct_state import lift_constraint
 from unified_state.state_file.writer.record_state import add_item, refresh_state
 from unified_state.state_file.writer.save_state import refresh
 from unified_state.upkeep.around_use import SETTLE
-from unified_state.upkeep.forget.forget_refs import Wanted, forget
+from unified_state.upkeep.forget.forget_refs import ForgetRequest, forget
 
 RULE = {"constraint": "Never push", "source": "the user", "blocking": False}
 CHOICE = {"decision": "Use Go", "rationale": "r", "reversible": True}
@@ -100,7 +100,7 @@ def test_what_was_taken_in_and_forgotten_does_not_come_back_with_a_file_that_sta
     for _ in range(2):  # as where a process is killed before it removes the file
         path.write_bytes(content)
         assert [item.alias for item in workspace.use(list_items)] == ["D1", "D2"]
-    forget(workspace, current_time(), Wanted(ref="D2"))
+    forget(workspace, current_time(), ForgetRequest(ref="D2"))
     path.write_bytes(content)
     assert [item.alias for item in workspace.use(list_items)] == ["D1"]
 

@@ -15,7 +15,7 @@ from unified_state.lib.query import STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import is_cjk
 from unified_state.model.item import EVIDENCE, MAIN_FIELDS, LedgerItem
-from unified_state.model.known import KEPT, MISSING, Judged, Survival
+from unified_state.model.known import KEPT, MISSING, ItemVerdict, Survival
 
 _LONGEST, _MOST_PARAGRAPHS = 600, 2_000  # characters of an item, paragraphs of a summary
 _SHORTEST_WORD, _COMPARED = 4, 6  # letters of a rare word; those of it that are compared, because of endings
@@ -56,13 +56,13 @@ def judge(items: Iterable[LedgerItem], summary: str) -> Survival:
     """Return for each item whether the summary contains it, and the position of that paragraph."""
     paragraphs = list(islice(_paragraphs(summary), _MOST_PARAGRAPHS))
 
-    def judged(item: LedgerItem) -> Judged:
+    def judged(item: LedgerItem) -> ItemVerdict:
         terms, word = terms_of(f"{claim_of(item)} {item.body.get('rationale') or ''}"[:_LONGEST]), item.alias.lower()
         found = (
             one for one in paragraphs if (word in one.numbered and _has_ref(one.text, item.alias)) or one.has(terms)
         )
         place = next(found, None)
-        return Judged(item.alias, KEPT, place.begin, place.end) if place else Judged(item.alias, MISSING)
+        return ItemVerdict(item.alias, KEPT, place.begin, place.end) if place else ItemVerdict(item.alias, MISSING)
 
     return Survival(tuple(map(judged, items)))
 

@@ -32,16 +32,16 @@ _BLOCK = re.compile(r"^\s*?(`{3,}|~{3,})[ \t]*(.*?)\s*$(.*?)(?:^\s*?(\1[`~]*)\s*
 _LETTERS = "".join(ALIAS_LETTERS.values())
 
 
-class Reported(Record):
+class BlockLine(Record):
     """One line of the block: the kind of the new item and its text."""
 
     kind: str
     text: str
 
 
-def read_block(summary: str) -> tuple[Reported, ...]:
+def read_block(summary: str) -> tuple[BlockLine, ...]:
     """Return the items that the block of a summary reports, none without a block."""
-    reported: dict[tuple[str, str], Reported] = {}
+    reported: dict[tuple[str, str], BlockLine] = {}
     for line in _last_block(summary):
         found = _reported(line)
         if found is not None:
@@ -79,13 +79,13 @@ def _kind_and_text(line: str) -> tuple[str, str] | None:
     return (kind, text.strip(" \t*_")) if kind else None
 
 
-def _reported(line: str) -> Reported | None:
+def _reported(line: str) -> BlockLine | None:
     found = _kind_and_text(line)
     if found is None:
         return None
     kind, text = found[0], one_line(found[1])
     says_something = any(character.isalpha() for character in text) and text.casefold() not in {"none", "n/a"}
-    return Reported(kind, text) if says_something and len(text) <= LONGEST_LINE and not _is_placeholder(text) else None
+    return BlockLine(kind, text) if says_something and len(text) <= LONGEST_LINE and not _is_placeholder(text) else None
 
 
 def _is_placeholder(text: str) -> bool:

@@ -28,7 +28,7 @@ _ONLY_SHOWS = {"--check", "--dry-run", "--numstat", "--stat", "--summary"}
 _PATCHED = ("+++ ", "*** Add File: ", "*** Delete File: ", "*** Update File: ")  # lines of a patch that name a file
 
 
-class Touched(Record):
+class ChangedPath(Record):
     """A changed path as written, the folder it is relative to, and whether everything in it is changed too."""
 
     path: str
@@ -36,10 +36,10 @@ class Touched(Record):
     is_whole: bool = False
 
 
-def changed_files(command: SimpleCommand) -> Iterator[Touched]:
+def changed_files(command: SimpleCommand) -> Iterator[ChangedPath]:
     """Yield the files that a command changes."""
     for target in command.targets:
-        yield Touched(target, command.folder)
+        yield ChangedPath(target, command.folder)
     if not command.words:
         return
     words = command.all_words
@@ -47,16 +47,16 @@ def changed_files(command: SimpleCommand) -> Iterator[Touched]:
     program, folder = invocation.program, _folder(command, invocation)
     if program == "find" and "-delete" in words:
         found = found_files(words)
-        yield from (Touched(path, folder, is_whole=found.is_whole) for path in found.paths)
+        yield from (ChangedPath(path, folder, is_whole=found.is_whole) for path in found.paths)
         return
     for path in _changed(invocation, words, command.stdin or ""):
-        yield Touched(path, folder, is_whole=command.is_whole or program in _WHOLE_FOLDERS)
+        yield ChangedPath(path, folder, is_whole=command.is_whole or program in _WHOLE_FOLDERS)
 
 
-def named_files(command: SimpleCommand) -> Iterator[Touched]:
+def named_files(command: SimpleCommand) -> Iterator[ChangedPath]:
     """Yield all words and redirections of a command, any of which may name a file."""
     for path in (*command.targets, *command.all_words[1:]):
-        yield Touched(path, _folder(command, None))
+        yield ChangedPath(path, _folder(command, None))
 
 
 def _changed(invocation: Invocation, words: list[str], stdin: str) -> Sequence[str]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from unified_state.constraints.rules.globs import glob_matches, has_wildcard, lies_within, path_matches
 from unified_state.lib.record import Record
-from unified_state.model.constraint import ASK, MODES, TELL, Breach, Enforced
+from unified_state.model.constraint import ASK, MODES, TELL, Breach, EnforcedRow
 
 if TYPE_CHECKING:
-    from unified_state.constraints.rules.changed_files import Touched
+    from unified_state.constraints.rules.changed_files import ChangedPath
     from unified_state.constraints.rules.invocations import Invocation
     from unified_state.lib.shell.shell_line import SimpleCommand
 
@@ -81,18 +81,18 @@ class Judge:
         self._roots = roots
         self._commands: list[SimpleCommand] | None = None
 
-    def breaches(self, constraints: Iterable[Enforced]) -> list[Breach]:
+    def breaches(self, constraints: Iterable[EnforcedRow]) -> list[Breach]:
         """Return the constraints that the call breaches, the strictest first."""
         found = [breach for constraint in constraints if (breach := self._breach(constraint)) is not None]
         return sorted(found, key=lambda breach: -MODES.index(breach.mode))
 
-    def about(self, told: Iterable[Enforced]) -> list[Enforced]:
+    def about(self, told: Iterable[EnforcedRow]) -> list[EnforcedRow]:
         """Return the rows of mode `tell` that are about the call."""
         text = "\n".join((self._line or "", *self._paths))
         likely = [row for row in told if row.digest or any(path.rpartition("/")[2] in text for path in row.paths)]
         return [row for row in likely if (self._repeats(row) if row.digest else self._breach(row) is not None)]
 
-    def _repeats(self, row: Enforced) -> bool:
+    def _repeats(self, row: EnforcedRow) -> bool:
         """Return whether the call runs the command again that failed."""
         if self._line is None or self._tool not in row.tools or row.root not in self._roots:
             return False
@@ -101,7 +101,7 @@ class Judge:
 
         return text_hash(command_key(self._line)) == row.digest
 
-    def _breach(self, constraint: Enforced) -> Breach | None:
+    def _breach(self, constraint: EnforcedRow) -> Breach | None:
         tool = next((pattern for pattern in constraint.tools if glob_matches(pattern, self._tool)), None)
         if constraint.tools and tool is None:
             return None
@@ -119,7 +119,7 @@ class Judge:
         is_other = not self._words.isdisjoint(_CHANGING) and self._words.isdisjoint(_READING)
         return self._tool in _CHANGING_TOOLS or is_other
 
-    def _breach_by_line(self, constraint: Enforced, line: str) -> Breach | None:
+    def _breach_by_line(self, constraint: EnforcedRow, line: str) -> Breach | None:
         if constraint.commands and not _names_a_program(constraint.commands, line):
             return None
         from unified_state.lib.shell.shell_line import UnreadableError  # most calls need only the cheap check
@@ -132,7 +132,7 @@ class Judge:
             return Breach(constraint, min(constraint.mode, ASK, key=MODES.index), "")
         return None if matched is None else Breach(constraint, constraint.mode, matched)
 
-    def _matched(self, constraint: Enforced) -> str | None:
+    def _matched(self, constraint: EnforcedRow) -> str | None:
         """Return the part of the line that the constraint matches."""
         from unified_state.constraints.rules.changed_files import changed_files, named_files
         from unified_state.lib.shell.shell_line import UnreadableError
@@ -165,7 +165,7 @@ class Judge:
             raise UnreadableError
         return self._commands
 
-    def _is_touched(self, patterns: Sequence[str], file: Touched) -> bool:
+    def _is_touched(self, patterns: Sequence[str], file: ChangedPath) -> bool:
         if self._is_meant(patterns, file.path, file.folder):
             return True
         forms = self._locate(file.path, file.folder) if file.is_whole and "/" in "".join(patterns) else None

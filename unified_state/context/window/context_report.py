@@ -10,11 +10,11 @@ from unified_state.archive.sessions import newest_with_transcript, session_id_of
 from unified_state.context.window.context_table import done_compactions, transcript_of
 from unified_state.context.window.read_context import newest_reading, watched_now
 from unified_state.lib.record import Record
-from unified_state.model.context_usage import Reading, Watched
+from unified_state.model.context_usage import Reading, UsageRecord
 from unified_state.project.workspace.workspace import Workspace
 
 
-class Cut(Record):
+class CompactionPoint(Record):
     """A compaction: its time, the size of the conversation before it, and its trigger."""
 
     ref: str
@@ -28,8 +28,8 @@ class ContextReport(Record):
 
     session_id: str
     reading: Reading | None
-    watched: Watched | None
-    compactions: list[Cut]
+    watched: UsageRecord | None
+    compactions: list[CompactionPoint]
     lean: Savings
 
 
@@ -44,7 +44,10 @@ def report_context(workspace: Workspace, environ: Mapping[str, str], now: int) -
         path = transcript_of(archive, session)
         reading = newest_reading(archive, session, workspace.place.folder, session_id, path)
         watched = None if reading is None else watched_now(archive, session, reading, workspace.settings, environ)
-        cuts = [Cut(f"K{number}", at, tokens, why) for number, at, tokens, why in done_compactions(archive, session)]
+        cuts = [
+            CompactionPoint(f"K{number}", at, tokens, why)
+            for number, at, tokens, why in done_compactions(archive, session)
+        ]
         return ContextReport(session_id, reading, watched, cuts, read_savings(archive, session))
 
     return workspace.use(action)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import newest_with_transcript, session_id_of
 from unified_state.hosts.gate.generation import end_generation
-from unified_state.model.context_usage import Limit, Watched
+from unified_state.model.context_usage import Limit, UsageRecord
 
 _MOST_SEEN = 5  # recent compactions that show the client's limit, which may have changed since
 
 
-def keep_watched(archive: Archive, session: int, watched: Watched, line: str | None) -> None:
+def keep_watched(archive: Archive, session: int, watched: UsageRecord, line: str | None) -> None:
     """Save the phase of a session. An earlier line for the prompt stays until it is replaced or the cycle ends.
 
     Call it in a transaction.
@@ -34,16 +34,16 @@ def keep_watched(archive: Archive, session: int, watched: Watched, line: str | N
     )
 
 
-def watched_context(archive: Archive, session: int) -> Watched | None:
+def watched_context(archive: Archive, session: int) -> UsageRecord | None:
     """Return the last saved phase of a session."""
     row = archive.row(
         "SELECT tokens, window, compacts_at, known_from, phase, reached, cycle FROM context WHERE session = ?",
         session,
     )
-    return None if row is None else Watched(row[0], row[1], Limit(row[2], row[3]), *row[4:])
+    return None if row is None else UsageRecord(row[0], row[1], Limit(row[2], row[3]), *row[4:])
 
 
-def last_context(archive: Archive, now: int) -> tuple[str, Watched] | None:
+def last_context(archive: Archive, now: int) -> tuple[str, UsageRecord] | None:
     """Return the session that was last active and its context, or None if none was read since it was compacted."""
     session = newest_with_transcript(archive, now)
     session_id = session_id_of(archive, session)

@@ -17,7 +17,7 @@ from unified_state.hosts.transcripts.transcript_lines import parse_entries, time
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
-from unified_state.model.context_usage import OK, Limit, Reading, Watched
+from unified_state.model.context_usage import OK, Limit, Reading, UsageRecord
 from unified_state.settings import Settings
 
 USAGE_FOLDER = "usage"  # beside the archive: the client's last figures of each session
@@ -40,24 +40,24 @@ def newest_reading(
 
 def watched_now(
     archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
-) -> Watched:
+) -> UsageRecord:
     """Return the limit and the phase that follow from the newest reading of a session."""
     before, limit = watched_before(archive, session, reading, environ)
     phase = phase_of(
         reading.tokens * 100 / limit.tokens, before.phase, (settings.context_warning, settings.context_optimise)
     )
     reached = phase if is_higher(phase, before.reached) else before.reached
-    return Watched(reading.tokens, reading.window, limit, phase, reached, before.cycle)
+    return UsageRecord(reading.tokens, reading.window, limit, phase, reached, before.cycle)
 
 
 def watched_before(
     archive: Archive, session: int, reading: Reading, environ: Mapping[str, str]
-) -> tuple[Watched, Limit]:
+) -> tuple[UsageRecord, Limit]:
     """Return the last phase of a session since its newest compaction, and the limit of a reading's window."""
     cycle, _ = newest_cut(archive, session)
     before = watched_context(archive, session)
     if before is None or before.cycle != cycle:
-        before = Watched(0, reading.window, Limit(0, ""), OK, OK, cycle)
+        before = UsageRecord(0, reading.window, Limit(0, ""), OK, OK, cycle)
     return before, compaction_limit(reading.window, seen_limits(archive, session, reading.window), environ)
 
 

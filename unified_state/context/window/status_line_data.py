@@ -14,7 +14,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
 from unified_state.context.window.read_context import watched_before
 from unified_state.context.window.rules.context_phase import compaction_limit, phase_of
-from unified_state.context.window.rules.status_text import Glance
+from unified_state.context.window.rules.status_text import StatusFigures
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.text import unpack
@@ -30,9 +30,9 @@ _PATIENCE = 0.02  # seconds to wait for a writer; the next refresh is soon
 
 def glance_at(
     place: Place, settings: Settings, session_id: str, reading: Reading | None, now: int, environ: Mapping[str, str]
-) -> Glance:
+) -> StatusFigures:
     """Return all figures that can be read now."""
-    glance, before = Glance(problem=_problem(place.folder, now)), OK
+    glance, before = StatusFigures(problem=_problem(place.folder, now)), OK
     limit = None if reading is None else compaction_limit(reading.window, [], environ)
     # An archive may be locked or damaged; the hooks find and report damage.
     with suppress(UnifiedStateError):

@@ -11,7 +11,7 @@ from unified_state.archive.steps import KIND_NUMBERS
 from unified_state.capture.rules.failed_calls import is_check
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.extras.blame.edits_of_file import edits_of_file
-from unified_state.extras.blame.git_blame import Blamed, Commit, blame_file, file_at, lines_of_commit
+from unified_state.extras.blame.git_blame import Commit, LineCommits, blame_file, file_at, lines_of_commit
 from unified_state.extras.blame.rules.undo_edits import Claim, claim_lines, split_lines
 from unified_state.hosts.transcripts.rules.call_effects import read_call
 from unified_state.ledger.item_table import selected_items
@@ -187,7 +187,7 @@ def _range(name: str, count: int, lines: tuple[int, int] | None) -> tuple[int, i
 
 
 def _joined(
-    archive: Archive, worktree: str, name: str, lines: list[str], blamed: Blamed, ranges: Sequence[tuple[int, int]]
+    archive: Archive, worktree: str, name: str, lines: list[str], blamed: LineCommits, ranges: Sequence[tuple[int, int]]
 ) -> Blame:
     edits = edits_of_file(archive, worktree, blamed.paths)
     claims = claim_lines(lines, edits, [None if commit is None else commit.committed_at for commit in blamed.commits])

@@ -31,7 +31,7 @@ class Commit(Record):
     subject: str
 
 
-class Blamed(Record):
+class LineCommits(Record):
     """The commit of each line, None where it is not committed; the paths that the file has and had; and why nothing is
     known of commits, or "".
     """
@@ -43,18 +43,20 @@ class Blamed(Record):
 
 def blame_file(
     worktree: str, path: str, count: int, lines: tuple[int, int] | None = None, *, at: str | None = None
-) -> Blamed:
+) -> LineCommits:
     """Return the commits of the `count` lines of a file, or only of a range (first, last) of them: of the file in the
     worktree, or `at` a commit.
     """
-    nothing = Blamed([None] * count, frozenset({path}))
+    nothing = LineCommits([None] * count, frozenset({path}))
     if count == 0:
         return nothing
     reader = _Groups(count)
     limits = [] if lines is None else ["-L", f"{lines[0]},{min(lines[1], count)}"]
     limits += [] if at is None else [at]
     problem = _asked(worktree, (*_QUESTION, *limits, "--", path), reader, converts=True)
-    return nothing.replace(problem=problem) if problem else Blamed(reader.commits, frozenset({path, *reader.names}))
+    return (
+        nothing.replace(problem=problem) if problem else LineCommits(reader.commits, frozenset({path, *reader.names}))
+    )
 
 
 def lines_of_commit(worktree: str, commit: str, most: int) -> dict[str, list[tuple[int, int]]] | str:

@@ -14,7 +14,7 @@ from unified_state.upkeep.history.history_file import FORMAT
 _LONGEST, _LONGEST_BRIEF = 1_000, 60_000  # characters
 
 
-class About(Record):
+class HandoverHeader(Record):
     """When and for whom a hand-over was made, of which session and commit, and the text of a restore."""
 
     at: str
@@ -26,10 +26,10 @@ class About(Record):
     branch: str | None = None
 
 
-def read_about(told: dict[str, Any]) -> About:
+def read_about(told: dict[str, Any]) -> HandoverHeader:
     """Return what the first line of a hand-over says. What is no text is left out, and what is too long is cut."""
     texts = {name: _text(told, name) for name in ("audience", "session", "host", "commit", "branch")}
-    return About(at=_text(told, "at") or "", brief=_text(told, "brief", _LONGEST_BRIEF) or "", **texts)
+    return HandoverHeader(at=_text(told, "at") or "", brief=_text(told, "brief", _LONGEST_BRIEF) or "", **texts)
 
 
 def _text(told: dict[str, Any], name: str, longest: int = _LONGEST) -> str | None:

@@ -14,7 +14,7 @@ from unified_state.archive.sessions import newest_session, session_id_of, sessio
 from unified_state.archive.steps import last_turns, steps_of_turn
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import StorageError
-from unified_state.extras.handover.about import About, is_handover
+from unified_state.extras.handover.about import HandoverHeader, is_handover
 from unified_state.extras.handover.page_for_people import page_for_people
 from unified_state.hosts.transcripts.rules.hosts import title_of_host
 from unified_state.ledger.explain_item import place_of
@@ -40,14 +40,14 @@ _MOST_TURNS, _MOST_CHARACTERS = 200, 60_000  # turns, and characters of the call
 _NOT_TOLD = (THINKING,)
 
 
-class Created(Record):
+class HandoverFile(Record):
     """A hand-over that was written: the number of its records."""
 
     path: str
     records: int
 
 
-def create_handover(workspace: Workspace, path: str, audience: str | None, now: int) -> Created:
+def create_handover(workspace: Workspace, path: str, audience: str | None, now: int) -> HandoverFile:
     """Write a hand-over of this worktree's work, of the session that asks or else of the newest one. Raises
     StorageError, also for an existing file that is no hand-over.
     """
@@ -61,7 +61,7 @@ def create_handover(workspace: Workspace, path: str, audience: str | None, now: 
         return _records(archive, workspace.session_id, now)
 
     session, records = workspace.use(action)
-    about = About(
+    about = HandoverHeader(
         at=to_text(now),
         brief=masker.text(preview_restore(workspace.replace(session_id=session), now).text),
         audience=audience,
@@ -74,9 +74,9 @@ def create_handover(workspace: Workspace, path: str, audience: str | None, now: 
     if audience == HUMAN:
         page = page_for_people(os.path.basename(repository.worktree), about, records)
         _write_page(path, page)
-        return Created(path, len(records))
+        return HandoverFile(path, len(records))
     written = write_history(path, workspace.place.id or "", records, disk_value(about))
-    return Created(path, written)
+    return HandoverFile(path, written)
 
 
 def _check_target(path: str) -> None:

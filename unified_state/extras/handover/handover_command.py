@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from unified_state.extras.handover.create_handover import HUMAN, create_handover
-from unified_state.extras.handover.take_handover import Taken, take_handover
+from unified_state.extras.handover.take_handover import HandoverResult, take_handover
 from unified_state.interfaces.cli.command_context import SESSION, Command, Context, argument
 from unified_state.interfaces.cli.commands.transfer import imported_text
 from unified_state.lib.fence import visible
@@ -33,7 +33,7 @@ def _take_over(context: Context, arguments: Namespace) -> None:
     return context.show(value, f"{visible(text)}\n{taken.fenced_brief}".rstrip(), is_visible=True)
 
 
-def _taken_lines(taken: Taken) -> Iterator[str]:
+def _taken_lines(taken: HandoverResult) -> Iterator[str]:
     yield imported_text(taken.imported)
     about = taken.about
     place = ""

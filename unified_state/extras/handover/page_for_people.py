@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from unified_state.extras.handover.about import About
+from unified_state.extras.handover.about import HandoverHeader
 from unified_state.ledger.rules.item_lines import ORIGINS, harmless
 from unified_state.lib.text import cut, text_hash
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep
@@ -16,7 +16,7 @@ _ITEM, _PROMPT, _ANSWER = 2_000, 1_000, 500  # characters
 _HASH = 12  # digits of a commit's id
 
 
-def page_for_people(project: str, about: About, records: Sequence[HistoryRecord]) -> str:
+def page_for_people(project: str, about: HandoverHeader, records: Sequence[HistoryRecord]) -> str:
     """Return the page. Its last line has the SHA-256 of all lines before it."""
     lines = [
         f"# Hand-over of {_escaped(project)}",
@@ -32,7 +32,7 @@ def page_for_people(project: str, about: About, records: Sequence[HistoryRecord]
     return f"{page}sha256 of all lines above: `{text_hash(page)}`\n"
 
 
-def _commit(about: About) -> str:
+def _commit(about: HandoverHeader) -> str:
     if not about.commit:
         return "no commit"
     return f"commit `{about.commit[:_HASH]}` on {_escaped(about.branch) if about.branch else 'a detached HEAD'}"

@@ -22,7 +22,7 @@ from unified_state.extras.lean.rules.answer_shapes import with_text
 from unified_state.extras.lean.rules.cut_marks import with_handle
 from unified_state.lib.json_text import dump_ascii_json, dump_json
 from unified_state.model.hook_event import HookEvent
-from unified_state.model.step import Shortened
+from unified_state.model.step import ShortForm
 from unified_state.project.workspace.workspace import Workspace
 
 EVENT = "PostToolUse"
@@ -34,7 +34,7 @@ _HOW_TO = (
 
 
 def archive_and_shorten(
-    workspace: Workspace, event: HookEvent, whole: str, short: Shortened, *, level: int, now: int, program: str
+    workspace: Workspace, event: HookEvent, whole: str, short: ShortForm, *, level: int, now: int, program: str
 ) -> str:
     """Archive an output, and return the answer that replaces it by the short form.
 

@@ -16,7 +16,7 @@ from unified_state.interfaces.tool_hook import Run, parse_event
 from unified_state.model.hook_event import HookEvent
 
 if TYPE_CHECKING:
-    from unified_state.model.step import Shortened
+    from unified_state.model.step import ShortForm
 
 _SHELL = "Bash"
 _LOCK_SECONDS = 2.0
@@ -33,7 +33,7 @@ def shorten_output(run: Run, read: Callable[[], bytes], level: int, environ: Map
     return "" if found is None else _answer(run, event, *found, level, environ)
 
 
-def shortened_output(event: HookEvent, level: int) -> tuple[str, Shortened] | None:
+def shortened_output(event: HookEvent, level: int) -> tuple[str, ShortForm] | None:
     """Return the output of a tool call and its short form, or None if it passes unchanged. No file is read."""
     tool, given = event.text("tool_name"), event.extra.get("tool_input")
     if not event.text("tool_use_id") or not event.session_id or not isinstance(given, dict):
@@ -50,7 +50,7 @@ def shortened_output(event: HookEvent, level: int) -> tuple[str, Shortened] | No
     return None if short is None else (text, short)
 
 
-def _answer(run: Run, event: HookEvent, whole: str, short: Shortened, level: int, environ: Mapping[str, str]) -> str:
+def _answer(run: Run, event: HookEvent, whole: str, short: ShortForm, level: int, environ: Mapping[str, str]) -> str:
     from unified_state.extras.lean.archive_output import archive_and_shorten
     from unified_state.project.place import hook_settings, locate
     from unified_state.project.workspace.own_program import own_program

@@ -17,7 +17,7 @@ from unified_state.archive.schema.outbox_triggers import LINK_KEY, make_triggers
 from unified_state.archive.sessions import STAND_IN
 from unified_state.archive.steps import uuid_text
 from unified_state.archive.vector_table import full_name
-from unified_state.extras.team.rows import Sent
+from unified_state.extras.team.rows import OutgoingRecord
 from unified_state.ledger.item_table import items_called
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import Record, disk_value
@@ -72,7 +72,7 @@ ON CONFLICT (server, session) DO UPDATE SET copies = copies + excluded.copies
 class Batch(Record):
     """Records that a server has to store at once. `settle` records that it did."""
 
-    records: list[Sent]
+    records: list[OutgoingRecord]
     settle: Callable[[], None]
 
 
@@ -112,7 +112,7 @@ class Outbox:
 
     def _forgotten(self) -> Batch | None:
         rows = self._noted("is_gone = 1")
-        return self._changed([Sent(self._tombstone(what, key)) for _, what, key in rows], rows)
+        return self._changed([OutgoingRecord(self._tombstone(what, key)) for _, what, key in rows], rows)
 
     def _tombstone(self, what: str, key: str) -> Tombstone:
         """Return the tombstone of a record. A renamed record gets a new tombstone, because its old name is deleted on
@@ -138,9 +138,9 @@ class Outbox:
             *(StoredLink(*row) for key in keys[_LINK] for row in self._archive.rows(links, key)),
             *(found for found in read_compactions(self._archive) if found.boundary_uuid in keys[COMPACTION]),
         ]
-        return self._changed([*self._steps(keys[STEP]), *map(Sent, others)], rows)
+        return self._changed([*self._steps(keys[STEP]), *map(OutgoingRecord, others)], rows)
 
-    def _steps(self, numbers: list[int]) -> list[Sent]:
+    def _steps(self, numbers: list[int]) -> list[OutgoingRecord]:
         return [step for number in numbers for step in _read(self._archive, _STEPS, number - 1, number)]
 
     def _noted(self, condition: str, most: int | None = None) -> list[Any]:
@@ -153,7 +153,7 @@ class Outbox:
         )
         return [row[:3] for row in rows[: _last_that_fits([(place, row[3]) for place, row in enumerate(rows, 1)])]]
 
-    def _changed(self, records: list[Sent], rows: list[Any]) -> Batch | None:
+    def _changed(self, records: list[OutgoingRecord], rows: list[Any]) -> Batch | None:
         """Return the batch of some rows of the outbox. Changes made since have other numbers and stay queued."""
         return self._batch(records, *(("DELETE FROM outbox WHERE id = ?", row[0]) for row in rows)) if rows else None
 
@@ -171,7 +171,7 @@ class Outbox:
             if digest != known.get(session.session_id) and session.session_id != STAND_IN
         ][: self._limit]
         statements = ((_KEEP_DIGEST, self._server, digests[session], session.session_id) for session in changed)
-        return self._batch([*map(Sent, changed)], *statements) if changed else None
+        return self._batch([*map(OutgoingRecord, changed)], *statements) if changed else None
 
     def _late_copies(self) -> Batch | None:
         """Return steps that the server has, and that were later found in another session too.
@@ -221,7 +221,7 @@ class Outbox:
     def _reached(self) -> int:
         return int(self._archive.row("SELECT step FROM outbox_server WHERE id = ?", self._server)[0])
 
-    def _batch(self, records: list[Sent], *statements: Statement) -> Batch:
+    def _batch(self, records: list[OutgoingRecord], *statements: Statement) -> Batch:
         return Batch(records, _settling(self._archive, statements))
 
 
@@ -255,7 +255,7 @@ def _last_that_fits(steps: list[tuple[int, int | None]]) -> int:
     return last
 
 
-def _read(archive: Archive, query: str, *values: int) -> list[Sent]:
+def _read(archive: Archive, query: str, *values: int) -> list[OutgoingRecord]:
     """Read the steps that a query selects, in order, in the sessions that contain them."""
     rows = archive.rows(f"{query} ORDER BY place, number, holder", *values)
     numbers: dict[str | None, list[int]] = {}
@@ -263,7 +263,7 @@ def _read(archive: Archive, query: str, *values: int) -> list[Sent]:
         numbers.setdefault(holder, []).append(number)
     read = {holder: read_steps(archive, chosen, holder) for holder, chosen in numbers.items()}
     return [
-        Sent(read[holder][number], f"S{number}", is_copy=holder is not None)
+        OutgoingRecord(read[holder][number], f"S{number}", is_copy=holder is not None)
         for number, holder, _ in rows
         if number in read[holder]
     ]

@@ -16,7 +16,7 @@ from unified_state.lib.text import text_hash
 from unified_state.model.history_records import STEP, StoredItem, StoredStep
 
 if TYPE_CHECKING:
-    from unified_state.extras.team.postgres.record_store import Found, TeamStore
+    from unified_state.extras.team.postgres.record_store import ServerRow, TeamStore
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ def _open(server: TeamServer, read: Callable[[TeamStore], T]) -> T:
         return read(store)
 
 
-def _called(store: TeamStore, ref: str) -> tuple[Found, StoredStep | StoredItem, dict[str, int]]:
+def _called(store: TeamStore, ref: str) -> tuple[ServerRow, StoredStep | StoredItem, dict[str, int]]:
     named = team_ref(ref)
     if named is None:
         raise _nothing(ref)
@@ -86,7 +86,7 @@ def _nothing(ref: str) -> NotFoundError:
     return NotFoundError(message, _HINT)
 
 
-def _step(step: StoredStep, one: Found) -> dict[str, Any]:
+def _step(step: StoredStep, one: ServerRow) -> dict[str, Any]:
     return export_line(int(str(one.ref)[1:]), step, step.session_id, step.tool)
 
 

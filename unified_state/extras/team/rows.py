@@ -41,7 +41,7 @@ _REF = re.compile("[A-Z][0-9]{1,18}")
 LONGEST_TERM, _MOST_BYTES = 500, 1_000_000  # the server takes 2,046 bytes a term, and a megabyte in all
 
 
-class Sent(Record):
+class OutgoingRecord(Record):
     """A record to send. `ref` is the author's own. A copy is a step in another session than that which had it first."""
 
     record: HistoryRecord
@@ -67,7 +67,7 @@ def id_of(kind: str, name: str) -> UUID:
     return UUID(bytes=sha256(f"{kind}:{name}".encode("utf-8", "surrogatepass")).digest()[:16])
 
 
-def to_rows(batch: list[Sent]) -> list[Row]:
+def to_rows(batch: list[OutgoingRecord]) -> list[Row]:
     """Return the rows of some records, each id once: the newest version."""
     terms = index_terms([_indexed(sent) for sent in batch])
     rows: dict[UUID, Row] = {}
@@ -79,7 +79,7 @@ def to_rows(batch: list[Sent]) -> list[Row]:
     return list(rows.values())
 
 
-def _row(sent: Sent) -> Row:
+def _row(sent: OutgoingRecord) -> Row:
     """Return the row of a record, without its body and its words."""
     match sent.record:
         case Tombstone() as stone:
@@ -112,12 +112,12 @@ def _time(at: int | None) -> int:
     return min(max(at or 0, 0), FOR_GOOD // 4)
 
 
-def _body(sent: Sent) -> str:
+def _body(sent: OutgoingRecord) -> str:
     record = sent.record.replace(text="") if sent.is_copy and isinstance(sent.record, StoredStep) else sent.record
     return dump_ascii_json(to_object(record))
 
 
-def _indexed(sent: Sent) -> str:
+def _indexed(sent: OutgoingRecord) -> str:
     """Return what is searched of a record, as the local index has it."""
     record = sent.record
     if isinstance(record, StoredStep):

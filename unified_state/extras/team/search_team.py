@@ -22,7 +22,7 @@ from unified_state.archive.full_text import (
     index_terms,
     rarest,
 )
-from unified_state.archive.steps import Placed, readable, uuid_key
+from unified_state.archive.steps import StepPosition, readable, uuid_key
 from unified_state.archive.word_forms import Forms, forms_of
 from unified_state.errors import NotFoundError, StorageError
 from unified_state.extras.team.rows import LONGEST_TERM, facets, from_body, id_of, is_ref, item_text
@@ -34,11 +34,11 @@ from unified_state.model.history_records import ITEM, STEP, StoredItem, StoredSt
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import Wanted, filters_of, query_reader
+from unified_state.search.find import SearchRequest, filters_of, query_reader
 from unified_state.search.meaning import Reader
 from unified_state.search.search_archive import (
     APART,
-    Asked,
+    ParsedQuery,
     access_weights,
     hits_of_items,
     item_hits,
@@ -50,7 +50,7 @@ from unified_state.search.search_archive import (
 )
 
 if TYPE_CHECKING:
-    from unified_state.extras.team.postgres.record_store import Found, TeamStore
+    from unified_state.extras.team.postgres.record_store import ServerRow, TeamStore
 
 T = TypeVar("T")
 Key = tuple[str, UUID]
@@ -76,7 +76,7 @@ class TeamHit(Hit):
 class _Theirs(Record):
     """What the server has for a query: steps by numbers of their own, with the key of each, and items."""
 
-    steps: dict[int, Placed]
+    steps: dict[int, StepPosition]
     keys: dict[int, Key]
     proposed: set[int]
     items: list[tuple[str, StoredItem]]
@@ -87,7 +87,7 @@ class _Theirs(Record):
 
 
 def find_in_team(
-    workspace: Workspace, server: TeamServer, wanted: Wanted, now: int, seconds: float = SECONDS
+    workspace: Workspace, server: TeamServer, wanted: SearchRequest, now: int, seconds: float = SECONDS
 ) -> list[Hit]:
     """Return the best hits of this archive and of the server, in one list; those of the server are `TeamHit`s.
 
@@ -112,7 +112,9 @@ def find_in_team(
 class _Search:
     """One search: what is asked of the server, and how the answers are ranked with what is here."""
 
-    def __init__(self, wanted: Wanted, filters: Filters, words: list[str], forms: Forms, reader: Reader | None) -> None:
+    def __init__(
+        self, wanted: SearchRequest, filters: Filters, words: list[str], forms: Forms, reader: Reader | None
+    ) -> None:
         self.wanted, self.filters, self.words, self.forms = wanted, filters, words, forms
         self.meant = reader.vector(wanted.query) if reader is not None else None
         self.reader = reader
@@ -170,11 +172,11 @@ class _Search:
             except NotFoundError:
                 archive = None
         weights = weights_of(having, total)
-        asked = Asked(self.wanted.query, weights, having, self.forms, total, self.wanted.session_id, filters, now)
+        asked = ParsedQuery(self.wanted.query, weights, having, self.forms, total, self.wanted.session_id, filters, now)
         hits = self._items(archive, theirs, asked) + self._steps(archive, theirs, asked, steps, counted)
         return sorted(hits, key=rank)[: self.wanted.limit]
 
-    def _items(self, archive: Archive | None, theirs: _Theirs, asked: Asked) -> list[Hit]:
+    def _items(self, archive: Archive | None, theirs: _Theirs, asked: ParsedQuery) -> list[Hit]:
         known = "SELECT 1 FROM item WHERE uuid = ?"
         others = [
             (author, item.replace(alias=theirs.refs[author, id_of(ITEM, item.uuid)]))
@@ -188,7 +190,7 @@ class _Search:
         return [*hits, *(_team_hit(hit, hit.ref, authors[hit.ref], texts[hit.ref], self.words) for hit in found)]
 
     def _steps(
-        self, archive: Archive | None, theirs: _Theirs, asked: Asked, steps: int, counted: dict[str, int]
+        self, archive: Archive | None, theirs: _Theirs, asked: ParsedQuery, steps: int, counted: dict[str, int]
     ) -> list[Hit]:
         if asked.filters.kind in ALIAS_LETTERS:
             return []
@@ -208,8 +210,8 @@ class _Search:
         return hits
 
     def _own(
-        self, archive: Archive | None, asked: Asked, steps: int, counted: dict[str, int]
-    ) -> tuple[dict[int, Placed], set[int], dict[int, float]]:
+        self, archive: Archive | None, asked: ParsedQuery, steps: int, counted: dict[str, int]
+    ) -> tuple[dict[int, StepPosition], set[int], dict[int, float]]:
         """Return the candidates of this archive with their neighbours, and their cosines."""
         if archive is None:
             return {}, set(), {}
@@ -220,7 +222,7 @@ class _Search:
         placed = with_neighbours(archive, matches)
         return placed, matches, {} if meant is None else meant.cosines(placed)
 
-    def _passes(self, placed: Placed) -> bool:
+    def _passes(self, placed: StepPosition) -> bool:
         """Return whether a step is what was asked for: its author says himself what he sends it as."""
         wanted, step = self.wanted, placed.step
         return (
@@ -245,17 +247,17 @@ def _quoted(term: str) -> str:
     return term.replace("\\", "\\\\").replace("'", "''")
 
 
-def _number(one: Found) -> int:
+def _number(one: ServerRow) -> int:
     return int(str(one.ref)[1:])
 
 
-def _is_step(found: Found) -> bool:
+def _is_step(found: ServerRow) -> bool:
     return found.kind == STEP and is_ref(found.ref) and str(found.ref).startswith("S")
 
 
 def _placed(
-    found: list[Found],
-    beside: list[Found],
+    found: list[ServerRow],
+    beside: list[ServerRow],
     several: dict[str, int],
     cosines: dict[Key, float],
     newest: int,
@@ -281,7 +283,7 @@ def _placed(
         place = (archives.setdefault((one.author, one.archive), len(archives)) + 1) * APART
         number = place + _number(one)
         session = place + sessions.setdefault((one.author, one.archive, record.session_id), len(sessions))
-        theirs.steps[number] = Placed(record, session, record.session_id)
+        theirs.steps[number] = StepPosition(record, session, record.session_id)
         theirs.keys[number] = key
         if key in cosines:
             theirs.cosines[number] = cosines[key]
@@ -290,7 +292,7 @@ def _placed(
     return theirs, skipped
 
 
-def sound(one: Found) -> StoredStep | StoredItem:
+def sound(one: ServerRow) -> StoredStep | StoredItem:
     """Return the record of a row. Raises ValueError if it is not what the row says."""
     record: StoredStep | StoredItem = from_body(one.body, StoredStep if one.kind == STEP else StoredItem)
     name = record.uuid if isinstance(record, StoredItem) else f"{record.uuid}/{record.block}"
@@ -300,13 +302,13 @@ def sound(one: Found) -> StoredStep | StoredItem:
     return record
 
 
-def ref_of(one: Found, several: dict[str, int]) -> str:
+def ref_of(one: ServerRow, several: dict[str, int]) -> str:
     """Return the ref by which everybody names a record."""
     archive = f"@{one.archive[:6]}" if several.get(one.author, 1) > 1 else ""
     return f"{one.author}{archive}:{one.ref}"
 
 
-def _is_known(archive: Archive, placed: Placed) -> bool:
+def _is_known(archive: Archive, placed: StepPosition) -> bool:
     known = "SELECT 1 FROM step WHERE uuid = ? AND block = ? AND kind NOT NULL AND id NOT IN (SELECT step FROM pruned)"
     return archive.row(known, uuid_key(placed.step.uuid), placed.step.block) is not None
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LOCK = "sync.lock"
 
 
-class Synced(Record):
+class SyncResult(Record):
     """The result of a run.
 
     `told` counts the sent records, and `new` those that the server did not have so. `vectors` counts the sent vectors.
@@ -53,7 +53,9 @@ class Limits(Record):
     wait: float = 5.0
 
 
-def sync(workspace: Workspace, server: TeamServer, clock: Callable[[], int], limits: Limits | None = None) -> Synced:
+def sync(
+    workspace: Workspace, server: TeamServer, clock: Callable[[], int], limits: Limits | None = None
+) -> SyncResult:
     """Send the server the records that it lacks. Raises UnifiedStateError and records the cause on failure."""
     limits = limits or Limits()
     agreed = agreed_to(workspace)
@@ -98,7 +100,7 @@ def _run(  # the last two say how
     agreed: Consent,
     clock: Callable[[], int],
     limits: Limits,
-) -> Synced:
+) -> SyncResult:
     began, name = clock(), agreed.name
     outbox = Outbox(archive, name, began)
     _begin_run(archive, name, began)
@@ -112,7 +114,7 @@ def _run(  # the last two say how
         with server.open(begins=True) as store:
             agreed.check(store)
             mark = Mark(archive, name, workspace.place.id or "", store)
-            done = Synced(name, again=mark.begin_anew())
+            done = SyncResult(name, again=mark.begin_anew())
             model = None if workspace.settings.search_vectors == OFF else MINILM_NAME
             sent = chain(_send(store, outbox, mark), _send_vectors(store, archive, model, mark))
             done = _replicate(done, sent, limits)
@@ -124,7 +126,7 @@ def _run(  # the last two say how
     return done
 
 
-def _replicate(done: Synced, sent: Iterable[dict[str, int]], limits: Limits) -> Synced:
+def _replicate(done: SyncResult, sent: Iterable[dict[str, int]], limits: Limits) -> SyncResult:
     """Send batch by batch, up to the limits. Return the result."""
     for counts in sent:
         done = done.replace(**{name: getattr(done, name) + count for name, count in counts.items()})

@@ -29,7 +29,7 @@ Report = Callable[[int], None]
 _BATCH = 64  # most steps lost if a run is killed: some seconds of work
 
 
-class Embedded(Record):
+class EmbeddingResult(Record):
     """The result of a run: vectors added, steps without usable text, total vectors of the model, total steps."""
 
     model: str
@@ -40,7 +40,7 @@ class Embedded(Record):
     steps: int
 
 
-def embed(workspace: Workspace, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
+def embed(workspace: Workspace, limit: int | None, begin: Callable[[int], Report]) -> EmbeddingResult:
     """Make vectors for steps that have none, up to the limit. Return the result.
 
     Raises StorageError if another run is active. `begin` receives the number of steps to do, and returns a function
@@ -52,7 +52,7 @@ def embed(workspace: Workspace, limit: int | None, begin: Callable[[int], Report
         return workspace.use(lambda archive: _embed(archive, model, limit, begin))
 
 
-def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[int], Report]) -> Embedded:
+def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[int], Report]) -> EmbeddingResult:
     number = model_number(archive, model.name, model.version, model.dimensions)
     missing = max(0, count_embeddable(archive) - count_vectors(archive, number))
     report = begin(missing if limit is None else min(limit, missing))
@@ -67,7 +67,7 @@ def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[i
         report(len(batch))
     if left:
         drop_vectors(archive, model.name, but=number)
-    return Embedded(
+    return EmbeddingResult(
         model.name, model.version, added, unreadable, count_vectors(archive, number), count_embeddable(archive)
     )
 

@@ -21,7 +21,7 @@ _BEYOND = 10  # factor on the candidates if filters will remove some
 _FEW = 10_000  # sessions up to this size are compared completely, in a tenth of a second at most
 
 
-class Meant:
+class EncodedQuery:
     """The vector of a query, for comparison with the vectors of one model in one archive."""
 
     def __init__(self, archive: Archive, model: int, vector: Numbers) -> None:
@@ -56,7 +56,7 @@ class Reader:
         """Return whether an archive has vectors of the model."""
         return find_model(archive, self._model.name, self._model.version) is not None
 
-    def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> Meant | None:
+    def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> EncodedQuery | None:
         """Return the meaning of a query, or None if the archive or the query has no vector.
 
         `having` is the number of steps with each word. The query is encoded unchanged, and again without words that
@@ -68,7 +68,7 @@ class Reader:
         common = {word for word, count in having.items() if not tells_something(count, steps)}
         readings = list(dict.fromkeys([query, without(query, common)]))
         vector = self._read(readings)
-        return None if vector is None else Meant(archive, number, vector)
+        return None if vector is None else EncodedQuery(archive, number, vector)
 
     def _read(self, readings: list[str]) -> Numbers | None:
         """Return the vector of some readings. A search of many archives asks for the same ones again."""

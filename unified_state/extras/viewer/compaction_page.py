@@ -8,7 +8,7 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Compaction, Restore, compactions_of, find_compaction, restores_of
-from unified_state.capture.survival_table import Survived, find_survival
+from unified_state.capture.survival_table import SurvivalRow, find_survival
 from unified_state.errors import NotFoundError
 from unified_state.extras.viewer.home_page import page_values
 from unified_state.extras.viewer.open_projects import Project
@@ -137,7 +137,7 @@ def _items(count: int) -> str:
     return f"{count} item{'s' if count != 1 else ''}"
 
 
-def _fates(archive: Archive, survived: Survived | None, cut: Compaction, restores: list[Restore]) -> Iterator[Fate]:
+def _fates(archive: Archive, survived: SurvivalRow | None, cut: Compaction, restores: list[Restore]) -> Iterator[Fate]:
     """Yield a line for each item that was compared with the summary, then for each other one that came back."""
     summary = cut.summary or ""
     judged = survived.survival.items if survived else ()
@@ -181,7 +181,7 @@ def second_text(item: LedgerItem) -> tuple[str, str]:
     return str(item.body.get(name) or ""), label
 
 
-def _pieces(summary: str, survived: Survived | None) -> Iterator[Piece]:
+def _pieces(summary: str, survived: SurvivalRow | None) -> Iterator[Piece]:
     """Yield the summary in pieces, those that tell an item with its ref."""
     spans: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for one in survived.survival.items if survived else ():

@@ -12,7 +12,7 @@ from unified_state.extras.viewer.home_page import page_values
 from unified_state.extras.viewer.open_projects import Project
 from unified_state.extras.viewer.page_writer import write_page
 from unified_state.model.step import Hit
-from unified_state.search.find import Wanted, filters_of, query_reader
+from unified_state.search.find import SearchRequest, filters_of, query_reader
 from unified_state.search.search_archive import search
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _chips(chosen: Mapping[str, str], query: str) -> list[tuple[str, str, str]]:
 
 
 def _hits(archive: Archive, asked: Mapping[str, str], query: str, now: int, reader: Reader | None) -> list[Hit]:
-    wanted = Wanted(
+    wanted = SearchRequest(
         query,
         _LIMIT,
         asked.get("session") or None,

@@ -58,7 +58,7 @@ COMMAND_FILE = "context-compact.md"
 LEAN_OFF = "off"
 
 
-class Installed(Record):
+class InstallResult(Record):
     """Result of an installation or removal.
 
     It has the settings file and whether it changed, the command file if that changed, whether the status line is ours
@@ -113,7 +113,7 @@ class Plan(Record):
     after: str
     command: bytes | None
     skill: Skill
-    done: Installed
+    done: InstallResult
 
     def files(self, place: Target) -> dict[str, str]:
         """Return the content of each file that would change, by its path."""
@@ -135,7 +135,7 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
     return Target(scope, settings, os.path.join(folder, "commands"), os.path.join(folder, "skills"), inside)
 
 
-def install(place: Target, data_dir: str, choices: Choices) -> Installed:
+def install(place: Target, data_dir: str, choices: Choices) -> InstallResult:
     """Add our hooks, the slash command and the skill, and replace those of an earlier version."""
     program = write_launcher()
 
@@ -177,7 +177,7 @@ def plan_install(place: Target, data_dir: str, choices: Choices, program: str) -
     path = os.path.join(place.commands_folder, COMMAND_FILE)
     command = None if os.path.lexists(path) and not _is_our_command(path) else _our_command()
     written = None if command is None else path
-    done = Installed(place.settings_path, text != before, written, shows_status, level, reads)
+    done = InstallResult(place.settings_path, text != before, written, shows_status, level, reads)
     return Plan(before, text, command, _skill(place, data_dir, choices), done)
 
 
@@ -206,7 +206,7 @@ def allows_reading(settings: Any) -> bool:
     return len(present) * 2 > len(READ_ONLY_RULES)
 
 
-def uninstall(place: Target, data_dir: str) -> Installed:
+def uninstall(place: Target, data_dir: str) -> InstallResult:
     """Remove our entries, the slash command and the skill. A settings file that we created and that is otherwise empty
     is deleted.
     """
@@ -223,7 +223,7 @@ def uninstall(place: Target, data_dir: str) -> Installed:
         known.remove(data_dir, place.settings_path)
     command = _uninstall_command(place)
     skill, told = remove_skill(place.skills_folder)
-    return Installed(place.settings_path, changed, command, skill_path=skill, told=told)
+    return InstallResult(place.settings_path, changed, command, skill_path=skill, told=told)
 
 
 def put_tool_hook(path: str, data_dir: str, matcher: str | None) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from unified_state.errors import StorageError, UsageError
 from unified_state.hosts.install.hook_table import command_words
-from unified_state.hosts.install.install_claude_code import Installed, read_settings
+from unified_state.hosts.install.install_claude_code import InstallResult, read_settings
 from unified_state.hosts.install.settings_edit import (
     Settings,
     again_if_changed,
@@ -50,7 +50,7 @@ def host_file(host: Host, scope: str, worktree: str, environ: Mapping[str, str])
     return os.path.join(folder, os.path.basename(name)) if folder else os.path.join(os.path.expanduser("~"), name)
 
 
-def install_host(host: Host, path: str, data_dir: str) -> Installed:
+def install_host(host: Host, path: str, data_dir: str) -> InstallResult:
     """Add our hooks and replace those of an earlier version."""
 
     def put() -> bool:
@@ -66,10 +66,10 @@ def install_host(host: Host, path: str, data_dir: str) -> Installed:
             text = laid_out(settings, known)
         return write_text(path, before, text, data_dir)
 
-    return Installed(path, again_if_changed(put))
+    return InstallResult(path, again_if_changed(put))
 
 
-def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
+def uninstall_host(host: Host, path: str, data_dir: str) -> InstallResult:
     """Remove our entries. A file that we created and that is otherwise empty is deleted."""
 
     def take_out() -> bool:
@@ -90,7 +90,7 @@ def uninstall_host(host: Host, path: str, data_dir: str) -> Installed:
         if not (name.startswith(".") or name in _INNER_FOLDERS) or not remove_if_empty(folder):
             break
         folder = os.path.dirname(folder)
-    return Installed(path, changed)
+    return InstallResult(path, changed)
 
 
 def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple[Host, str]]:

@@ -24,9 +24,9 @@ from unified_state.model.step import (
     Boundary,
     Delivery,
     Found,
+    RewindMark,
     Step,
     Summary,
-    WentBack,
 )
 
 # A tool result may have several parts. The text belongs to the block itself. The other parts (images) are numbered.
@@ -55,7 +55,7 @@ def read_entry(entry: Entry) -> Iterator[Found]:
     nothing.
     """
     if entry.get("type") == "last-prompt" and isinstance(entry.get("leafUuid"), str):
-        return iter((WentBack(after=entry["leafUuid"]),))
+        return iter((RewindMark(after=entry["leafUuid"]),))
     read = _READERS.get(text_in(entry, "type"))
     if read is None or not isinstance(entry.get("uuid"), str):
         return iter(())

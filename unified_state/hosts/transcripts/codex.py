@@ -26,7 +26,7 @@ from unified_state.hosts.transcripts.transcript_lines import (
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.shell.shell_line import program_name
-from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step, WentBack
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, RewindMark, Step
 
 _USER_TEXT = "user.text"  # the message part kind of text that the user wrote
 _CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
@@ -59,7 +59,7 @@ def read_line(line: Entry) -> Iterator[Found]:
     """Yield the steps, boundaries, summaries and deliveries of one line, in order. Other lines yield nothing."""
     payload, kind = object_in(line, "payload"), line.get("type")
     if kind == "event_msg" and text_in(payload, "type") == _BACK and isinstance(payload.get("num_turns"), int):
-        yield WentBack(at=time_of(line), turns=payload["num_turns"])
+        yield RewindMark(at=time_of(line), turns=payload["num_turns"])
     if not payload or kind not in ("compacted", "response_item"):
         return
     # A fork copies a line with its uuid. A tool's call and its result share an id, so the time and the checksum are

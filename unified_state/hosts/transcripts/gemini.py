@@ -22,7 +22,7 @@ from unified_state.hosts.transcripts.transcript_lines import (
 )
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.json_text import dump_json
-from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, Step, WentBack
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, RewindMark, Step
 
 _SUMMARY, _SUMMARY_ENDS = "<state_snapshot>", "</state_snapshot>"
 _ITS_OWN = ("<session_context>", "<state_snapshot>")  # beginnings of texts that the host writes in the user's place
@@ -47,7 +47,7 @@ def read_line(line: Entry) -> Iterator[Found]:
     if "$set" in line:
         yield from _compression(object_in(line, "$set"))
     elif isinstance(line.get(_BACK), str):
-        yield WentBack(first=line[_BACK])
+        yield RewindMark(first=line[_BACK])
     elif isinstance(line.get("id"), str):
         message = Message(line["id"], time_of(line))
         match line.get("type"):

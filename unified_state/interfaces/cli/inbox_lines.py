@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from unified_state.ledger.inbox import Effect, Waiting
+from unified_state.ledger.inbox import Effect, Proposal
 from unified_state.ledger.item_table import PROPOSED, RESOLVED, SUPERSEDED
 from unified_state.ledger.rules.from_file import is_from_file, status_in_file
 from unified_state.ledger.rules.item_lines import harmless, item_line
@@ -18,7 +18,7 @@ from unified_state.lib.times import age_text, to_milliseconds
 _LINE, _VALUE = 400, 160  # characters of an item, and of one of its fields
 
 
-def inbox_value(waiting: Waiting, file: str) -> dict[str, Any]:
+def inbox_value(waiting: Proposal, file: str) -> dict[str, Any]:
     """Return a proposal as JSON. `file` is the path of the state file, which it may come from."""
     item = waiting.item
     return {
@@ -56,7 +56,7 @@ def note_lines(waiting: WaitingNote, now: int, file: str) -> Iterator[str]:
     yield f"    from {file} ({age_text(now, to_milliseconds(waiting.at))})"
 
 
-def inbox_lines(waiting: Waiting, now: int, file: str) -> Iterator[str]:
+def inbox_lines(waiting: Proposal, now: int, file: str) -> Iterator[str]:
     """Yield the lines of a proposal: itself, its source, and what it would change."""
     item = waiting.item
     yield item_line(item, _LINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.pending_messages import Pending, keep_message
+from unified_state.archive.pending_messages import PendingMessage, keep_message
 from unified_state.archive.sessions import (
     Cursor,
     move_cursor,
@@ -70,7 +70,7 @@ class HookCall:
         """Store a message of this session that its transcript may not contain yet."""
         if self.event.session_id:
             masked = self.workspace.masker.typed(text)
-            keep_message(archive, self.event.session_id, Pending(kind, masked, self.now))
+            keep_message(archive, self.event.session_id, PendingMessage(kind, masked, self.now))
 
     def session(self, archive: Archive, predecessor: str | None = None) -> int:
         """Return the number of this session, recorded as alive in this worktree and process. Call it in a

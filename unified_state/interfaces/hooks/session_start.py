@@ -28,7 +28,7 @@ from unified_state.project.workspace.session_project import drop_project
 from unified_state.project.workspace.workspace import has_foreign_file
 
 if TYPE_CHECKING:
-    from unified_state.model.known import Known, Reason
+    from unified_state.model.known import Reason, RestoreInput
 
 _ANSWER_SLACK = 3_000  # tolerance in milliseconds for a late hook
 _HALF_A_SECOND = 500  # in milliseconds; the client counts whole seconds
@@ -68,7 +68,7 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     return text
 
 
-def _gathered_in_time(call: HookCall, archive: Archive, stages: Iterable[Known]) -> Known:
+def _gathered_in_time(call: HookCall, archive: Archive, stages: Iterable[RestoreInput]) -> RestoreInput:
     """Return what was gathered until the time was up. Raises DeadlineError if that is nothing.
 
     The progress handler lets the alarm interrupt a query, which then fails.
@@ -139,7 +139,7 @@ def _tidy(call: HookCall, archive: Archive) -> str | None:
     return health
 
 
-def _composed(call: HookCall, archive: Archive, session: int, known: Known) -> str:
+def _composed(call: HookCall, archive: Archive, session: int, known: RestoreInput) -> str:
     """Return the part, composed now, and set the line for the user."""
     from unified_state.restore.compose_restore import restored_text, with_enforcement
     from unified_state.restore.fenced_text import fence_and_remember

@@ -27,7 +27,7 @@ from unified_state.model.checked_calls import checked
 from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 from unified_state.model.step import KINDS
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import Wanted, find, is_team_ref, recall_and_note, turn_ref
+from unified_state.search.find import SearchRequest, find, is_team_ref, recall_and_note, turn_ref
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.settings import environment
@@ -98,7 +98,7 @@ class ReadingTools:
         Search before you ask the user something that they may have told you.
         """
         end = offset + limit
-        wanted = Wanted(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
+        wanted = SearchRequest(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
         notes: list[str] = []
         workspace = self._project.reading().replace(report=notes.append)
         hits = visible_value([hit.as_dict() for hit in find(workspace, wanted, current_time())])
@@ -154,7 +154,7 @@ class ReadingTools:
         return text_page(found, offset)
 
 
-def _hits_of_team(workspace: Workspace, wanted: Wanted) -> list[Any]:
+def _hits_of_team(workspace: Workspace, wanted: SearchRequest) -> list[Any]:
     """Return the hits of other users. If the server fails, report it in one line."""
     try:
         found = need("FIND_IN_TEAM")(workspace, _server(workspace), wanted, current_time())

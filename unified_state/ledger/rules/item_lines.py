@@ -13,7 +13,7 @@ from unified_state.model.constraint import SCOPE_KINDS
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, ITEM_KINDS, QUESTION, LedgerItem, Validity
 
 if TYPE_CHECKING:
-    from unified_state.model.known import Known
+    from unified_state.model.known import RestoreInput
 
 ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
 _MOST_NAMES, _MOST_REFS = 4, 12
@@ -85,14 +85,14 @@ def validity_text(validity: Validity) -> str:
     return harmless("; ".join(filter(None, parts)))
 
 
-def with_validity(line: str, item: LedgerItem, known: Known) -> str:
+def with_validity(line: str, item: LedgerItem, known: RestoreInput) -> str:
     """Return the line of an item with the problems of its validity."""
     validity = known.validities.get(item.uuid)
     text = validity_text(validity) if validity else ""
     return f"{line} [{text}]" if text else line
 
 
-def ahead_lines(known: Known) -> Iterator[str]:
+def ahead_lines(known: RestoreInput) -> Iterator[str]:
     """Yield the line about items that were recorded at later commits, or before the conversation went back."""
     if known.ahead:
         names = _names(known.ahead, _MOST_REFS)

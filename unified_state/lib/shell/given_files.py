@@ -18,7 +18,7 @@ _MOST = 100  # files of one command
 _LONGEST_PIPE = 10
 
 
-class Given(Record):
+class GivenFiles(Record):
     """Files as a command is given them. `is_whole` where everything below them is meant too."""
 
     paths: tuple[str, ...]
@@ -35,10 +35,10 @@ def printed(command: SimpleCommand) -> str | None:
     return _formatted(words) if name == "printf" else None
 
 
-def given_by_pipe(command: SimpleCommand) -> Given | None:
+def given_by_pipe(command: SimpleCommand) -> GivenFiles | None:
     """Return the files that a command reads on its stdin, a name a line; None where they are not in the line."""
     if command.stdin is not None:
-        return Given(tuple(command.stdin.split()[:_MOST]))
+        return GivenFiles(tuple(command.stdin.split()[:_MOST]))
     feeder = command.feeder
     for _ in range(_LONGEST_PIPE):
         if feeder is None or not feeder.words:
@@ -50,17 +50,17 @@ def given_by_pipe(command: SimpleCommand) -> Given | None:
     return None
 
 
-def _given_by(feeder: SimpleCommand) -> Given | None:
+def _given_by(feeder: SimpleCommand) -> GivenFiles | None:
     name, text = program_name(feeder.words[0]), printed(feeder)
     if name == "find":
         return found_files(feeder.words)
     if text is not None:
-        return Given(tuple(text.split()[:_MOST]))
+        return GivenFiles(tuple(text.split()[:_MOST]))
     listed = _listed(name, feeder.words)
-    return None if listed is None else Given(tuple(listed[:_MOST]), is_whole=name != "ls")
+    return None if listed is None else GivenFiles(tuple(listed[:_MOST]), is_whole=name != "ls")
 
 
-def found_files(words: list[str]) -> Given:
+def found_files(words: list[str]) -> GivenFiles:
     """Return the files that `find` finds."""
     at = 1
     while at < len(words) and words[at] in {"-H", "-L", "-P"}:
@@ -82,7 +82,7 @@ def found_files(words: list[str]) -> Given:
         elif test in _PATH_TESTS and not is_negated:
             paths.append(value.removeprefix("*/"))
     tested = [*paths, *(f"{root.rstrip('/')}/{name}" for root in roots for name in names)]
-    return Given(tuple(tested[:_MOST] or roots[:_MOST]), is_whole=not tested)
+    return GivenFiles(tuple(tested[:_MOST] or roots[:_MOST]), is_whole=not tested)
 
 
 def _listed(name: str, words: list[str]) -> list[str] | None:

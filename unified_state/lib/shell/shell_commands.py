@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unified_state.lib.shell.given_files import Given, found_files, given_by_pipe, printed
+from unified_state.lib.shell.given_files import GivenFiles, found_files, given_by_pipe, printed
 from unified_state.lib.shell.shell_line import DEEPEST, SimpleCommand, UnreadableError, program_name, read_commands
 
 _LONGEST = 20_000  # characters of a command that are parsed
@@ -218,7 +218,7 @@ def _read_from_stdin(command: SimpleCommand) -> Iterator[str]:
         yield script
 
 
-def _give(command: SimpleCommand, given: Given | None, mark: str) -> None:
+def _give(command: SimpleCommand, given: GivenFiles | None, mark: str) -> None:
     """Let a command have files that another one gives it."""
     if given is not None:
         command.given, command.mark, command.is_whole = given.paths, mark, given.is_whole

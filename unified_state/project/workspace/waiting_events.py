@@ -14,7 +14,7 @@ from sqlite3 import DatabaseError
 from typing import Any
 
 from unified_state.archive.archive import Archive, storage_error
-from unified_state.archive.pending_messages import Pending, keep_message, read_pending
+from unified_state.archive.pending_messages import PendingMessage, keep_message, read_pending
 from unified_state.archive.sessions import Cursor, move_cursor, read_cursor, touch_session
 from unified_state.errors import DamagedArchiveError, StorageError, UnifiedStateError, UsageError
 from unified_state.ledger.item_table import items_called
@@ -121,6 +121,6 @@ def _take_message(archive: Archive, event: Event) -> None:
         session = touch_session(archive, session_id, event["at"], worktree=event["worktree"], pid=event["pid"])
         if path and read_cursor(archive, path) is None:
             move_cursor(archive, Cursor(path=path, session=session, agent=None, offset=0, inode=None, turn=None))
-    message = Pending(event["kind"], event["text"], event["at"])
+    message = PendingMessage(event["kind"], event["text"], event["at"])
     if message.text and message not in read_pending(archive, session_id):
         keep_message(archive, session_id, message)

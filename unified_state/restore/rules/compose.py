@@ -11,7 +11,7 @@ from itertools import accumulate
 
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import estimate_tokens, utf16_units
-from unified_state.model.known import Composition, Known, Said
+from unified_state.model.known import Composition, RestoreInput, Statement
 from unified_state.restore.rules.brief_lines import (
     AFTER_COMPACTION,
     brief_sections,
@@ -27,7 +27,7 @@ from unified_state.restore.rules.file_lines import file_lines
 from unified_state.restore.rules.passages import passages
 from unified_state.restore.rules.turn_texts import important_turns, last_steps
 from unified_state.restore.rules.users_words import unquoted_lines
-from unified_state.restore.rules.value import Piece, Told, choose, names_in
+from unified_state.restore.rules.value import NameCounts, Piece, choose, names_in
 from unified_state.restore.rules.work_lines import now_lines, run_pieces
 
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
@@ -50,7 +50,7 @@ LAST_TITLE = "[LAST STEPS] verbatim"
 TURNS_TITLE = "[TURNS] by importance"
 
 
-def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition:
+def compose(known: RestoreInput, tokens: float, units: int = MOST_UNITS) -> Composition:
     """Return the texts of both outputs, within `tokens` together and within `units` each."""
     has_work = known.reason in {*AFTER_COMPACTION, "subagent"}
     page = _Page(tokens, units, is_long=has_work)
@@ -63,7 +63,7 @@ def compose(known: Known, tokens: float, units: int = MOST_UNITS) -> Composition
     return page.outputs()
 
 
-def _add_state(page: _Page, known: Known) -> None:
+def _add_state(page: _Page, known: RestoreInput) -> None:
     """Add what is recorded: whole if all fits, else the most important items, and the refs of the others."""
     if known.reason == "clear":
         for title, lines in sections_after_clear(known):
@@ -83,7 +83,7 @@ def _add_state(page: _Page, known: Known) -> None:
     page.add("", [untold_line(left)] if (left := [ref for ref in refs if ref not in told]) else [])
 
 
-def _add_work(page: _Page, known: Known) -> None:
+def _add_work(page: _Page, known: RestoreInput) -> None:
     """Add the user's words and the work, each section within its share."""
     summary = known.summary or ""
     words = unquoted_lines(known.prompts, summary, min(_WORDS, page.tokens - _TITLES))
@@ -93,7 +93,7 @@ def _add_work(page: _Page, known: Known) -> None:
     room = page.tokens - _TITLES
     steps = last_steps(known.turns, room * _LAST_STEPS)
     files = list(file_lines(known.working_set.files if known.working_set else (), summary, room * _FILES))
-    told = Told("\n".join([summary, *page.lines()]))
+    told = NameCounts("\n".join([summary, *page.lines()]))
     for line in (*steps, *files):
         told.add(line)
     runs, said = run_pieces(known.recent), list(_said(known, "\n".join(steps)))
@@ -116,7 +116,7 @@ def _size(lines: Iterable[str]) -> int:
     return sum(estimate_tokens(f"{line}\n") for line in lines)
 
 
-def _said(known: Known, told: str) -> Iterator[Piece]:
+def _said(known: RestoreInput, told: str) -> Iterator[Piece]:
     """Yield the passages of the agent's texts that are not told and have some names, each with its text."""
     for said in known.recent.texts:
         head = _head(known, said)
@@ -126,7 +126,7 @@ def _said(known: Known, told: str) -> Iterator[Piece]:
                 head = _INDENT
 
 
-def _by_turn(known: Known, chosen: Iterable[Piece]) -> Iterator[str]:
+def _by_turn(known: RestoreInput, chosen: Iterable[Piece]) -> Iterator[str]:
     """Yield the lines of the passages, the newest first, each turn and age named once."""
     before = ""
     for piece in chosen:
@@ -136,11 +136,11 @@ def _by_turn(known: Known, chosen: Iterable[Piece]) -> Iterator[str]:
         before = head
 
 
-def _head(known: Known, said: Said) -> str:
+def _head(known: RestoreInput, said: Statement) -> str:
     return f"  T{said.turn} ({known.age(said.at)}): "
 
 
-def hand_over(known: Known, tokens: float) -> Composition:
+def hand_over(known: RestoreInput, tokens: float) -> Composition:
     """Return the state for a new session, and after it the work of the session that it continues, as one text.
 
     The work has the room that the state leaves, up to a limit. A host prints this text with one hook.

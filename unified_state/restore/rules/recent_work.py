@@ -15,7 +15,7 @@ from unified_state.hosts.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.shell.shell_commands import command_key, pipelines, shows
 from unified_state.lib.text import cut, one_line
-from unified_state.model.known import Recent, Run, Said
+from unified_state.model.known import RecentWork, Run, Statement
 from unified_state.model.step import TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 _END = 6_000  # characters at the end of an output that are looked at
@@ -28,14 +28,14 @@ _MOST_RUNS = 80  # distinct commands
 _NO_WORK = {"cd", "echo", "export", "sleep", "true"}
 
 
-def recent_work(steps: Sequence[tuple[int, Step]], root: str) -> Recent:
+def recent_work(steps: Sequence[tuple[int, Step]], root: str) -> RecentWork:
     """Return what a session did in its steps, which are in order, each with its turn."""
     results = [(step.tool_use_id or "", step) for _, step in steps if step.kind == TOOL_RESULT and step.tool_use_id]
     first, last = dict(reversed(results)), dict(results)  # a call that went on in the background has two
     reader = _Reader(root)
     for turn, step in reversed(steps):
         if step.kind == TEXT:
-            reader.texts.append(Said(turn=turn, at=step.at, text=step.text, age=reader.age))
+            reader.texts.append(Statement(turn=turn, at=step.at, text=step.text, age=reader.age))
         elif step.kind == TOOL_CALL:
             reader.read(step, first.get(step.tool_use_id or ""), last.get(step.tool_use_id or ""))
             reader.age += 1
@@ -47,7 +47,7 @@ class _Reader:
 
     def __init__(self, root: str) -> None:
         self.age = 0
-        self.texts: list[Said] = []
+        self.texts: list[Statement] = []
         self._root = root
         self._runs: dict[str, Run] = {}
         self._edits: dict[str, int] = {}
@@ -57,8 +57,8 @@ class _Reader:
         self._in_flight: list[str] = []
         self._ends: dict[str, Step] = {}  # the last results of commands that went on, by their ids
 
-    def found(self) -> Recent:
-        return Recent(
+    def found(self) -> RecentWork:
+        return RecentWork(
             texts=tuple(self.texts),
             runs=tuple(self._runs.values()),
             edits=tuple(self._edits.items()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import cut, estimate_tokens, one_line
-from unified_state.model.known import Known
+from unified_state.model.known import RestoreInput
 from unified_state.restore.rules.summary_guidance import shows_compact_line
 
 MOST_TOKENS = 150
@@ -13,7 +13,7 @@ _SHORTER = 0.8
 _END_SHARE = 0.4  # of an answer; its end often names the next step
 
 
-def last_session(known: Known) -> tuple[str, list[str]] | None:
+def last_session(known: RestoreInput) -> tuple[str, list[str]] | None:
     """Return the title and the lines: the last prompt, the last answer, the next step.
 
     Return None if no prompt is known.

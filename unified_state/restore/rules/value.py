@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 
 from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
-from unified_state.model.known import Said
+from unified_state.model.known import Statement
 
 _AGING = -0.3
 _TOLD = (1.0, 0.25, 0.0625)  # worth of a name by how often it was told; more often: nothing
@@ -32,10 +32,10 @@ class Piece(Record):
     tokens: int
     age: int
     weight: float = 1.0
-    of: Said | None = None
+    of: Statement | None = None
 
 
-class Told:
+class NameCounts:
     """The names and words that a text told, and how often."""
 
     def __init__(self, text: str = "") -> None:
@@ -58,7 +58,7 @@ class Told:
         return sum(worth * _TOLD[count] for word, worth in terms.items() if (count := counts.get(word, 0)) < len(_TOLD))
 
 
-def choose(pieces: Sequence[Piece], told: Told, tokens: float) -> list[int]:
+def choose(pieces: Sequence[Piece], told: NameCounts, tokens: float) -> list[int]:
     """Return the positions of the chosen pieces in order. Their names and words are added to `told`."""
     terms = [_terms(piece.text) for piece in pieces]
     factors: list[float] = [piece.weight * float(1 + piece.age) ** _AGING / piece.tokens for piece in pieces]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import cut, estimate_tokens, without_digits
-from unified_state.model.known import Known, Recent, Run
+from unified_state.model.known import RecentWork, RestoreInput, Run
 from unified_state.model.session_state import GitState
 from unified_state.restore.rules.value import Piece
 
@@ -20,7 +20,7 @@ _CHECK, _OUTCOME, _COMMAND = 4.0, 3.0, 2.0
 _SHOWN_AGAIN = (["git", "status"], ["git", "diff"], ["git", "log"], ["git", "add"])
 
 
-def now_lines(known: Known) -> Iterator[str]:
+def now_lines(known: RestoreInput) -> Iterator[str]:
     """Yield the lines about what stands now: git, edits without a commit, commands in flight, checks to repeat."""
     recent = known.recent
     if known.git is not None and known.git_is_current:
@@ -49,7 +49,7 @@ def git_lines(git: GitState) -> Iterator[str]:
         yield f"  latest commit: {cut(harmless(git.recent_commits[0]), _FILES_CHARACTERS)}"
 
 
-def _unchecked(recent: Recent) -> Iterator[str]:
+def _unchecked(recent: RecentWork) -> Iterator[str]:
     """Yield the line about the checks that were run before the last edit of code and not since."""
     edits = [(path, age) for path, age in recent.edits if not path.endswith(_NOT_CODE)]
     checks = [run for run in recent.runs if run.checks]
@@ -65,7 +65,7 @@ def _listed(paths: Sequence[str]) -> str:
     return ", ".join(map(harmless, paths[:_MOST_FILES])) + more
 
 
-def run_pieces(recent: Recent) -> list[Piece]:
+def run_pieces(recent: RecentWork) -> list[Piece]:
     """Return the commands with how their last runs ended, the newest first.
 
     Of similar commands the newest is returned, with the number of others. A failure that a later run solved, and what a
@@ -93,7 +93,7 @@ def _bare(command: str) -> list[str]:
     return [word for word in command.split() if not word.startswith(("-", "/", "~"))]
 
 
-def _is_solved(run: Run, recent: Recent) -> bool:
+def _is_solved(run: Run, recent: RecentWork) -> bool:
     """Return whether a later run passed that had all commands of this one, or, after an edit, one of the same name."""
     later = [other for other in recent.runs if not other.failed and other.age < run.age]
     if any(run.parts and run.parts <= other.parts for other in later):

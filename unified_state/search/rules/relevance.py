@@ -49,7 +49,7 @@ _SAID = (PROMPT, TEXT)  # what may begin with the name of its speaker; a tool's 
 _LONGEST_NAME, _LONGEST_COMMAND, _LOOKED_AT = 40, 1_000, 3_000  # characters
 
 
-class Looked(Record):
+class CandidateStep(Record):
     """A candidate step: its session, its neighbours, the counts of the query's words, and its length in words.
 
     `passage` are the counts in the best passage of a step that is longer than `PASSAGE`.
@@ -87,7 +87,9 @@ def inverse_frequency(steps: int, having: int) -> float:
     return max(_LEAST_IDF, log((others + 0.5) / (having + 0.5)))
 
 
-def relevance(looked: Mapping[int, Looked], weights: Mapping[str, float], around: float = 1.0) -> dict[int, float]:
+def relevance(
+    looked: Mapping[int, CandidateStep], weights: Mapping[str, float], around: float = 1.0
+) -> dict[int, float]:
     """Return the score of each step by its words, from 0 to `MOST`.
 
     `weights` are those of the query's words, and `around`, up to 1, is how far neighbours count.
@@ -112,7 +114,7 @@ def relevance(looked: Mapping[int, Looked], weights: Mapping[str, float], around
     return scores
 
 
-def coverage(step: Looked, looked: Mapping[int, Looked], weights: Mapping[str, float]) -> float:
+def coverage(step: CandidateStep, looked: Mapping[int, CandidateStep], weights: Mapping[str, float]) -> float:
     """Return the share of the query's weight that a step and its neighbours have, from 0 to 1."""
     found = set(step.counts).union(*(looked[number].counts for number, _ in step.neighbours if number in looked))
     return sum(weights[word] for word in weights if word in found) / (sum(weights.values()) or 1.0)
@@ -143,7 +145,7 @@ def _bm25(counts: Mapping[str, float], length: float, weights: Mapping[str, floa
     return sum(weights[word] * count * (_SATURATION + 1) / (count + norm) for word, count in counts.items())
 
 
-def _window(step: Looked, looked: Mapping[int, Looked]) -> tuple[dict[str, float], float]:
+def _window(step: CandidateStep, looked: Mapping[int, CandidateStep]) -> tuple[dict[str, float], float]:
     """Return the counts of a step with those beside it, each by its weight, and their length."""
     counts, length = dict(step.best), float(min(step.length, PASSAGE))
     for neighbour, weight in (*step.neighbours, *_earlier(step, looked)):
@@ -156,18 +158,18 @@ def _window(step: Looked, looked: Mapping[int, Looked]) -> tuple[dict[str, float
     return counts, length
 
 
-def _earlier(step: Looked, looked: Mapping[int, Looked]) -> tuple[tuple[int, float], ...]:
+def _earlier(step: CandidateStep, looked: Mapping[int, CandidateStep]) -> tuple[tuple[int, float], ...]:
     before = None if step.before is None else looked.get(step.before)
     return () if before is None or before.before is None else ((before.before, _EARLIER),)
 
 
-def _answered(step: Looked, looked: Mapping[int, Looked]) -> float:
+def _answered(step: CandidateStep, looked: Mapping[int, CandidateStep]) -> float:
     """Return by how much to raise a prompt with a long answer."""
     answer = looked.get(step.after) if step.is_prompt and step.counts and step.after is not None else None
     return 0.0 if answer is None else _ANSWERED * (1 - answer.share)
 
 
-def _sessions(looked: Iterable[Looked], weights: Mapping[str, float]) -> dict[int, float]:
+def _sessions(looked: Iterable[CandidateStep], weights: Mapping[str, float]) -> dict[int, float]:
     """Return the score of each session by the words of all its candidates."""
     counts: dict[int, dict[str, float]] = {}
     for step in looked:
@@ -181,13 +183,13 @@ def _sessions(looked: Iterable[Looked], weights: Mapping[str, float]) -> dict[in
 
 
 def fused(
-    relevances: Mapping[int, float], looked: Mapping[int, Looked], cosines: Mapping[int, float], trust: float
+    relevances: Mapping[int, float], looked: Mapping[int, CandidateStep], cosines: Mapping[int, float], trust: float
 ) -> dict[int, float]:
     """Return the score of each step by its words and its meaning, from 0 to `MOST_FUSED`.
 
     `cosines` has the steps with a vector, and `trust` is the weight of meaning, up to 1. A step without a vector gets a
     nearness equal to its relevance by words. The sum is scaled to the spread of words alone, so that the amounts of
-    `Raising` keep their weight.
+    `Boosts` keep their weight.
     """
     near = nearness(looked, cosines)
     wider = hypot(MOST, trust * MOST_MEANT) / MOST  # the spread of the sum of two independent errors
@@ -197,7 +199,7 @@ def fused(
     }
 
 
-def nearness(looked: Mapping[int, Looked], cosines: Mapping[int, float]) -> dict[int, float]:
+def nearness(looked: Mapping[int, CandidateStep], cosines: Mapping[int, float]) -> dict[int, float]:
     """Return the nearness in meaning of each step with a vector, from 0 to `MOST_MEANT`."""
     steps = _stretched(cosines)
     windows = _stretched({number: _mean_of_window(looked[number], cosines) for number in cosines})
@@ -215,7 +217,7 @@ def nearness(looked: Mapping[int, Looked], cosines: Mapping[int, float]) -> dict
     }
 
 
-def _mean_of_window(step: Looked, cosines: Mapping[int, float]) -> float:
+def _mean_of_window(step: CandidateStep, cosines: Mapping[int, float]) -> float:
     beside = [(number, weight) for number, weight in step.neighbours if number in cosines]
     total = cosines[step.number] + sum(weight * cosines[number] for number, weight in beside)
     return total / (1.0 + sum(weight for _, weight in beside))
@@ -234,7 +236,7 @@ def without(query: str, common: Container[str]) -> str:
     return " ".join(parts) or query
 
 
-class Raising:
+class Boosts:
     """Raise steps that match the time, the speaker or the file in a query, and a little for earlier accesses.
 
     `words` are those of the query. `accessed` is the access level of each step, from 0 to 1.

@@ -15,7 +15,7 @@ SEQUENCE = re.compile(
 )
 
 
-class Shown:
+class VisibleText:
     """A text without its sequences, and a map from its positions to those in the whole text. `blanked` is the text with
     a blank for each character of a sequence.
     """

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from unified_state.secrets.rules.control_sequences import SEQUENCE, Shown
+from unified_state.secrets.rules.control_sequences import SEQUENCE, VisibleText
 from unified_state.secrets.rules.secret_tokens import SHORTEST_RUN, Found, find_formats
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
@@ -99,7 +99,7 @@ def _find_everywhere(data: bytes) -> list[Found]:
     """
     if not SEQUENCE.search(data):
         return _find_all(data)
-    shown = Shown(data)
+    shown = VisibleText(data)
     placed = [(*shown.place(start, end), kind) for start, end, kind in _find_all(shown.text)]
     return [*_find_all(shown.blanked), *placed, *find_formats(data)]
 

@@ -12,7 +12,7 @@ from unified_state.ledger.correct_item import lift
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.record_item import Author, checked
 from unified_state.ledger.rules.short_item import short_form
-from unified_state.ledger.undo_change import Undone, undo
+from unified_state.ledger.undo_change import UndoResult, undo
 from unified_state.model.item import Entry, LedgerItem
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.record_state import record
@@ -44,7 +44,7 @@ def lift_constraint(workspace: Workspace, ref: str) -> Entry:
     return correct(workspace, change)
 
 
-def undo_newest(workspace: Workspace) -> Undone:
+def undo_newest(workspace: Workspace) -> UndoResult:
     """Take back the newest change of the ledger, and return what was taken back."""
     author = workspace.author()
     return record(workspace, lambda archive, now: undo(archive, author, now))

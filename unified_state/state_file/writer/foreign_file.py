@@ -7,7 +7,7 @@ import os
 from unified_state.archive.archive import Archive
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.ledger.decide_proposal import accept, reject
-from unified_state.ledger.inbox import Waiting, read_inbox
+from unified_state.ledger.inbox import Proposal, read_inbox
 from unified_state.ledger.record_item import checked
 from unified_state.ledger.rules.from_file import is_from_file
 from unified_state.ledger.rules.short_item import short_form
@@ -26,7 +26,7 @@ _MOST_AT_START = 1 << 18  # bytes of a file that a session's start reads
 class Inbox(Record):
     """All that waits for the user: items, and notes of a state file."""
 
-    items: list[Waiting]
+    items: list[Proposal]
     notes: list[WaitingNote]
 
     def __len__(self) -> int:

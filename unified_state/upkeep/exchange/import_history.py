@@ -33,7 +33,7 @@ _AT_ONCE = 250  # records: hooks wait for one batch at most
 _WEIGHED = 10_000  # steps of a session
 
 
-class Imported(Record):
+class ImportResult(Record):
     """The result of importing one file: the numbers of records, new records, items that need the user's decision, and
     records left out.
 
@@ -64,7 +64,7 @@ def check(workspace: Workspace, source: Source, project: str | None = None) -> N
 
 def import_file(
     workspace: Workspace, source: Source, now: int, project: str | None = None, *, is_own: bool = False
-) -> Imported:
+) -> ImportResult:
     """Import a source that was checked into this archive.
 
     `project` is this project's name in the program that wrote the files. `is_own` confirms that a history is the user's
@@ -73,7 +73,7 @@ def import_file(
     is_history = source.format == HISTORY
     own = is_own and is_history and may_decide(workspace.origin)
 
-    def action(archive: Archive) -> tuple[Imported, bool]:
+    def action(archive: Archive) -> tuple[ImportResult, bool]:
         judge, tally = Judge(archive, now, is_own=own, sets_apart=is_history and not own), Tally()
         importer = _Importer(archive, workspace.masker, judge)
         records = _records(workspace, source, project, tally)
@@ -81,7 +81,9 @@ def import_file(
             importer.keep(batch)
         if own:
             importer.settle()
-        done = Imported(source.path, source.format, importer.records, importer.added, importer.proposed, importer.left)
+        done = ImportResult(
+            source.path, source.format, importer.records, importer.added, importer.proposed, importer.left
+        )
         return done.replace(
             skipped=tally.skipped, first_skipped=tally.first, elsewhere=tally.elsewhere
         ), importer.has_forgotten

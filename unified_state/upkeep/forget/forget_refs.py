@@ -53,20 +53,20 @@ from unified_state.model.step import TEXT, TOOL_CALL
 from unified_state.project.health import problem_files
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.save_state import refresh_worktrees
-from unified_state.upkeep.forget.found import Found
+from unified_state.upkeep.forget.found import ForgetPlan
 from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
 from unified_state.upkeep.history.archive_changes import append, ensure_session
 from unified_state.upkeep.history.archive_rows import note_masked, read_tombstones
 
 Holds = Callable[[str], bool]
-Confirm = Callable[["Found"], None]
+Confirm = Callable[["ForgetPlan"], None]
 
 
 _QUOTED = 60  # characters of a text that identify an attempt which repeats it
 _READ = 500  # steps read at once: a process that reads for long makes writers wait
 
 
-class Wanted(Record):
+class ForgetRequest(Record):
     """What to forget: everything that contains `text`, or else a session, or else the record of a ref."""
 
     ref: str = ""
@@ -74,12 +74,12 @@ class Wanted(Record):
     text: str | None = None
 
 
-def find_to_forget(workspace: Workspace, wanted: Wanted) -> Found:
+def find_to_forget(workspace: Workspace, wanted: ForgetRequest) -> ForgetPlan:
     """Return what a forget would take. Raises NotFoundError."""
     return workspace.use(lambda archive: _with_captured(archive, _find(archive, wanted), workspace.origin))
 
 
-def forget(workspace: Workspace, now: int, wanted: Wanted, confirm: Confirm | None = None) -> Found:
+def forget(workspace: Workspace, now: int, wanted: ForgetRequest, confirm: Confirm | None = None) -> ForgetPlan:
     """Forget what is wanted, and return it.
 
     `confirm` is called with what it takes, and may raise. It is not asked about rules: the user confirms those at the
@@ -96,14 +96,16 @@ def forget(workspace: Workspace, now: int, wanted: Wanted, confirm: Confirm | No
         refresh_worktrees(workspace)
         if not workspace.use(finish):
             raise
-        return Found()
+        return ForgetPlan()
     if wanted.text is not None:
         _remove_problem_files(workspace, _holds(wanted.text))
     refresh_worktrees(workspace, is_anew=True)
     return done
 
 
-def forget_wanted(archive: Archive, wanted: Wanted, now: int, origin: str, confirm: Confirm | None = None) -> Found:
+def forget_wanted(
+    archive: Archive, wanted: ForgetRequest, now: int, origin: str, confirm: Confirm | None = None
+) -> ForgetPlan:
     """Forget what is wanted, once the user confirmed it. Raises NotFoundError, and what the gate and `confirm` raise.
 
     Nothing was changed then.
@@ -123,7 +125,7 @@ def forget_wanted(archive: Archive, wanted: Wanted, now: int, origin: str, confi
     return found
 
 
-def _find(archive: Archive, wanted: Wanted) -> Found:
+def _find(archive: Archive, wanted: ForgetRequest) -> ForgetPlan:
     """Return what holds a text, or belongs to a session or a ref. Raises NotFoundError."""
     if wanted.text is not None:
         return _find_text(archive, wanted.text)
@@ -133,21 +135,21 @@ def _find(archive: Archive, wanted: Wanted) -> Found:
             message = f"there is no session {wanted.session_id} in the archive"
             raise NotFoundError(message, "`unified-state search` names the sessions it finds")
         summaries = archive.column("SELECT id FROM compaction WHERE session = ?", number)
-        return Found(tuple(step_numbers(archive, number)), summaries=tuple(summaries))
+        return ForgetPlan(tuple(step_numbers(archive, number)), summaries=tuple(summaries))
     kind, number = parse_ref(wanted.ref)
     if kind == ITEM:
-        return Found(items=(find_item(archive, wanted.ref),))
+        return ForgetPlan(items=(find_item(archive, wanted.ref),))
     if kind == COMPACTION and find_compaction(archive, number) is not None:
-        return Found(summaries=(number,))
+        return ForgetPlan(summaries=(number,))
     column = {TURN: "turn", STEP: "id"}.get(kind)
     steps = archive.column(f"SELECT id FROM step WHERE {column} = ? AND kind NOT NULL", number) if column else []
     if not steps:
         message = f"there is nothing to forget at {wanted.ref}"
         raise NotFoundError(message, "`unified-state search` finds refs")
-    return Found(tuple(steps))
+    return ForgetPlan(tuple(steps))
 
 
-def _find_text(archive: Archive, text: str) -> Found:
+def _find_text(archive: Archive, text: str) -> ForgetPlan:
     if not text.strip():
         message = "the text to forget is empty"
         raise UsageError(message, "give a text that stands in what shall go")
@@ -156,7 +158,7 @@ def _find_text(archive: Archive, text: str) -> Found:
     items = [item for item in list_items(archive) if holds(dump_json(item.body)) or holds(item.quote or "")]
     free = [found for found in free_texts(archive) if holds(found.text)]
     summaries = [found.key for found in free if found.is_summary]
-    return Found(tuple(steps), tuple(items), tuple(summaries), tuple(free))
+    return ForgetPlan(tuple(steps), tuple(items), tuple(summaries), tuple(free))
 
 
 def _bodies(archive: Archive) -> Iterator[tuple[int, str | bytes]]:
@@ -197,7 +199,7 @@ def apply_tombstones(archive: Archive, tombstones: Sequence[Tombstone]) -> int:
             of_session = f"SELECT id FROM compaction WHERE session = ? AND started_at <= ? AND {left}"
             summaries += archive.column(of_session, session, told.at)
     if steps or items or summaries:
-        found = Found(tuple(dict.fromkeys(steps)), tuple(items), tuple(dict.fromkeys(summaries)))
+        found = ForgetPlan(tuple(dict.fromkeys(steps)), tuple(items), tuple(dict.fromkeys(summaries)))
         _forget_found(archive, _with_captured(archive, found, None))
     append(archive, tombstones)
     new = {(stone.what, stone.key) for stone in tombstones} - known.keys()
@@ -210,7 +212,7 @@ def _holds(text: str) -> Holds:
     return lambda other: any(form in other.lower() for form in forms)
 
 
-def _forget_found(archive: Archive, found: Found, now: int = 0) -> None:
+def _forget_found(archive: Archive, found: ForgetPlan, now: int = 0) -> None:
     """Forget the given records, with everything derived from them.
 
     What is found by the steps goes first. So a process that is killed leaves only steps, which the next forget finds.
@@ -244,7 +246,7 @@ def _forget_steps(archive: Archive, steps: list[int]) -> None:
     note_unfinished(archive, empty_working_sets(archive, steps))
 
 
-def _with_captured(archive: Archive, found: Found, origin: str | None) -> Found:
+def _with_captured(archive: Archive, found: ForgetPlan, origin: str | None) -> ForgetPlan:
     """Return what was found with the items captured from the turns of its steps, and attempts that repeat their texts.
 
     Without an origin it was forgotten elsewhere. Rules in force that were derived from it then stay, because only the

@@ -9,7 +9,7 @@ from unified_state.model.item import LedgerItem
 _MOST_REFS = 12
 
 
-class Found(Record):
+class ForgetPlan(Record):
     """What a forget takes: numbers of steps and of compactions with a summary, items, and further texts."""
 
     steps: tuple[int, ...] = ()

@@ -45,7 +45,7 @@ class Choice(Record):
     most_bytes: int | None = None
 
 
-class Pruned(Record):
+class PruneResult(Record):
     """The steps of a prune: number, bytes, sessions, times, and the lowest and the highest ref.
 
     `kept` counts equally old steps that stay as evidence. `archive_bytes` is the current size of the archive's file, or
@@ -83,18 +83,18 @@ def by_policy(workspace: Workspace, now: int) -> Choice:
     return Choice(now - settings.retention_spares_days * _DAY, settings.retention_megabytes * _MEGABYTE)
 
 
-def preview(workspace: Workspace, choice: Choice) -> Pruned:
+def preview(workspace: Workspace, choice: Choice) -> PruneResult:
     """Return the result that a prune would have."""
     return workspace.use(lambda archive: choose_steps(archive, choice)[0])
 
 
-def prune(workspace: Workspace, choice: Choice) -> Pruned:
+def prune(workspace: Workspace, choice: Choice) -> PruneResult:
     """Prune. An interrupted prune keeps its progress. Only a choice by size gives the space back to the disk."""
     if not may_decide(workspace.origin):
         message = "only the user prunes"
         raise UsageError(message, "ask them to run this in a terminal of their own; --dry-run shows what would go")
 
-    def action(archive: Archive) -> Pruned:
+    def action(archive: Archive) -> PruneResult:
         chosen, numbers = choose_steps(archive, choice)
         prune_steps(archive, numbers)
         finish(archive)
@@ -105,7 +105,7 @@ def prune(workspace: Workspace, choice: Choice) -> Pruned:
     return workspace.use(action)
 
 
-def choose_steps(archive: Archive, choice: Choice) -> tuple[Pruned, Sequence[int]]:
+def choose_steps(archive: Archive, choice: Choice) -> tuple[PruneResult, Sequence[int]]:
     """Return what a choice takes: the result of its prune, and the numbers of the steps."""
     evidence, left, kept = _evidence(archive), _bytes_to_take(archive, choice), 0
     chosen = []
@@ -118,7 +118,7 @@ def choose_steps(archive: Archive, choice: Choice) -> tuple[Pruned, Sequence[int
     numbers, sizes, sessions, times = zip(*chosen, strict=True) if chosen else ([], [], [], [])
     amount = (len(numbers), sum(sizes), len(set(sessions)))
     first, last = (None if at is None else to_text(at) for at in _ends(times))
-    found = Pruned(*amount, first, last, kept, archive.size(), *_ends(numbers), free_bytes(archive))
+    found = PruneResult(*amount, first, last, kept, archive.size(), *_ends(numbers), free_bytes(archive))
     return found, numbers
 
 

@@ -32,20 +32,20 @@ from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 from unified_state.upkeep.history.archive_rows import note_masked
 
 
-class Scanned(Record):
+class ScanResult(Record):
     """The result of a scan: the number of steps read, and the places with a secret (refs, notes, sessions, files)."""
 
     looked_at: int
     refs: tuple[str, ...]
 
 
-def scan(workspace: Workspace, *, fix_at: int | None) -> Scanned:
+def scan(workspace: Workspace, *, fix_at: int | None) -> ScanResult:
     """Search for secrets in the archive and the files next to it. With `fix_at` (now) they are masked, in the files
     too.
     """
     fix = fix_at is not None
 
-    def action(archive: Archive) -> Scanned:
+    def action(archive: Archive) -> ScanResult:
         refs = []
         for name, mend in _found(archive, workspace.masker, fix_at or 0):
             refs.append(name)
@@ -55,7 +55,7 @@ def scan(workspace: Workspace, *, fix_at: int | None) -> Scanned:
                     mend()
         if fix and finish(archive):
             archive.run("VACUUM")  # of a secret, no byte may stay in an unused part of a page
-        return Scanned(archive.row("SELECT count(*) FROM step WHERE kind NOT NULL")[0], tuple(refs))
+        return ScanResult(archive.row("SELECT count(*) FROM step WHERE kind NOT NULL")[0], tuple(refs))
 
     done = workspace.use(action)
     files = list(_files(workspace, fix=fix))

@@ -72,7 +72,7 @@ _DIM, _RED, _RESET = "\x1b[2m", "\x1b[31m", "\x1b[0m"
 _BETWEEN = " · "
 
 
-class Glance(Record):
+class StatusFigures(Record):
     """The known figures of a status line. `problem` is the last failure of a hook, in a few words."""
 
     tokens: int | None = None
@@ -87,7 +87,7 @@ class Glance(Record):
     problem: str | None = None
 
 
-def status_line(glance: Glance, columns: int, *, colour: bool) -> str:
+def status_line(glance: StatusFigures, columns: int, *, colour: bool) -> str:
     """Return the status line, cut to the terminal's width."""
     shown: list[tuple[str, str]] = []
     for part in _parts(glance):
@@ -97,7 +97,7 @@ def status_line(glance: Glance, columns: int, *, colour: bool) -> str:
     return _BETWEEN.join(f"{start}{text}{_RESET}" if colour and start else text for start, text in shown)
 
 
-def _parts(glance: Glance) -> Iterator[tuple[str, str]]:
+def _parts(glance: StatusFigures) -> Iterator[tuple[str, str]]:
     """Yield the parts, each with its colour."""
     yield _COLOURS.get(glance.phase, ""), _fill(glance)
     if glance.problem:
@@ -116,7 +116,7 @@ def _parts(glance: Glance) -> Iterator[tuple[str, str]]:
         yield _DIM, "hooks ok"
 
 
-def _fill(glance: Glance) -> str:
+def _fill(glance: StatusFigures) -> str:
     if glance.tokens is None or not glance.window:
         return f"{_EMPTY * _CELLS} no answer yet"
     percent = glance.tokens * 100 / glance.window if glance.percent is None else glance.percent
@@ -126,7 +126,7 @@ def _fill(glance: Glance) -> str:
     return f"{''.join(cells)} {percent:.0f}% {short_number(glance.tokens)}/{short_number(glance.window)}"
 
 
-def _left(glance: Glance) -> str:
+def _left(glance: StatusFigures) -> str:
     """Return when the client compacts, in words."""
     if glance.tokens is not None and glance.compacts_at is not None and glance.tokens >= glance.compacts_at:
         return "compacts any moment"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from unified_state.model.step import Shortened
+    from unified_state.model.step import ShortForm
 
 MARK = "[\u2026 "  # beginning of every mark
 _HANDLES = ("; show S", "; recall S")  # part of every handle; the second one is of earlier versions
@@ -37,7 +37,7 @@ def characters_mark(count: int) -> str:
     return f"{MARK}{_counted(count, 'character')}]"
 
 
-def with_handle(short: Shortened, ref: str) -> str:
+def with_handle(short: ShortForm, ref: str) -> str:
     """Return the short form with its header.
 
     The header states how much is shown and how to see the rest.
@@ -48,7 +48,7 @@ def with_handle(short: Shortened, ref: str) -> str:
     return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; show {ref}{ways} --grep REGEX]\n{short.text}"
 
 
-def _worth_a_look(short: Shortened) -> str:
+def _worth_a_look(short: ShortForm) -> str:
     """Return the range of lines at the beginning of the longest cut."""
     ends = [0, *(last for _, last in short.shown)]
     begins = [*(first for first, _ in short.shown), short.lines + 1]

@@ -11,7 +11,7 @@ from unified_state.extras.lean.rules.cut_marks import characters_mark, lines_mar
 from unified_state.extras.lean.rules.output_view import View
 from unified_state.extras.lean.rules.tool_call import Call
 from unified_state.lib.record import Record
-from unified_state.model.step import Shortened
+from unified_state.model.step import ShortForm
 
 _BEFORE, _BEHIND = 2, 4  # units before and after a line of trouble
 _COST_OF_GAP = 25  # in characters, for the mark
@@ -111,7 +111,7 @@ def newest_first(pieces: Sequence[str], order: Sequence[int]) -> list[int]:
 _SMALL_GAP = 30  # in characters; a mark is not shorter
 
 
-def write(kind: str, view: View, shown: set[int], ranking: Ranking) -> Shortened:
+def write(kind: str, view: View, shown: set[int], ranking: Ranking) -> ShortForm:
     """Return the short form that shows these units."""
     writer = _Writer(view, ranking.labels)
     count = len(view.pieces)
@@ -173,12 +173,12 @@ class _Writer:
         if stop > last:
             self._written.append(characters_mark(stop - last))
 
-    def short_form(self, kind: str) -> Shortened:
+    def short_form(self, kind: str) -> ShortForm:
         """Return the short form and its shown lines."""
         text = self._text
         lines = self._line - text.endswith("\n")
         shown = [*self._shown, (self._next_whole, lines)] if self._next_whole <= lines else self._shown
-        return Shortened(kind, "".join(self._written), tuple(shown), tuple(self._parts), lines, len(text))
+        return ShortForm(kind, "".join(self._written), tuple(shown), tuple(self._parts), lines, len(text))
 
     def _note_cut(self, start: int, stop: int, breaks: int) -> None:
         """Record the lines that a cut with this many line ends leaves whole, and the lines that it cuts in part."""

@@ -13,7 +13,19 @@ from unified_state.errors import StorageError
 from unified_state.extras.team.postgres.connect import check_version, failures, open_connection, own_role
 from unified_state.extras.team.postgres.schema import CHANGED, LARGEST_BODY
 from unified_state.extras.team.postgres.server_dsn import Server
-from unified_state.extras.team.rows import ABOUT, COPY, FOR_GOOD, GONE, LINK, MARK, Row, Sent, from_body, id_of, to_rows
+from unified_state.extras.team.rows import (
+    ABOUT,
+    COPY,
+    FOR_GOOD,
+    GONE,
+    LINK,
+    MARK,
+    OutgoingRecord,
+    Row,
+    from_body,
+    id_of,
+    to_rows,
+)
 from unified_state.lib.record import Record
 from unified_state.model.history_records import (
     COMPACTION,
@@ -123,7 +135,7 @@ WHERE project = %(project)s AND model = %(model)s
 """
 
 
-class Found(Record):
+class ServerRow(Record):
     """A row of the server as it was found: whose it is, from which of his archives, and what it is called there."""
 
     author: str
@@ -196,7 +208,7 @@ class TeamStore:
         rows = self.rows(_MARK, of=id_of(MARK, archive))
         return int(rows[0][0]) if rows else 0
 
-    def append(self, batch: list[Sent], archive: str, mark: int) -> int:
+    def append(self, batch: list[OutgoingRecord], archive: str, mark: int) -> int:
         """Store records and the mark of their archive, all or none. Return how many are new or changed."""
         rows = [*to_rows(batch), Row(id_of(MARK, archive), MARK, 0, mark)]
         columns = {name: [getattr(row, name) for row in rows] for name in Row.names}
@@ -241,17 +253,17 @@ class TeamStore:
         given = {"wanted": wanted, "parts": list(parts), "weights": list(parts.values()), "since": since, "many": many}
         return self.rows(_CANDIDATES, **given)
 
-    def fetch(self, keys: Iterable[tuple[str, UUID]]) -> list[Found]:
+    def fetch(self, keys: Iterable[tuple[str, UUID]]) -> list[ServerRow]:
         """Return the records of some keys: of each the author and the id."""
         authors, ids = zip(*keys, strict=True) if (keys := list(keys)) else ((), ())
-        return [Found(*row) for row in self.rows(_FETCH, authors=list(authors), ids=list(ids))]
+        return [ServerRow(*row) for row in self.rows(_FETCH, authors=list(authors), ids=list(ids))]
 
-    def called(self, refs: Iterable[tuple[str, str]], most: int = LARGEST_BODY) -> list[Found]:
+    def called(self, refs: Iterable[tuple[str, str]], most: int = LARGEST_BODY) -> list[ServerRow]:
         """Return the records with some refs, of each the author and his own ref, the newest first, none larger than
         `most`.
         """
         authors, names = zip(*refs, strict=True) if (refs := list(refs)) else ((), ())
-        return [Found(*row) for row in self.rows(_CALLED, authors=list(authors), refs=list(names), most=most)]
+        return [ServerRow(*row) for row in self.rows(_CALLED, authors=list(authors), refs=list(names), most=most)]
 
     def archives_of(self, authors: Iterable[str]) -> dict[str, int]:
         """Return how many archives each of some members sends from."""

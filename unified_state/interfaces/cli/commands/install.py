@@ -21,7 +21,7 @@ from unified_state.hosts.install.install_claude_code import (
     READ_ONLY_RULES,
     SCOPES,
     Choices,
-    Installed,
+    InstallResult,
     Target,
     install,
     plan_install,
@@ -126,7 +126,7 @@ def _switch_reminders(chosen: str | None, context: Context, place: Place, settin
     return is_on
 
 
-def _advice(done: Installed, scope: str, place: Place, settings: Settings) -> list[str]:
+def _advice(done: InstallResult, scope: str, place: Place, settings: Settings) -> list[str]:
     """Return the notes for the user after an installation: risks first, options, then other archives."""
     kind = network_file_system(place.folder)
     lines = {
@@ -223,7 +223,7 @@ def _uninstall(context: Context, arguments: Namespace) -> None:
 
 def _uninstall_from_claude(
     scope: str, context: Context, place: Place, settings: Settings
-) -> tuple[Installed, list[str]]:
+) -> tuple[InstallResult, list[str]]:
     """Remove everything that `install` added. Return the result, and the other changed files."""
     worktree = place.repository.worktree
     done = uninstall(target(scope, worktree, environment()), settings.data_dir)

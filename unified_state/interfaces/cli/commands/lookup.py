@@ -21,7 +21,7 @@ from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import Wanted, find, find_everywhere, is_team_ref, recall_and_note
+from unified_state.search.find import SearchRequest, find, find_everywhere, is_team_ref, recall_and_note
 from unified_state.settings import environment
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
 
 
 def _search(context: Context, arguments: Namespace) -> None:
-    wanted = Wanted(
+    wanted = SearchRequest(
         query=" ".join(arguments.query),
         limit=arguments.limit,
         session_id=arguments.session,
@@ -61,12 +61,12 @@ def _turns_of(context: Context, place: str | None) -> tuple[int, ...] | None:
     return turns
 
 
-def _here(context: Context, wanted: Wanted) -> Found:
+def _here(context: Context, wanted: SearchRequest) -> Found:
     hits = find(context.reading(), wanted, current_time())
     return list(map(_hit_line, hits)), [hit.as_dict() for hit in hits]
 
 
-def _everywhere(context: Context, wanted: Wanted) -> Found:
+def _everywhere(context: Context, wanted: SearchRequest) -> Found:
     found = find_everywhere(context.workspace(create=False), wanted, current_time())
     places = {one.archive: one.worktree or one.archive for one in found}
     lines = [
@@ -77,7 +77,7 @@ def _everywhere(context: Context, wanted: Wanted) -> Found:
     return lines, [{"archive": one.archive, "worktree": one.worktree, **one.hit.as_dict()} for one in found]
 
 
-def _in_team(context: Context, wanted: Wanted) -> Found:
+def _in_team(context: Context, wanted: SearchRequest) -> Found:
     """Return the user's own hits and the team's in one list. If the server fails, print one line to stderr."""
     find_in_team, workspace = need("FIND_IN_TEAM"), context.workspace(create=False)
     try:

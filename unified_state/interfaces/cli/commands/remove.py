@@ -7,9 +7,9 @@ from argparse import Namespace
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.ledger.gate import confirm
 from unified_state.lib.times import current_time
-from unified_state.upkeep.forget.forget_refs import Wanted, find_to_forget, forget
-from unified_state.upkeep.forget.found import Found
-from unified_state.upkeep.forget.prune_steps import Pruned, by_policy, older_than, preview, prune
+from unified_state.upkeep.forget.forget_refs import ForgetRequest, find_to_forget, forget
+from unified_state.upkeep.forget.found import ForgetPlan
+from unified_state.upkeep.forget.prune_steps import PruneResult, by_policy, older_than, preview, prune
 from unified_state.upkeep.forget.scan_secrets import scan
 from unified_state.upkeep.forget.unfinished import finish
 from unified_state.upkeep.forget.vacuum import vacuum
@@ -24,11 +24,11 @@ def _forget(context: Context, arguments: Namespace) -> None:
 
 
 def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
-    def ask(found: Found) -> None:
+    def ask(found: ForgetPlan) -> None:
         confirm(f"forgets {found.text}", _SCRIPTS)
 
     workspace = context.changing()
-    wanted = Wanted(arguments.ref or "", arguments.session, arguments.match)
+    wanted = ForgetRequest(arguments.ref or "", arguments.session, arguments.match)
     if arguments.dry_run:
         found = find_to_forget(workspace, wanted)
         refs = [ref for refs in found.refs.values() for ref in refs]
@@ -65,7 +65,7 @@ def _prune(context: Context, arguments: Namespace) -> None:
     return context.show(done.as_dict(), _text(done))
 
 
-def _text(pruned: Pruned) -> str:
+def _text(pruned: PruneResult) -> str:
     kept = f"; {pruned.kept:,} as old stay, since items need them" if pruned.kept else ""
     if not pruned.steps:
         return f"nothing to prune{kept}"
@@ -76,7 +76,7 @@ def _text(pruned: Pruned) -> str:
     return f"{verb}: {_amount(pruned)}{kept}; {size}"
 
 
-def _amount(pruned: Pruned) -> str:
+def _amount(pruned: PruneResult) -> str:
     days = f"{(pruned.first or '')[:10]} to {(pruned.last or '')[:10]}"
     steps = f"{pruned.steps:,} steps (S{pruned.first_step} to S{pruned.last_step})"
     return f"{steps}, {pruned.bytes / 1e6:,.1f} MB of content, {pruned.sessions:,} sessions, {days}"

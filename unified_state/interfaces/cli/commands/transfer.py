@@ -8,7 +8,7 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.export_steps import export_steps
-from unified_state.capture.ingest import Ingested, find_transcripts, ingest
+from unified_state.capture.ingest import IngestResult, find_transcripts, ingest
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.extension import need
 from unified_state.interfaces.cli.command_context import (
@@ -27,7 +27,7 @@ from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.recall_ref import export_items
 from unified_state.settings import environment
 from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, find_sources
-from unified_state.upkeep.exchange.import_history import Imported, check, import_file
+from unified_state.upkeep.exchange.import_history import ImportResult, check, import_file
 from unified_state.upkeep.history.archive_rows import everything
 from unified_state.upkeep.history.history_file import write_history
 
@@ -40,7 +40,7 @@ def _find(paths: list[str]) -> list[tuple[str, bool]]:
     return files
 
 
-def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool]]) -> tuple[Ingested, str]:
+def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool]]) -> tuple[IngestResult, str]:
     """Archive transcripts. Return the result and its line of text."""
     with progress_bar("archiving", sum(os.path.getsize(path) for path, _ in files)) as advance:
         done = ingest(workspace, files, current_time(), advance)
@@ -81,12 +81,12 @@ def _import(context: Context, arguments: Namespace) -> None:
             context.show([value for value, _ in done], "\n".join(text for _, text in done))
 
 
-def _ingested_value(done: Ingested) -> dict[str, Any]:
+def _ingested_value(done: IngestResult) -> dict[str, Any]:
     places = {worktree: {"files": files, "added": steps} for worktree, (files, steps) in done.places.items()}
     return {"format": "transcript", "records": done.files, "added": done.added, "places": places}
 
 
-def imported_text(imported: Imported) -> str:
+def imported_text(imported: ImportResult) -> str:
     """Return one line on an imported file."""
     waiting = f", {imported.proposed:,} proposed (`unified-state inbox`)" if imported.proposed else ""
     left = f", {imported.left:,} left as they are here" if imported.left else ""
