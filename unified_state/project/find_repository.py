@@ -1,6 +1,6 @@
 """The repository that a folder belongs to, and its recorded id, read from files without running git.
 
-The id is in a file of its own, which `memory.repository.identity` creates and repairs.
+The id is in a file of its own, which `project.identity` creates and repairs.
 """
 
 from __future__ import annotations
