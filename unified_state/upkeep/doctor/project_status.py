@@ -15,7 +15,8 @@ from unified_state.project.place import Place
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.state_file import StateFile
 
-# Forgotten, pruned and damaged steps keep empty rows, which do not count.
+# Forgotten, pruned and damaged steps keep empty rows, which do not count, nor do turns that only keep a number taken.
+_TURNS = "SELECT count(*) FROM turn WHERE session NOT IN (SELECT id FROM session WHERE session_id = ?)"
 _STEPS = """
 SELECT (SELECT count(*) FROM step) - (SELECT count(*) FROM pruned) - (SELECT count(*) FROM step WHERE uuid = ?)
     - (SELECT count(*) FROM tombstone WHERE what = 'step' AND waits IS NULL)
@@ -64,7 +65,7 @@ def status_of(archive: Archive, workspace: Workspace, now: int) -> Status:
         state_path=place.state_path,
         archive_bytes=archive.size(),
         sessions=count_sessions(archive),
-        turns=archive.row("SELECT count(*) FROM turn")[0],
+        turns=archive.row(_TURNS, STAND_IN)[0],
         steps=archive.row(_STEPS, STAND_IN)[0],
         compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
         items=_item_counts(archive),
