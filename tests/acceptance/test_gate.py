@@ -235,7 +235,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import UsageError
 from unified_state.ledger.correct_item import drop
-from unified_state.upkeep.forget.forget_refs import Wanted, forget
+from unified_state.upkeep.forget.forget_refs import ForgetRequest, forget
 from unified_state.state_file.writer.correct_state import correct, decide_proposals
 from unified_state.state_file.writer.record_state import add_item
 from unified_state.state_file.writer.correct_state import lift_constraint
@@ -248,8 +248,8 @@ for verb in (
     lambda: decide_proposals(workspace, ["D1"], accepted=True),
     lambda: decide_proposals(workspace, ["C2"], accepted=False),
     lambda: add_item(workspace, "constraint", body, supersedes="C1"),
-    lambda: forget(workspace, 0, Wanted(ref="C1")),
-    lambda: forget(workspace, 0, Wanted(text="force-push")),
+    lambda: forget(workspace, 0, ForgetRequest(ref="C1")),
+    lambda: forget(workspace, 0, ForgetRequest(text="force-push")),
     lambda: correct(workspace, drop, "C1"),
     lambda: correct(workspace, drop, "C2"),
 ):
