@@ -98,24 +98,15 @@ def stops(world: World) -> list[Contender]:
 
 
 def told_prompts(folder: Path) -> list[Contender]:
-    """Prompts that open the archive after a turn, each in a world of its own: one with a rare word of a failed attempt
-    that is told already, and the first one after a compaction.
-    """
-    event, rows = "UserPromptSubmit", []
-    for name, compacts in (("a rare word of a failed attempt", False), ("the first after a compaction", True)):
-        world = World(folder / name)
-        transcript = world.folder / "told.jsonl"
-        write_transcript(transcript, 500, transcript.stem)
-        world.run("import", str(transcript))
-        world.run("attempt", "add", "A kestrel by hand", "--outcome", "too slow")
-        world.run_hook("SessionStart", transcript, "brief", source="resume")
-        prepare = _ending_turns(world, transcript)
-        if compacts:
-            prepare = _compacting(world, transcript, prepare)
-        rows.append(
-            world.contender(f"{event}, {name}", event, transcript, prepare=prepare, prompt="Speed up the kestrel.")
-        )
-    return rows
+    """The first prompt after a compaction, which opens the archive, in a world of its own."""
+    event, name = "UserPromptSubmit", "the first after a compaction"
+    world = World(folder / name)
+    transcript = world.folder / "told.jsonl"
+    write_transcript(transcript, 500, transcript.stem)
+    world.run("import", str(transcript))
+    world.run_hook("SessionStart", transcript, "brief", source="resume")
+    prepare = _compacting(world, transcript, _ending_turns(world, transcript))
+    return [world.contender(f"{event}, {name}", event, transcript, prepare=prepare, prompt="Speed up the kestrel.")]
 
 
 def _compacting(world: World, transcript: Path, end_turn: Callable[[], None]) -> Callable[[], None]:
