@@ -105,6 +105,13 @@ def test_commits_and_the_last_push_are_known() -> None:
     assert found.pushed == 1
 
 
+@pytest.mark.parametrize("go", ["cd /tmp/trial && git", "git -C /tmp/trial"])
+def test_a_commit_in_another_repository_is_none_of_this_one(go: str) -> None:
+    output = "[main 1a2b3c4] One\n 1 file changed"
+    assert recent(bash(f"{go} commit -m one", output)).commits == ()
+    assert recent(bash(f"cd {ROOT}/src && git commit -m one", output)).commits == (("1a2b3c4 One", 0),)
+
+
 def test_a_command_without_a_result_is_in_flight_if_nothing_came_after_it() -> None:
     waiting = Step("99", 0, TOOL_CALL, 99, dump_json({"command": "make bench"}), "Bash", tool_use_id="toolu_99")
     assert recent_work([*steps(bash("make")), (7, waiting)], ROOT).in_flight == ("make bench",)

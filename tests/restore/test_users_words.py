@@ -69,6 +69,7 @@ def test_a_prompt_that_only_says_go_on_is_left_out(typed: str) -> None:
         "<local-command-stdout>Compacted</local-command-stdout>",
         "This session is being continued from a previous conversation that ran out of context.",
         "[Request interrupted by user]",
+        "Operation stopped by hook: Warning: the branch is in use",
         "<command-name>/context-compact</command-name>\n<command-args>the port</command-args>",
         "<command-name>/compact</command-name>\n<command-args>keep paths</command-args>",
         "<command-name>/clear</command-name>\n<command-args></command-args>",

@@ -117,6 +117,11 @@ def test_of_a_long_text_the_beginning_is_looked_at_up_to_a_whole_word() -> None:
     assert list(seen(step(TEXT, "a/first.py " * 10_000 + "last.py"))) == ["a/first.py"]
 
 
+def test_a_refused_edit_takes_its_new_names_away_again() -> None:
+    found = answered("refused", "Edit", file_path=f"{ROOT}/a.py", old_string="my_a", new_string="my_b", is_error=True)
+    assert found == {"a.py": Sighting("a.py", SEEN, lost={"my_b"})}
+
+
 def test_a_search_that_failed_shows_nothing() -> None:
     error = f"<tool_use_error>Path does not exist: {ROOT}/a.py</tool_use_error>"
     assert answered(error, "Grep", path=f"{ROOT}/a.py", is_error=True) == {}

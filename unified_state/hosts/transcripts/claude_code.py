@@ -47,7 +47,14 @@ _ANSWERED_MACHINE_TEXT = (
     "<teammate-message",
     '{"task_id"',
 )
-_OTHER_MACHINE_TEXT = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", "[Request interrupted")
+_OTHER_MACHINE_TEXT = (
+    "<local-command-",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<system-reminder>",
+    "[Request interrupted",
+    "Operation stopped by hook: ",
+)
 
 
 def read_entry(entry: Entry) -> Iterator[Found]:

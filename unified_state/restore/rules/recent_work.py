@@ -5,6 +5,7 @@ Ages count the tool calls that followed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from unified_state.capture.rules.commits import commits, may_make
@@ -24,6 +25,7 @@ _OUTCOME = 160
 _SAYS_NOTHING = ("<", "exit status ", "Exit code ", "]", "}", "Print help", "Shell cwd was reset", "=== RUN")
 _FAILED = {"FAIL", "FAILED"}  # how the last line of a failed check begins
 _NO_CALL = "<tool_use_error>"
+_FOLDER = re.compile(r"(?:\bcd|\bgit -C) +[\"']?(/[^\s;&\"']+)")
 _MOST_RUNS = 80  # distinct commands
 _NO_WORK = {"cd", "echo", "export", "sleep", "true"}
 
@@ -89,6 +91,11 @@ class _Reader:
             for change in call.changes:
                 self._edits.setdefault(relative_path(change.path, self._root), self.age)
 
+    def _is_elsewhere(self, command: str) -> bool:
+        """Return whether a command goes to a folder that is neither in the session's nor above it."""
+        root, folders = f"{self._root}/", [f"{folder}/" for folder in _FOLDER.findall(command)]
+        return any(not (folder.startswith(root) or root.startswith(folder)) for folder in folders)
+
     def _ran(self, command: str, result: Step) -> None:
         key = command_key(command)
         if key in self._runs or len(self._runs) == _MOST_RUNS or not _did_run(result.text):
@@ -97,7 +104,7 @@ class _Reader:
         run = self._runs[key] = _run(command, chains, result, self.age)
         if run.failed:
             return
-        if may_make(command):
+        if may_make(command) and not self._is_elsewhere(command):
             self._commits += ((fact.body["content"], self.age) for fact in commits(command, result.text))
         if self._pushed is None and any(chain[0][0] == "git" and "push" in chain[0] for chain in chains):
             self._pushed = self.age

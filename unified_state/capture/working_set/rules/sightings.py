@@ -59,7 +59,8 @@ def _beginning(text: str, limit: int) -> str:
 
 
 def _of_call(call: Call, root: str) -> Iterator[Sighting]:
-    lost = _removed_by(call)
+    old, new = _replaced_by(call)
+    lost = old - new
     for path, texts in _written_by(call, root).items():
         words = identifiers(_beginning("\n".join(texts), _LOOKED_AT_WRITTEN))
         yield Sighting(path, EDITED, words - lost, lost, heat=HEAT)
@@ -71,15 +72,17 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
         yield from _of_words(written, WRITTEN, root)
 
 
-def _removed_by(call: Call) -> set[str]:
-    """Return the identifiers that an edit takes out. One that stands elsewhere in the file is seen there again."""
+def _replaced_by(call: Call) -> tuple[set[str], set[str]]:
+    """Return the identifiers in what an edit takes out, and in what it puts there. One that stands elsewhere in the
+    file is seen there again.
+    """
     edits = call.fields.get("edits")
     edits = [call.fields, *(edits if isinstance(edits, list) else ())]
     old, new = (
         identifiers(strings_of([edit.get(name) for edit in edits if isinstance(edit, dict)]))
         for name in ("old_string", "new_string")
     )
-    return set(old) - set(new)
+    return set(old), set(new)
 
 
 def _written_by(call: Call, root: str) -> dict[str, list[str]]:
@@ -97,6 +100,9 @@ def _beside_paths(call: Call) -> list[Any]:
 def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
     if not step.is_error:
         yield from _made_of_files(call, root)
+    elif call.changes and call.path:  # a refused edit put no name into its file
+        old, new = _replaced_by(call)
+        yield Sighting(relative_path(call.path, root), SEEN, lost=new - old)
     if call.command:  # files in its output count for nothing
         return
     if call.path and call.tool == "Read" and not step.is_error:

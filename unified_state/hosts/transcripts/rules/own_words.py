@@ -22,6 +22,7 @@ _MACHINE_OPENINGS = (
     "Caveat: The messages below were generated",
     "This session is being continued from a previous conversation",
     "[Request interrupted",
+    "Operation stopped by hook: ",
 )
 # Tags of the client and of our output. Their text is never the user's. Without an end tag such a tag hides all text
 # after it.
