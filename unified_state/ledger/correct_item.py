@@ -114,7 +114,7 @@ def _settled(archive: Archive, item: LedgerItem, author: Author) -> LedgerItem:
 
 
 def _end(archive: Archive, item: LedgerItem, end: tuple[str, str], author: Author, now: int, **told: Any) -> LedgerItem:
-    """Return an item with what is told of its end: the verb of the change, and its status from now on."""
+    """Return an item with its end: the verb of the change, and its status from now on."""
     (verb, status), at = end, to_text(now)
     gone = None if item.kind == QUESTION and status == RESOLVED else at
     body = {**item.body, **told, "resolvedAt": at}

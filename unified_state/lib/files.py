@@ -231,7 +231,7 @@ class FileLock:
     """A lock between processes on a sidecar file: `with FileLock(path, seconds): …`.
 
     On a timeout it raises `busy`, or StorageError if that is None. The Python API locks with filelock, and so does
-    whoever has no `flock`. Both lock the same files for each other.
+    every process without `flock`. Both lock the same files for each other.
     """
 
     uses_filelock = not _HAS_FLOCK

@@ -21,7 +21,7 @@ def _hand_over(context: Context, arguments: Namespace) -> None:
     created = create_handover(workspace, arguments.file, arguments.audience, current_time())
     lines = [f"{created.path}: {created.records:,} records"]
     if arguments.audience != HUMAN:
-        lines.append(f"whoever gets it runs `unified-state handover take {os.path.basename(created.path)}`")
+        lines.append(f"the recipient runs `unified-state handover take {os.path.basename(created.path)}`")
     return context.show(created.as_dict(), "\n".join(lines))
 
 
