@@ -69,6 +69,6 @@ def count_turns(archive: Archive, now: int) -> tuple[int, int | None]:
         "(SELECT id FROM session WHERE session_id = ?)), 0) FROM turn",
         STAND_IN,
     )
-    newest = "SELECT max(at) FROM turn WHERE session = ? AND at BETWEEN 1 AND ?"
+    newest = "SELECT at FROM turn WHERE session = ? AND at BETWEEN 1 AND ? ORDER BY id DESC LIMIT 1"
     at = archive.value(newest, newest_session(archive, now), now + CLOCK_AHEAD)
     return (count, at) if count else (0, None)
