@@ -16,7 +16,7 @@ CORE := archive capture constraints context hosts ledger lib model project resto
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check core test stress faults lint structure dist site real-client other-hosts bench campaign scale-commands hindcast exam locomo beam sessions-found captured lean pruning blame evaluation evaluation-dry generate screenshots clean
+.PHONY: demo check core test stress faults lint structure dist site real-client other-hosts bench campaign scale-commands hindcast exam locomo beam sessions-found captured lean pruning blame evaluation-dry generate screenshots clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -130,11 +130,6 @@ pruning: $(VENV)/installed
 # How many lines `blame` gives to the right turn, in a folder of transcripts, and its time: make blame DATA=FOLDER
 blame: $(VENV)/installed
 	@$(RUN)/python -m benchmarks.blame $(DATA) --commits 50000
-
-# The experiment with a model and a key of one's own, in $ANTHROPIC_API_KEY; it costs up to BUDGET dollars:
-# make evaluation TASKS=FOLDER MODEL=claude-... PRICES=prices.json BUDGET=20 RESULTS=FOLDER ARMS="bare unified-state"
-evaluation: $(VENV)/real-client
-	@$(RUN)/python -m evaluation.live $(TASKS) $(MODEL) --arms "$(ARMS)" --prices $(PRICES) --budget $(BUDGET) --results $(RESULTS) $(OPTIONS)
 
 # What stands in the context, without a model: make evaluation-dry TASKS=FOLDER DATA=FOLDER-OF-TRANSCRIPTS
 evaluation-dry: $(VENV)/real-client

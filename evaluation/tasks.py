@@ -2,15 +2,13 @@
 
 The form is that of sde-bench: each `NAME/tasks/main/task.json` has `task_id`, `source`, `bug_report` and the decision,
 as `conversations` (lists of {"role", "text"}) or as `decision_subject` and `decision_rationale`. Two fields are ours:
-`facts`, a list of lists of strings, says what a right answer needs; `rules` are said in the first prompt and checked
-by `rule_tests`. Nothing here starts a process.
+`facts`, a list of lists of strings, says what a right answer needs; `rules` are said in the first prompt.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Task:
-    """A task. `folder` has its tests and `build`, the script or git bundle that makes its repository."""
+    """A task and the folder that it was read from."""
 
     name: str
     folder: Path
@@ -38,17 +36,6 @@ class Task:
     policy: str = ""
     needed: tuple[tuple[str, ...], ...] = ()
     rules: tuple[str, ...] = ()
-    details: Json = field(default_factory=dict, hash=False)
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the task's files, by which a run notices that the task was changed."""
-        found = hashlib.sha256()
-        for path in sorted(
-            path for path in self.folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
-        ):
-            found.update(path.relative_to(self.folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-        return found.hexdigest()
 
 
 def find_tasks(folder: Path) -> list[Task]:
@@ -73,7 +60,6 @@ def _read(path: Path) -> Task:
             policy=str(given.get("policy", "")),
             needed=tuple(tuple(map(str, fact)) for fact in given.get("facts", [])),
             rules=tuple(map(str, given.get("rules", []))),
-            details=given,
         )
     except (KeyError, TypeError, ValueError) as error:
         message = f"{path}: no task of a known form: {error!r}"
@@ -89,13 +75,6 @@ def _decided(given: Json) -> tuple[Said, ...]:
     return tuple(Said(str(message["role"]), str(message["text"])) for message in messages)
 
 
-def chosen(tasks: list[Task], count: int | None, names: list[str] | None = None) -> list[Task]:
-    """Return the named tasks, and of these so many: conversations first, since no repository tells their decision."""
-    if names:
-        known = {task.name: task for task in tasks}
-        if missing := [name for name in names if name not in known]:
-            message = f"no task {', '.join(missing)}"
-            raise ValueError(message)
-        tasks = [known[name] for name in names]
-    ordered = sorted(tasks, key=lambda task: (task.source == "history", task.name))
-    return ordered[:count]
+def chosen(tasks: list[Task], count: int | None) -> list[Task]:
+    """Return so many of the tasks: conversations first, since no repository tells their decision."""
+    return sorted(tasks, key=lambda task: (task.source == "history", task.name))[:count]

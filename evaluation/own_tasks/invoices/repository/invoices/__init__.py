@@ -1,1 +1,0 @@
-"""Invoices and their numbers."""

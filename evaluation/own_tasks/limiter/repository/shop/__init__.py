@@ -1,1 +1,0 @@
-"""A small shop: routes and a rate limit."""
