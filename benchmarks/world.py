@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.side_by_side import Contender, clean_environment
-from unified_state.hosts.install.hook_launcher import write_launcher
+from unified_state.hosts.install.hook_launcher import launcher_path, write_launcher
 from unified_state.hosts.install.hook_table import hook_groups
+from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.settings import default_data_dir
 
 PROGRAM = str(Path(sys.prefix) / "bin" / "unified-state")
+_WHOLE = f"import sys;sys.path.append({PACKAGE_ROOT!r});from unified_state.interfaces.launched import main;main()"
 _AUTHOR = ("-c", "user.name=n", "-c", "user.email=e@example.invalid")
 
 
@@ -21,6 +23,7 @@ class World:
     """A home and a repository of their own, and the hooks as `install` would write them."""
 
     def __init__(self, folder: Path, files: int = 1) -> None:
+        write_launcher()
         self.folder = folder
         self.home, self.project = folder / "home", folder / "project"
         self.home.mkdir(parents=True)
@@ -42,11 +45,9 @@ class World:
         command = [PROGRAM, *arguments]
         subprocess.run(command, cwd=self.project, env=self.environment, check=True, capture_output=True)
 
-    def hook(
-        self, event: str, transcript: Path, part: str = "", *, launcher: str | None = None, **fields: str
-    ) -> tuple[list[str], bytes]:
+    def hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> tuple[list[str], bytes]:
         """The command line of a hook, and its stdin."""
-        (group,) = hook_groups(default_data_dir(), write_launcher() if launcher is None else launcher)[event]
+        (group,) = hook_groups(default_data_dir(), launcher_path())[event]
         handler = next(h for h in group["hooks"] if not part or h["args"][-1] == part)
         given = {"session_id": transcript.stem, "transcript_path": str(transcript), "cwd": str(self.project)}
         stdin = json.dumps({**given, "hook_event_name": event, **fields}, separators=(",", ":")).encode()
@@ -57,11 +58,10 @@ class World:
         self.run("import", str(transcript))
         self.run_hook("PreCompact", transcript, trigger="manual")
 
-    def run_hook(
-        self, event: str, transcript: Path, part: str = "", *, launcher: str | None = "", **fields: str
-    ) -> None:
-        """Run a hook once, untimed, to its end: by the interpreter, or through the gate."""
-        command, stdin = self.hook(event, transcript, part, launcher=launcher, **fields)
+    def run_hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> None:
+        """Run a hook once, untimed, to its end: without the gate, which would not wait for some."""
+        (_, *arguments), stdin = self.hook(event, transcript, part, **fields)
+        command = [sys.executable, "-I", "-S", "-c", _WHOLE, *arguments]
         subprocess.run(command, input=stdin, env=self.of_session(transcript), check=True, capture_output=True)
 
     def of_session(self, transcript: Path) -> dict[str, str]:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from unified_state.hosts.install.hook_launcher import launcher_text
+
 PROGRAMS = (
     "git", "sh", "bash", "env", "rm", "mkdir", "cat", "uname", "ldconfig", "gcc", "ld", "python3", "unified-state",
     "git-status", "git-lfs", "git-crypt", "node", "less", "ssh", "gpg",
@@ -226,12 +228,13 @@ def programs(hostile: Hostile) -> None:
 
 def settings(hostile: Hostile) -> None:
     """Handlers in a project's settings that pass themselves off as ours."""
-    code = f"import os;os.system({str(hostile.trap)!r})  # unified_state.interfaces.hook"
-    handlers = (
-        {"command": "/usr/bin/python3", "args": ["-I", "-S", "-c", code]},
-        {"command": "./sh", "args": ["-I", "-S", "-c", "import unified_state.interfaces.hook"]},
-    )
-    hostile.plant(hostile.folder / "sh")
+    handlers = [{"command": f"./{folder}/unified-state-hook", "args": ["Stop"]} for folder in ("trap", "launcher")]
+    hostile.plant(hostile.folder / "trap" / "unified-state-hook")
+    hostile.plant(hostile.folder / "python")
+    launcher = hostile.folder / "launcher" / "unified-state-hook"
+    launcher.parent.mkdir()
+    launcher.write_bytes(launcher_text(str(hostile.folder / "python"), str(hostile.folder)))
+    launcher.chmod(0o755)
     folder = hostile.folder / ".claude"
     folder.mkdir()
     for name, handler in zip(("settings.json", "settings.local.json"), handlers, strict=True):

@@ -14,7 +14,7 @@ from uuid import uuid4
 from unified_state.hosts.install.hook_table import output_hook_group
 from unified_state.settings import default_data_dir
 
-from .product import Done, Project
+from .product import Done, Project, launched
 from .transcripts import Transcript
 
 LINES = 400
@@ -23,8 +23,8 @@ LONG = "".join(f"step {number} of the long way to the end\n" for number in range
 
 def output_hook(level: str = "middle") -> list[str]:
     """The command line of the hook behind tool calls that `install --lean` gives the client."""
-    (handler,) = output_hook_group(level, default_data_dir())["hooks"]
-    return [handler["command"], *handler["args"]]
+    (handler,) = output_hook_group(level, default_data_dir(), "launcher")["hooks"]
+    return launched(handler["args"])
 
 
 class LeanSession:

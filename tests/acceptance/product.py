@@ -147,13 +147,18 @@ def all_restored(project: Project, path: Path, **fields: Any) -> str:
 
 def hook_command(event: str, part: str = "") -> list[str]:
     """The command line of Python that the gate becomes for an event; for an unknown one, that of any other."""
-    launched = f"# Starts a hook of unified-state.\nimport sys\nsys.path.append({str(ROOT)!r})\n"
-    launched += "from unified_state.interfaces.launched import main\nmain()\n"
     groups = hook_groups(default_data_dir(), "launcher")
     handlers = [handler for group in groups.get(event, groups["Stop"]) for handler in group["hooks"]]
     handler = next((handler for handler in handlers if part in handler["args"]), handlers[0])
     arguments = [event if argument == "Stop" else argument for argument in handler["args"]]
-    return [sys.executable, "-I", "-S", "-c", launched, *arguments]
+    return launched(arguments)
+
+
+def launched(arguments: Sequence[str]) -> list[str]:
+    """The command line of Python that the gate becomes for the launcher's arguments."""
+    code = f"# Starts a hook of unified-state.\nimport sys\nsys.path.append({str(ROOT)!r})\n"
+    code += "from unified_state.interfaces.launched import main\nmain()\n"
+    return [sys.executable, "-I", "-S", "-c", code, *arguments]
 
 
 def valid_state(raw: bytes) -> Json:

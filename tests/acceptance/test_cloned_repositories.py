@@ -24,7 +24,7 @@ from .hostile import (
     filter_with_equals_sign,
     settings,
 )
-from .product import PROGRAM, Project, hook_command
+from .product import PROGRAM, Project, hook_command, launched
 from .transcripts import Transcript
 
 COMMANDS = (
@@ -68,13 +68,13 @@ def run_everything(project: Project, transcript: Path, path: str, first: int) ->
     for command in COMMANDS[first % SHARES :: SHARES]:
         run([*PROGRAM, *command])
     groups = {
-        "PreToolUse": tool_hook_group(default_data_dir()),
-        "PostToolUse": output_hook_group("tight", default_data_dir()),
+        "PreToolUse": tool_hook_group(default_data_dir(), "launcher"),
+        "PostToolUse": output_hook_group("tight", default_data_dir(), "launcher"),
     }
     for event, group in groups.items():
         (handler,) = group["hooks"]
         tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "x\n" * 5000}}
-        run([handler["command"], *handler["args"]], project.event(event, transcript_path=str(transcript), **tool))
+        run(launched(handler["args"]), project.event(event, transcript_path=str(transcript), **tool))
 
 
 @pytest.mark.parametrize("plant", CORPUS, ids=lambda plant: plant.__name__)

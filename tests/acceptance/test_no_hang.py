@@ -16,7 +16,7 @@ from unified_state.hosts.install.hook_table import tool_hook_group
 from unified_state.model.hook_event import TIMEOUTS
 from unified_state.settings import default_data_dir
 
-from .product import PROGRAM, Done, Project, hook_command
+from .product import PROGRAM, Done, Project, hook_command, launched
 
 SECONDS = 60  # by which a hook that does not hang has ended, however slow the machine
 PARTS = {"SessionStart": ("brief", "working_set")}
@@ -26,8 +26,8 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no /d
 
 def tool_hook() -> list[str]:
     """The command line of the hook before tool calls."""
-    (handler,) = tool_hook_group(default_data_dir())["hooks"]
-    return [handler["command"], *handler["args"]]
+    (handler,) = tool_hook_group(default_data_dir(), "launcher")["hooks"]
+    return launched(handler["args"])
 
 
 def every_hook(project: Project, transcript: Path) -> list[tuple[str, list[str], bytes]]:

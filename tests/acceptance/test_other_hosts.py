@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from unified_state.hosts.install.hook_launcher import launcher_path
 from unified_state.hosts.transcripts.rules.hosts import FLAT, FLAT_AND_NESTED, HOSTS, NESTED, SNAKE_CASE
 
 from .product import Done, Project
@@ -31,7 +32,7 @@ def call(project: Project, host: str, event: str, stdin: bytes | None = None, **
     if host != "cursor":
         named = {"session_id": "s1", "cwd": str(project.folder)}
     given = {**named, "hook_event_name": event, "timestamp": TIME, **fields}
-    command = [sys.executable, "-I", "-S", "-c", CODE, str(ROOT), "--host", host, event]
+    command = [sys.executable, "-I", "-S", "-c", CODE, str(ROOT), host, event]
     return project.execute(command, json.dumps(given).encode() if stdin is None else stdin, {})
 
 
@@ -129,7 +130,9 @@ def test_doctor_knows_the_hosts_installed_into(project: Project) -> None:
     assert found.items() >= {"hooks (codex)": True, "hooks (opencode)": True, "hooks (copilot)": True}.items()
     assert not found.keys() & {"hooks", "hooks (vscode)", "hooks (gemini)"}
     path = project.folder / ".codex" / "hooks.json"
-    path.write_text(path.read_text(encoding="utf-8").replace(sys.executable, "/gone/python"), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace(launcher_path(), "/gone/unified-state-hook"), encoding="utf-8"
+    )
     (project.folder / ".opencode" / "plugins" / "unified-state.js").unlink()
     found = {check["name"]: check["ok"] for check in json.loads(project.run("doctor", "--json").out)}
     assert found["hooks (codex)"] is False

@@ -20,7 +20,7 @@ import pytest
 from tests.processes import ROOT
 from unified_state.constraints.check_call import Locator
 from unified_state.hosts.install.claude_settings import settings_files
-from unified_state.hosts.install.hook_launcher import planned_launcher
+from unified_state.hosts.install.hook_launcher import launcher_path
 from unified_state.hosts.install.hook_table import hook_groups, is_our_handler
 from unified_state.hosts.install.install_claude_code import target
 from unified_state.hosts.install.skill_file import plan_skill
@@ -108,13 +108,14 @@ def test_hooks_on_windows_are_a_program_and_arguments_and_no_shell(
     monkeypatch: pytest.MonkeyPatch, windows: None
 ) -> None:
     monkeypatch.setattr(os, "name", "nt")
-    monkeypatch.setattr(sys, "executable", "C:\\Program Files\\Python\\python.exe")
-    assert planned_launcher() == ""
-    groups = hook_groups(default_data_dir(), planned_launcher())
+    monkeypatch.setattr(sys, "executable", "C:\\tools\\Scripts\\python.exe")
+    monkeypatch.setattr(os.path, "isfile", "C:\\tools\\Scripts\\unified-state.exe".__eq__)
+    program = launcher_path()
+    assert program == "C:\\tools\\Scripts\\unified-state-hook.exe"
+    groups = hook_groups(default_data_dir(), program)
     handlers = [handler for entries in groups.values() for group in entries for handler in group["hooks"]]
     for handler in handlers:
-        assert handler["command"] == "C:\\Program Files\\Python\\python.exe"
-        assert handler["args"][:3] == ["-I", "-S", "-c"]
+        assert handler["command"] == program
         assert is_our_handler(handler)
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.hosts.install.hook_table import TOOL_HOOK_MODULE, calls
+from unified_state.hosts.install.hook_table import calls
 from unified_state.model.constraint import TOLD_TOOLS
+from unified_state.model.hook_event import CHECK_WORD
 
 from .conftest import Prepared
 from .disks import read_only
@@ -37,7 +38,7 @@ def reminding(prepared: Prepared) -> Project:
 def groups(project: Project) -> list[Json]:
     """The entries of reminders in the client's settings."""
     found: list[Json] = settings(project.folder).get("hooks", {}).get("PreToolUse", [])
-    return [group for group in found if calls(group, TOOL_HOOK_MODULE)]
+    return [group for group in found if calls(group, CHECK_WORD)]
 
 
 def matcher(project: Project) -> str:

@@ -21,7 +21,7 @@ OLD, NEW = "def take(bucket): return old_rate", "def take(bucket): return new_ra
 
 def codex_hook(project: Project, event: str, session_id: str = "0a1b", **fields: Any) -> str:
     """What a hook of Codex says."""
-    command = [sys.executable, "-I", "-S", "-c", CODE, str(ROOT), "--host", "codex", event]
+    command = [sys.executable, "-I", "-S", "-c", CODE, str(ROOT), "codex", event]
     done: Done = project.execute(command, project.event(event, session_id=session_id, **fields), {})
     assert (done.code, done.err, project.log()) == (0, "", "")
     return str(json.loads(done.out)["hookSpecificOutput"]["additionalContext"]) if done.out else ""

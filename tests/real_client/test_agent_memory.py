@@ -18,6 +18,7 @@ from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
 from unified_state import AgentMemory
 from unified_state.extras.agent_sdk.sdk_hooks import EVENTS
+from unified_state.hosts.install.hook_launcher import launcher_path
 from unified_state.hosts.install.hook_table import hook_groups, output_hook_group, tool_hook_group
 from unified_state.lib.package import extra_line
 from unified_state.settings import default_data_dir
@@ -83,7 +84,9 @@ def test_options_keep_what_they_had(repository: Path) -> None:
 
 def test_every_event_of_the_installed_hooks_has_one_here(repository: Path) -> None:
     assert (
-        set(AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}) == set(EVENTS) >= set(hook_groups(""))
+        set(AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {})
+        == set(EVENTS)
+        >= set(hook_groups("", ""))
     )
 
 
@@ -150,7 +153,7 @@ def test_a_refused_compaction_is_refused_here_too(repository: Path, event: Calla
 
 
 def hooks_json() -> Fields:
-    return {"hooks": hook_groups(default_data_dir())}
+    return {"hooks": hook_groups(default_data_dir(), launcher_path())}
 
 
 def write(path: Path, value: object) -> Path:
@@ -199,21 +202,24 @@ def test_hooks_that_the_client_runs_as_commands_are_left_to_it(
 
 
 def test_the_hook_before_tool_calls_is_left_to_the_client_where_it_is_installed(repository: Path) -> None:
-    write(repository / ".claude/settings.local.json", {"hooks": {"PreToolUse": [tool_hook_group(default_data_dir())]}})
+    write(
+        repository / ".claude/settings.local.json",
+        {"hooks": {"PreToolUse": [tool_hook_group(default_data_dir(), launcher_path())]}},
+    )
     hooks = AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}
     assert [matcher.matcher for matcher in hooks["PreToolUse"]] == ["mcp__unified-state__.*"]
     assert "Stop" in hooks
 
 
 def test_a_hook_that_reminds_does_not_check_constraints_so_the_memory_does(repository: Path) -> None:
-    group = tool_hook_group(default_data_dir(), matcher="Bash")
+    group = tool_hook_group(default_data_dir(), launcher_path(), matcher="Bash")
     write(repository / ".claude/settings.local.json", {"hooks": {"PreToolUse": [group]}})
     hooks = AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}
     assert [matcher.matcher for matcher in hooks["PreToolUse"]] == ["mcp__unified-state__.*", None]
 
 
 def test_where_lean_context_is_installed_it_is_left_to_the_client(repository: Path) -> None:
-    hooks = {"PostToolUse": [output_hook_group("middle", default_data_dir())]}
+    hooks = {"PostToolUse": [output_hook_group("middle", default_data_dir(), launcher_path())]}
     write(repository / ".claude/settings.local.json", {"hooks": hooks})
     left = AgentMemory(ClaudeAgentOptions(cwd=repository), lean="tight").options.hooks or {}
     assert "PostToolUse" not in left

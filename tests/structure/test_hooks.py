@@ -11,7 +11,6 @@ import pytest
 
 from tests.tools.make_hooks import PATH, hooks_text
 from unified_state import __version__
-from unified_state.hosts.install.hook_table import BEGIN
 
 ROOT = Path(__file__).parents[2]
 GATE, MOST_OF_THE_GATE = ROOT / "unified_state" / "interfaces" / "gate.sh", 60
@@ -26,11 +25,6 @@ def test_every_hook_has_a_limit_in_seconds() -> None:
     timeouts = [handler["timeout"] for group in groups for handler in group["hooks"]]
     assert len(timeouts) >= 9
     assert all(1 <= timeout <= 120 for timeout in timeouts)
-
-
-@pytest.mark.parametrize("code", [BEGIN, "from unified_state.interfaces.$entry import main;main()"])
-def test_the_gate_starts_the_interpreter_as_install_does(code: str) -> None:
-    assert code in GATE.read_text(encoding="utf-8")
 
 
 def test_the_plugin_has_the_version_of_the_package() -> None:

@@ -139,7 +139,7 @@ def _json_type(shape: dict[str, Any]) -> str:
 
 def timeouts() -> str:
     """The time limit of each hook."""
-    groups = hook_groups(default_data_dir())
+    groups = hook_groups(default_data_dir(), "")
     rows = [(f"`{event}`", f"{group['hooks'][0]['timeout']} s") for event, (group,) in groups.items()]
     return ", ".join(f"{event} {limit}" for event, limit in rows) + "."
 

@@ -108,10 +108,10 @@ def hook_matcher(worktree: str) -> str | None:
         text = read_regular(settings_path(worktree), LARGE_FILE).decode("utf-8", "replace")
     except OSError:
         return None
-    from unified_state.hosts.install.hook_table import MARKS, tool_matcher  # few worktrees have settings
+    from unified_state.hosts.install.hook_table import LAUNCHER, tool_matcher  # few worktrees have settings
 
     try:
-        return tool_matcher(parse_json(text)) if any(mark in text for mark in MARKS) else None
+        return tool_matcher(parse_json(text)) if LAUNCHER in text else None
     except (ValueError, RecursionError):
         return ALL_TOOLS if f'"{CHECK_WORD}"' in text else None  # the user is just editing it
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import sys
 
-from unified_state.hosts.install.hook_launcher import write_launcher
+from unified_state.hosts.install.hook_launcher import launcher_path, write_launcher
 from unified_state.interfaces import launched
 
 
 def main() -> None:
     """Run the hook that the process's arguments name, as the launcher does."""
-    launcher = write_launcher()
-    if launcher:
+    if write_launcher():
+        launcher = launcher_path()
         os.execv(launcher, [launcher, *sys.argv[1:]])  # noqa: S606  # our own file, and no shell
     launched.main()

@@ -1,4 +1,4 @@
-"""The hook for hosts other than Claude Code: `--host NAME EVENT [PART] [DATA_DIR]`.
+"""The hook for hosts other than Claude Code: `NAME EVENT [DATA_DIR]`.
 
 The host is named in the installed command and never guessed. Its event is translated to ours, and the answer is written
 in this host's format or not at all. A host that reads only JSON never receives anything else, and compactions are never
@@ -29,13 +29,10 @@ from unified_state.model.hook_event import PARTS, HookEvent
 from unified_state.model.step import PROMPT, Boundary
 from unified_state.project.workspace.session_project import PROJECT_VARIABLE
 
-_OPTION = "--host"
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the hook `--host NAME EVENT [DATA_DIR]` of the process's arguments, and exit the process."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    name, event, data_dir = [*given[given.index(_OPTION) + 1 :], "", "", ""][:3] if _OPTION in given else ("", "", "")
+    """Run the hook `NAME EVENT [DATA_DIR]` of the process's arguments, and exit the process."""
+    name, event, data_dir = [*(sys.argv[1:] if arguments is None else arguments), "", "", ""][:3]
     limit_time(HOSTS[name].events.get(event, event) if name in HOSTS else "")
     os._exit(run(name, event, data_dir))  # like the hook itself
 

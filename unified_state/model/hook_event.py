@@ -23,9 +23,14 @@ TIMEOUTS = {
     "SessionEnd": 5,
 }
 TOOL_TIMEOUT = 10
-# What the launcher is called with around a tool call, and the module that does it.
-CHECK_WORD = "check-rules"
-HOOK_WORDS = {CHECK_WORD: "hook_tool_use", "shorten": "hook_tool_output"}
+# The launcher's first argument where that is no event, and the module that it runs.
+CHECK_WORD, SHORTEN_WORD, HOST_WORD, STATUS_WORD = "check-rules", "shorten", "host", "statusline"
+HOOK_WORDS = {
+    CHECK_WORD: "hook_tool_use",
+    SHORTEN_WORD: "hook_tool_output",
+    HOST_WORD: "host_hook",
+    STATUS_WORD: "statusline",
+}
 LEAN_LEVELS = ("gentle", "middle", "tight")  # how much of a long tool output is left out
 UNNAMED_HOST = "other"  # the host that called a hook installed for Claude Code
 

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from unified_state.hosts.install.claude_settings import known_program, note_program, settings_run
+from unified_state.hosts.install.hook_launcher import launcher_path
 from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.settings import default_data_dir, load_settings
 
 EVENT = "UserPromptSubmit"
-OURS = {"hooks": hook_groups(default_data_dir())}
+OURS = {"hooks": hook_groups(default_data_dir(), launcher_path())}
 
 
 def changed(**fields: Any) -> Any:
@@ -66,14 +67,14 @@ def test_the_projects_hooks_do_not_run_in_folders_below(runs: Callable[..., bool
 @pytest.mark.parametrize(
     "settings",
     [
-        changed(command="/gone/python"),
+        changed(command="/gone/unified-state-hook"),
         changed(command=7),
         changed(command="\0"),
-        changed(args="unified_state.interfaces.hook"),
-        {"hooks": {EVENT: [{"hooks": 7}], "Stop": "unified_state.interfaces.hook"}},
-        {"hooks": {EVENT: {"unified_state.interfaces.hook": 1}}},
-        {"hooks": ["unified_state.interfaces.hook"]},
-        ["unified_state.interfaces.hook"],
+        changed(args="unified-state-hook"),
+        {"hooks": {EVENT: [{"hooks": 7}], "Stop": "unified-state-hook"}},
+        {"hooks": {EVENT: {"unified-state-hook": 1}}},
+        {"hooks": ["unified-state-hook"]},
+        ["unified-state-hook"],
     ],
 )
 def test_handlers_that_the_client_cannot_run_do_not_count(
@@ -89,7 +90,7 @@ def test_handlers_that_the_client_cannot_run_do_not_count(
         b"// mine\n" + json.dumps(OURS).encode(),
         json.dumps(OURS).encode()[:-1],
         json.dumps(OURS).encode() + b"\xff",
-        b"[" * 100_000 + b'"unified_state.interfaces.hook"',
+        b"[" * 100_000 + b'"unified-state-hook"',
         b"",
     ],
 )

@@ -98,7 +98,7 @@ def test_a_file_of_our_name_that_is_not_ours_stays(tmp_path: Path, data_dir: str
 def test_the_installed_command_names_the_host(tmp_path: Path, data_dir: str, host: Host) -> None:
     path = tmp_path / "file"
     install_host(host, str(path), data_dir)
-    assert f"--host {host.name} " in path.read_text(encoding="utf-8").replace('", "', " ").replace('"]', " ")
+    assert f" host {host.name} " in path.read_text(encoding="utf-8").replace('", "', " ").replace('"]', " ")
     (program,) = called_programs(host, str(path))
     assert Path(program).exists()
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from unified_state.errors import StorageError
-from unified_state.hosts.install.hook_table import MARKS, our_handlers, starts
+from unified_state.hosts.install.hook_table import LAUNCHER, our_handlers, starts
 from unified_state.lib.files import write_note
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.package import PACKAGE_ROOT
@@ -127,7 +127,7 @@ def enables(settings: Any) -> bool | None:
 
 def _runs(path: str, event: str) -> bool:
     """Return whether a settings file has our handler for an event and the handler's program exists."""
-    return any(map(starts, our_handlers(settings_in(path, *MARKS), event)))
+    return any(map(starts, our_handlers(settings_in(path, LAUNCHER), event)))
 
 
 def _setting_sources(pid: str) -> list[str] | None:

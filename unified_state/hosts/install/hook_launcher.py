@@ -2,26 +2,20 @@
 
 The client shows a hook's whole command after each `/compact`, to the user and to the model. So `install` writes a small
 executable beside `unified-state`. It names this program and becomes the gate (`interfaces/gate.sh`), which the plugin
-has too. Where no such file can be, the hooks keep the long form: Windows, a folder that cannot be written to.
-
-The file takes the place of a script that installers write (`interfaces/hook_script.py`). So it goes when the program is
-uninstalled, and after an update the script is there until it has made itself the launcher again.
+has too. It takes the place of a script that installers write (`interfaces/hook_script.py`). So it goes when the program
+is uninstalled, and after an update the script is there until it has made itself the launcher again. On Windows, and in
+a folder that cannot be written to, the installer's script stays and does the same.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from unified_state.errors import StorageError
-from unified_state.hosts.install.hook_table import (
-    LAUNCHER,
-    QUOTE,
-    called_root,
-    is_launched,
-    launched,
-)
+from unified_state.hosts.install.hook_table import LAUNCHER, QUOTE, launched
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.read_files import SMALL_FILE, read_regular
@@ -30,27 +24,38 @@ _PROGRAM = "unified-state"
 _EXECUTABLE = 0o755
 
 
-def write_launcher() -> str:
-    """Write the launcher beside this program and return its path, or "" if hooks need the long form here."""
-    path = _path()
-    if path and not _is_current(path):
+def write_launcher() -> bool:
+    """Write the launcher, and return whether it is there. Raises StorageError if neither it nor a script is."""
+    path = launcher_path()
+    if os.name != "posix":
+        return False
+    if not _is_current(path):
         try:
             write_atomically(path, launcher_text(sys.executable, PACKAGE_ROOT), _EXECUTABLE)
         except StorageError:
-            return ""
-    return path
+            if not os.access(path, os.X_OK):
+                raise
+            return False
+    return True
 
 
-def planned_launcher() -> str:
-    """Return the path that `write_launcher` would return, and write nothing."""
-    path = _path()
-    return path if path and (_is_current(path) or os.access(os.path.dirname(path), os.W_OK)) else ""
+def launcher_path() -> str:
+    """Return the path of the launcher: beside the program `unified-state` of this interpreter. Raises StorageError."""
+    ending = "" if os.name == "posix" else ".exe"
+    for folder in _script_folders():
+        if os.path.isfile(os.path.join(folder, _PROGRAM + ending)):
+            return os.path.join(folder, LAUNCHER + ending)
+    message = f"the program {_PROGRAM}{ending} of {sys.executable} is not there, so hooks have nothing to call"
+    raise StorageError(message, "install the package with pip or uv, which write it")
 
 
-def launcher() -> str:
-    """Return the path of the launcher of this program, or "" if there is none or it calls another program."""
-    path = _path()
-    return path if path and _is_current(path) else ""
+def _script_folders() -> Iterator[str]:
+    """Yield the folders in which installers write the programs of this interpreter."""
+    yield os.path.dirname(sys.executable)
+    import sysconfig  # slow to load; a virtual environment does without
+
+    yield sysconfig.get_path("scripts")
+    yield sysconfig.get_path("scripts", f"{os.name}_user")
 
 
 def launcher_text(interpreter: str, root: str) -> bytes:
@@ -70,16 +75,13 @@ exit 1
 
 
 def called_program(handler: Any) -> tuple[str, str] | None:
-    """Return the interpreter and the package folder that our handler calls, or None if the handler or its launcher is
-    not in a form that `install` writes.
+    """Return the interpreter and the package folder that our handler calls, or None if its launcher is not as `install`
+    writes it.
     """
     command = str(handler.get("command"))
-    if is_launched(handler):
-        known = _program_of_launcher(command)
-        is_own = known is None and command == _path()  # the installer's script, until a hook has run
-        return (sys.executable, PACKAGE_ROOT) if is_own else known
-    root = called_root(handler)
-    return None if root is None else (command, root)
+    known = _program_of_launcher(command)
+    is_own = known is None and command == launcher_path()  # the installer's script
+    return (sys.executable, PACKAGE_ROOT) if is_own else known
 
 
 def _program_of_launcher(path: str) -> tuple[str, str] | None:
@@ -89,14 +91,6 @@ def _program_of_launcher(path: str) -> tuple[str, str] | None:
     except OSError:
         return None
     return (interpreter, root) if is_ours else None
-
-
-def _path() -> str:
-    """Return where the launcher lies: beside the program `unified-state` of this interpreter, or ""."""
-    if os.name != "posix":
-        return ""
-    folder = os.path.dirname(sys.executable)
-    return os.path.join(folder, LAUNCHER) if os.path.isfile(os.path.join(folder, _PROGRAM)) else ""
 
 
 def _is_current(path: str) -> bool:

@@ -1,7 +1,7 @@
 """Install our hooks into the client's settings, and remove them.
 
-Only our own entries are added and removed. Settings that are not valid JSON are refused. The hooks call the interpreter
-that runs this code by its absolute path.
+Only our own entries are added and removed. Settings that are not valid JSON are refused. The hooks call the launcher by
+its absolute path.
 """
 
 from __future__ import annotations
@@ -9,16 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from unified_state.hosts.install.claude_settings import config_folder
-from unified_state.hosts.install.hook_launcher import launcher, write_launcher
+from unified_state.hosts.install.hook_launcher import launcher_path, write_launcher
 from unified_state.hosts.install.hook_table import (
     OUTPUT_EVENT,
-    TOOL_HOOK_MODULE,
     hook_groups,
     is_our_handler,
+    is_tool_handler,
     lean_level,
     output_hook_group,
     tool_hook_group,
@@ -137,10 +136,10 @@ def target(scope: str, worktree: str, environ: Mapping[str, str]) -> Target:
 
 def install(place: Target, data_dir: str, choices: Choices) -> InstallResult:
     """Add our hooks, the slash command and the skill, and replace those of an earlier version."""
-    program = write_launcher()
+    write_launcher()
 
     def write_settings() -> tuple[Plan, bool]:
-        plan = plan_install(place, data_dir, choices, program)
+        plan = plan_install(place, data_dir, choices)
         return plan, write_text(place.settings_path, plan.before, plan.after, data_dir)
 
     plan, changed = again_if_changed(write_settings)
@@ -155,15 +154,15 @@ def install(place: Target, data_dir: str, choices: Choices) -> InstallResult:
     return plan.done.replace(changed=changed, skill_path=skill.path if is_written else None, told=skill.told)
 
 
-def plan_install(place: Target, data_dir: str, choices: Choices, program: str) -> Plan:
-    """Return what `install` writes. `program` is the launcher that hooks call, or "" for the interpreter."""
+def plan_install(place: Target, data_dir: str, choices: Choices) -> Plan:
+    """Return what `install` writes."""
     before = read_text(place.settings_path)
     had_status, settings = without_status_line({} if before is None else parsed(before))
     shows_status = had_status if choices.status_line is None else choices.status_line
     reads = allows_reading(settings) if choices.reading is None else choices.reading
     chosen = lean_level(settings) if choices.lean is None else choices.lean
     level = None if chosen == LEAN_OFF else chosen
-    groups = _groups(settings, data_dir, level, program)
+    groups = _groups(settings, data_dir, level)
     settings = _without_our_hooks(settings)
     for event, entries in groups.items():
         settings = append_entries(settings, ("hooks", event), entries)
@@ -187,8 +186,9 @@ def _skill(place: Target, data_dir: str, choices: Choices) -> Skill:
     return plan_skill(place.skills_folder, place.worktree, choices.program, is_elsewhere=elsewhere)
 
 
-def _groups(settings: Any, data_dir: str, level: str | None, program: str) -> dict[str, list[dict[str, Any]]]:
+def _groups(settings: Any, data_dir: str, level: str | None) -> dict[str, list[dict[str, Any]]]:
     """Return our entries by event: those that every installation has, and those that these settings have already."""
+    program = launcher_path()
     groups = hook_groups(data_dir, program)
     matcher = tool_matcher(settings)
     if matcher is not None:
@@ -231,14 +231,13 @@ def put_tool_hook(path: str, data_dir: str, matcher: str | None) -> bool:
 
     Return whether the file was created for it.
     """
-    group = None if matcher is None else tool_hook_group(data_dir, launcher(), matcher)
+    group = None if matcher is None else tool_hook_group(data_dir, launcher_path(), matcher)
 
     def put() -> bool:
         before = read_text(path)
         if before is None and group is None:
             return False
-        is_replaced = partial(is_our_handler, module=TOOL_HOOK_MODULE)
-        settings = {} if before is None else remove_handlers(parsed(before), TOOL_EVENT, is_replaced)
+        settings = {} if before is None else remove_handlers(parsed(before), TOOL_EVENT, is_tool_handler)
         if group is not None:
             settings = append_entries(settings, ("hooks", TOOL_EVENT), [group])
         write_text(path, before, laid_out(settings, before), data_dir, is_empty=not settings)

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unified_state.errors import StorageError, UsageError
-from unified_state.hosts.install.hook_table import command_words
+from unified_state.hosts.install.hook_launcher import launcher_path, write_launcher
+from unified_state.hosts.install.hook_table import LAUNCHER
 from unified_state.hosts.install.install_claude_code import InstallResult, read_settings
 from unified_state.hosts.install.settings_edit import (
     Settings,
@@ -30,10 +31,9 @@ from unified_state.hosts.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS,
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import package_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
-from unified_state.model.hook_event import TIMEOUTS
+from unified_state.model.hook_event import HOST_WORD, TIMEOUTS
 from unified_state.settings import default_data_dir
 
-HOST_MODULE = "unified_state.interfaces.host_hook"
 _AT_THE_END = 3  # timeout in seconds of a hook at the end of a session; Codex allows no more
 _VERSIONED = (SHELL_LINES, COMMANDS)  # layouts whose files begin with the version of their format
 _INNER_FOLDERS = ("hooks", "plugins")  # subfolders of a host's folder that may exist only for our file
@@ -66,6 +66,7 @@ def install_host(host: Host, path: str, data_dir: str) -> InstallResult:
             text = laid_out(settings, known)
         return write_text(path, before, text, data_dir)
 
+    write_launcher()
     return InstallResult(path, again_if_changed(put))
 
 
@@ -102,21 +103,21 @@ def installed_hosts(worktree: str, environ: Mapping[str, str]) -> Iterator[tuple
                 text = read_regular(path, LARGE_FILE).decode("utf-8", "replace")
             except OSError:
                 continue  # most hosts are not installed
-            if HOST_MODULE in text and (f"--host {host.name} " in text or f'"--host", "{host.name}"' in text):
+            if LAUNCHER in text and (f" {HOST_WORD} {host.name} " in text or f'"{HOST_WORD}", "{host.name}"' in text):
                 yield host, path
 
 
 def called_programs(host: Host, path: str) -> list[str]:
     """Return the programs that our hooks in a host's file call. Raises UnifiedStateError if the file is damaged."""
     if host.layout == PLUGIN:
-        line = next(line for line in (_read_own(path) or "").splitlines() if HOST_MODULE in line)
+        line = next(line for line in (_read_own(path) or "").splitlines() if LAUNCHER in line)
         return [str(json.loads(line[line.index("[") : line.rindex("]") + 1])[0])]
     lines = _shell_lines(read_settings(path))
     return sorted({shlex.split(line)[0] for line in lines})
 
 
 def _shell_lines(value: Any) -> Iterator[str]:
-    if isinstance(value, str) and HOST_MODULE in value:
+    if isinstance(value, str) and LAUNCHER in value:
         yield value
     elif isinstance(value, (dict, list)):
         for inner in value.values() if isinstance(value, dict) else value:
@@ -124,7 +125,7 @@ def _shell_lines(value: Any) -> Iterator[str]:
 
 
 def _words(host: Host) -> list[str]:
-    return [*command_words(HOST_MODULE), "--host", host.name]
+    return [launcher_path(), HOST_WORD, host.name]
 
 
 def _elsewhere(data_dir: str) -> list[str]:
@@ -165,7 +166,7 @@ def _read_own(path: str) -> str | None:
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise StorageError(message, "nothing was changed") from error
-    if HOST_MODULE not in text:
+    if LAUNCHER not in text:
         message = f"{path} is there, and not from us"
         raise UsageError(message, "nothing was changed; move the file away and try again")
     return text

@@ -12,14 +12,15 @@ from shlex import join, split
 from typing import Any
 
 from unified_state.hosts.install.claude_settings import config_folder, parsed_settings, settings_in
-from unified_state.hosts.install.hook_table import command_words
+from unified_state.hosts.install.hook_launcher import launcher_path
+from unified_state.hosts.install.hook_table import is_launcher
 from unified_state.hosts.install.settings_edit import Settings
 from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.model.hook_event import STATUS_WORD
 from unified_state.settings import default_data_dir
 
-MODULE = "unified_state.interfaces.statusline"
 _KEY = "statusLine"
-_WORDS = 6  # arguments of our command: interpreter, -I, -S, -c, code, data folder
+_WORDS = 3  # of our command: launcher, word, data folder
 
 
 def with_status_line(settings: Settings, data_dir: str) -> Settings:
@@ -42,23 +43,27 @@ def without_status_line(settings: Settings) -> tuple[bool, Settings]:
 
 
 def is_our_status_line(value: Any) -> bool:
-    """Return whether a `statusLine` is ours, in any version."""
-    command = value.get("command") if isinstance(value, dict) else None
-    return isinstance(command, str) and f"from {MODULE} import" in command
+    """Return whether a `statusLine` is ours."""
+    words = _words_of(value)
+    return len(words) >= _WORDS and is_launcher(words[0]) and words[1] == STATUS_WORD
 
 
 def replaced_status_line(value: dict[str, Any]) -> str | None:
     """Return the JSON of the status line that ours replaced, or None if there was none."""
+    return next(iter(_words_of(value)[_WORDS:]), None)
+
+
+def _words_of(value: Any) -> list[str]:
+    """Return the words of a status line's command; none of one that was edited by hand and is no shell's."""
+    command = value.get("command") if isinstance(value, dict) else None
     try:
-        words = split(value["command"])
+        return split(command) if isinstance(command, str) else []
     except ValueError:
-        return None  # edited by hand
-    return words[_WORDS] if len(words) > _WORDS else None
+        return []
 
 
 def _our_command(data_dir: str, replaced: str | None) -> str:
-    words = [*command_words(MODULE), "" if data_dir == default_data_dir() else data_dir]
-    assert len(words) == _WORDS  # noqa: S101  # what was replaced is found behind them
+    words = [launcher_path(), STATUS_WORD, "" if data_dir == default_data_dir() else data_dir]
     return join(words if replaced is None else [*words, replaced])
 
 

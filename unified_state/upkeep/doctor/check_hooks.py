@@ -23,8 +23,6 @@ from unified_state.hosts.install.claude_settings import (
 )
 from unified_state.hosts.install.hook_launcher import called_program
 from unified_state.hosts.install.hook_table import (
-    BEGIN,
-    HOOK_MODULE,
     archives_in,
     is_output_handler,
     is_tool_handler,
@@ -107,7 +105,7 @@ def _check_settings(name: str, path: str, handlers: list[dict[str, Any]], data_d
         )
         return bad(name, told, f"look at the file; to replace them, {_AGAIN}")
     interpreter, root = program
-    version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r});import {HOOK_MODULE}")
+    version, problem = _version_run_by(interpreter, root, "import unified_state.interfaces.hook")
     elsewhere = next((folder for folder in map(archives_in, handlers) if folder != data_dir), None)
     if problem:
         told = f"the hooks in {path} do not start: {problem}"
@@ -154,7 +152,7 @@ def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
     known = next(filter(None, map(known_program, folders)), None)
     work = f"enabled, and {f'leaves the work to the hooks ({beside[0]})' if beside else 'runs the hooks'}"
     interpreter, root = known or ("", "")
-    version, problem = _version_run_by(interpreter, f"{BEGIN}sys.path.append({root!r})") if known else ("", "none")
+    version, problem = _version_run_by(interpreter, root) if known else ("", "none")
     if problem:
         return good("plugin", f"{work}; it looks for a program when a session starts")
     if version != __version__:
@@ -175,9 +173,10 @@ def _check_path(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
         yield bad("PATH", f"{program} is {told}, this is {__version__}", hint)
 
 
-def _version_run_by(interpreter: str, code: str) -> tuple[str, str]:
-    """Return the version of the package that an interpreter finds after running some code, and the problem or ""."""
-    return _told_by([interpreter, "-I", "-S", "-c", f"{code};import unified_state;print(unified_state.__version__)"])
+def _version_run_by(interpreter: str, root: str, code: str = "pass") -> tuple[str, str]:
+    """Return the version of the package that an interpreter finds in `root` and the problem or "", after some code."""
+    look = f"import sys;sys.path.append({root!r});{code};import unified_state;print(unified_state.__version__)"
+    return _told_by([interpreter, "-I", "-S", "-c", look])
 
 
 def _told_by(command: list[str]) -> tuple[str, str]:

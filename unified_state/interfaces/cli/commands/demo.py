@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
+from unified_state.hosts.install.hook_launcher import launcher_path
 from unified_state.hosts.install.hook_table import hook_groups
 from unified_state.interfaces.cli.command_context import Command, Context
 from unified_state.lib.package import package_path
@@ -66,7 +67,7 @@ class _Demo:
         settings.data_dir = os.path.join(folder, "data")
         place = locate(self._project, settings.data_dir, create=True)
         self._workspace = Workspace(place, settings, report=lambda _line: None, session_id=_SESSION, around_use=SETTLE)
-        self._groups = hook_groups(settings.data_dir)
+        self._groups = hook_groups(settings.data_dir, launcher_path())
 
     def run(self, more: Sequence[str] = ()) -> Demonstration:
         """Run the demonstration. The transcript grows line by line, and each prompt's hook archives the lines before

@@ -14,7 +14,6 @@ from unified_state.errors import UsageError
 from unified_state.hosts.install.agents_file import add_pointer, remove_pointer
 from unified_state.hosts.install.claude_settings import is_enabled
 from unified_state.hosts.install.durable_program import check_is_durable
-from unified_state.hosts.install.hook_launcher import planned_launcher
 from unified_state.hosts.install.install_claude_code import (
     COMMAND_FILE,
     LEAN_OFF,
@@ -109,7 +108,7 @@ def _choices(arguments: Namespace, chosen: Target, worktree: str) -> Choices:
 
 def _show(context: Context, chosen: Target, choices: Choices, settings: Settings) -> None:
     """Print what would be written, and write nothing."""
-    files = plan_install(chosen, settings.data_dir, choices, planned_launcher()).files(chosen)
+    files = plan_install(chosen, settings.data_dir, choices).files(chosen)
     shown = [f"would write {path}:\n{text.rstrip()}\n" for path, text in files.items()]
     if chosen.scope == _LOCAL:
         shown.append(f"would keep out of git status: {', '.join(f'.claude/{name}' for name in _EXCLUDED)}")
