@@ -12,7 +12,6 @@ from unified_state.lib.times import CLOCK_AHEAD
 LOCAL_SESSION = "local"  # the session of commands outside any client session, in the user's own terminal
 _RECENT_SESSIONS = 50  # number of sessions among which the parent of a fork is searched
 _LARGEST = (1 << 63) - 1
-STAND_IN = "before the damage"  # name of placeholder rows that reserve the numbers already used
 
 
 class Cursor(Record):
@@ -54,13 +53,12 @@ def newest_with_transcript(archive: Archive, now: int) -> int | None:
 
 def _newest(archive: Archive, now: int, besides: str, condition: str = "1") -> int | None:
     """A time that is missing or still to come is unknown. Of sessions without a known time the last recorded counts."""
-    for is_known, order in (("seen_at > 0 AND seen_at <= ?4", "seen_at"), ("?4", "id")):
+    for is_known, order in (("seen_at > 0 AND seen_at <= ?3", "seen_at"), ("?3", "id")):
         number: int | None = archive.value(
-            f"SELECT id FROM session WHERE session_id NOT IN (?1, ?2, ?3) AND {is_known} AND {condition} "
+            f"SELECT id FROM session WHERE session_id NOT IN (?1, ?2) AND {is_known} AND {condition} "
             f"ORDER BY {order} DESC LIMIT 1",
             besides,
             LOCAL_SESSION,
-            STAND_IN,
             now + CLOCK_AHEAD,
         )
         if number is not None:
@@ -69,9 +67,8 @@ def _newest(archive: Archive, now: int, besides: str, condition: str = "1") -> i
 
 
 def count_sessions(archive: Archive) -> int:
-    """Return the number of sessions, without the placeholder row and the user's own terminal."""
-    query = "SELECT count(*) FROM session WHERE session_id NOT IN (?, ?)"
-    return int(archive.row(query, STAND_IN, LOCAL_SESSION)[0])
+    """Return the number of sessions, without the user's own terminal."""
+    return int(archive.row("SELECT count(*) FROM session WHERE session_id != ?", LOCAL_SESSION)[0])
 
 
 def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.sessions import STAND_IN, newest_session
+from unified_state.archive.sessions import newest_session
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD
 
@@ -60,15 +60,8 @@ def read_saved(archive: Archive, state_path: str) -> tuple[str, str] | None:
 def count_turns(archive: Archive, now: int) -> tuple[int, int | None]:
     """Return the number of turns, and the time of the last one: of the newest session, which may have come before
     others.
-
-    It is computed from the turn numbers, because a count takes longer in a larger archive. After damage only the turns
-    since then count.
     """
-    count = archive.value(
-        "SELECT max(id) - coalesce((SELECT max(id) FROM turn WHERE session = "
-        "(SELECT id FROM session WHERE session_id = ?)), 0) FROM turn",
-        STAND_IN,
-    )
+    count = archive.value("SELECT count(*) FROM turn")
     newest = "SELECT at FROM turn WHERE session = ? AND at BETWEEN 1 AND ? ORDER BY id DESC LIMIT 1"
     at = archive.value(newest, newest_session(archive, now), now + CLOCK_AHEAD)
     return (count, at) if count else (0, None)

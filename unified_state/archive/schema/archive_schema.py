@@ -16,7 +16,7 @@ from unified_state.lib.times import current_time
 Migration = Callable[[Connection], None]
 
 APPLICATION_ID = 0x75737461  # "usta", by which `file` and people recognize the database
-FIRST_VERSION = 10  # builds before the first release counted to 9
+FIRST_VERSION = 11  # builds before the first release counted to 10
 _ABSURD_VERSION = 1000
 
 _META = """

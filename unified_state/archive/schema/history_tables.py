@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SESSIONS = """
 CREATE TABLE session (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id TEXT NOT NULL UNIQUE,
     worktree TEXT,
     branch TEXT,
@@ -34,14 +34,14 @@ CREATE TABLE transcript (         -- how far each file has been read
 
 STEPS = """
 CREATE TABLE turn (               -- T41
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL REFERENCES session,
     agent TEXT,
     at INTEGER NOT NULL
 );
 CREATE INDEX turn_by_session ON turn (session);
 CREATE TABLE step (               -- S1234; a forgotten one keeps its row, without kind and content
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     turn INTEGER NOT NULL REFERENCES turn,
     uuid NOT NULL,                -- of the transcript entry: 16 bytes, or text where it is no UUID
     block INTEGER NOT NULL,       -- position in the entry's content
@@ -79,7 +79,7 @@ CREATE TABLE unindexed (          -- steps whose texts the full-text index does 
 
 COMPACTIONS = """
 CREATE TABLE compaction (         -- K2
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL REFERENCES session,
     trigger TEXT,
     started_at INTEGER NOT NULL,

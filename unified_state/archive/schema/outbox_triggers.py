@@ -8,7 +8,6 @@ replaced.
 from __future__ import annotations
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.sessions import STAND_IN
 
 _GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
 _BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
@@ -113,12 +112,12 @@ _EVERYTHING = tuple(
         _note(
             "'step'",
             _STEP_KEY.format("step"),
-            f", step WHERE kind IS NULL AND uuid != '{STAND_IN}' AND step.id NOT IN (SELECT step FROM pruned)",
+            ", step WHERE kind IS NULL AND step.id NOT IN (SELECT step FROM pruned)",
             is_gone=True,
         ),
         _note("'item'", "uuid", ", item WHERE true"),
         _note("'link'", LINK_KEY.format("item_link"), ", item_link WHERE true"),
-        _note("'compaction'", "boundary_uuid", f", compaction WHERE boundary_uuid != '{STAND_IN}'"),
+        _note("'compaction'", "boundary_uuid", ", compaction WHERE boundary_uuid NOT NULL"),
     )
 )
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from unified_state.archive.archive import BODY_SIZE, Archive
 from unified_state.archive.schema.outbox_triggers import LINK_KEY, make_triggers, note_everything
-from unified_state.archive.sessions import STAND_IN
 from unified_state.archive.steps import uuid_text
 from unified_state.archive.vector_table import full_name
 from unified_state.extras.team.rows import OutgoingRecord
@@ -165,11 +164,9 @@ class Outbox:
             )
         )
         digests = {session: _digest(session) for session in read_sessions(self._archive)}
-        changed = [
-            session
-            for session, digest in digests.items()
-            if digest != known.get(session.session_id) and session.session_id != STAND_IN
-        ][: self._limit]
+        changed = [session for session, digest in digests.items() if digest != known.get(session.session_id)][
+            : self._limit
+        ]
         statements = ((_KEEP_DIGEST, self._server, digests[session], session.session_id) for session in changed)
         return self._batch([*map(OutgoingRecord, changed)], *statements) if changed else None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.sessions import STAND_IN
 from unified_state.archive.steps import KIND_NUMBERS
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import Record
@@ -48,20 +47,20 @@ _SESSIONS = (
     "(SELECT tokens FROM context WHERE context.session = session.id), "
     "(SELECT at FROM turn WHERE turn.session = session.id ORDER BY id LIMIT 1), "
     "(SELECT at FROM turn WHERE turn.session = session.id ORDER BY id DESC LIMIT 1) AS last_at "
-    "FROM session WHERE last_at NOT NULL AND session_id != ? "
+    "FROM session WHERE last_at NOT NULL "
 )
 
 
 def session_page(archive: Archive, now: int, offset: int, limit: int) -> list[SessionLine]:
     """Return a page of the sessions that have turns, the last active first. Those of a time to come are the last."""
     order = "ORDER BY last_at > ?, last_at DESC, id DESC LIMIT ? OFFSET ?"
-    rows = archive.rows(_SESSIONS + order, STAND_IN, now + CLOCK_AHEAD, limit, offset)
+    rows = archive.rows(_SESSIONS + order, now + CLOCK_AHEAD, limit, offset)
     return [_session(archive, row) for row in rows]
 
 
 def find_session(archive: Archive, session: int) -> SessionLine | None:
     """Return one session by its number, or None if it has no turns."""
-    row = archive.row(_SESSIONS + "AND id = ?", STAND_IN, session)
+    row = archive.row(_SESSIONS + "AND id = ?", session)
     return None if row is None else _session(archive, row)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Savings, read_savings
-from unified_state.archive.sessions import STAND_IN, count_sessions
+from unified_state.archive.sessions import count_sessions
 from unified_state.archive.vector_table import VectorCount, vector_counts
 from unified_state.errors import UnifiedStateError
 from unified_state.ledger.check_validity import later_items
@@ -15,10 +15,9 @@ from unified_state.project.place import Place
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.state_file import StateFile
 
-# Forgotten, pruned and damaged steps keep empty rows, which do not count, nor do turns that only keep a number taken.
-_TURNS = "SELECT count(*) FROM turn WHERE session NOT IN (SELECT id FROM session WHERE session_id = ?)"
+# Forgotten and pruned steps keep empty rows, which do not count.
 _STEPS = """
-SELECT (SELECT count(*) FROM step) - (SELECT count(*) FROM pruned) - (SELECT count(*) FROM step WHERE uuid = ?)
+SELECT (SELECT count(*) FROM step) - (SELECT count(*) FROM pruned)
     - (SELECT count(*) FROM tombstone WHERE what = 'step' AND waits IS NULL)
 """
 # What is still to come was written by a clock that was ahead.
@@ -65,9 +64,9 @@ def status_of(archive: Archive, workspace: Workspace, now: int) -> Status:
         state_path=place.state_path,
         archive_bytes=archive.size(),
         sessions=count_sessions(archive),
-        turns=archive.row(_TURNS, STAND_IN)[0],
-        steps=archive.row(_STEPS, STAND_IN)[0],
-        compactions=archive.row("SELECT count(*) FROM compaction WHERE boundary_uuid IS NOT ?", STAND_IN)[0],
+        turns=archive.row("SELECT count(*) FROM turn")[0],
+        steps=archive.row(_STEPS)[0],
+        compactions=archive.row("SELECT count(*) FROM compaction")[0],
         items=_item_counts(archive),
         paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
         newest_step_at=archive.value(_NEWEST_STEP_AT, now + CLOCK_AHEAD),
