@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from unified_state.lib.processes import Processes
-from unified_state.project.git_library import GitPythonProcesses
-from unified_state.project.outside_history import outside_history
+from unified_state.project.git_command import GitPythonProcesses, outside_history
 
 Git = Callable[..., str]
 

@@ -85,7 +85,7 @@ def later_commits(repository: Repository, head: str | None, items: Sequence[Ledg
     newest = list(commits)[:_MOST_COMMITS]
     if head is None or not newest:
         return set()
-    from unified_state.project.outside_history import outside_history  # not for items of this commit
+    from unified_state.project.git_command import outside_history  # not for items of this commit
 
     return outside_history(repository.worktree, head, newest)[1]
 

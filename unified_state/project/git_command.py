@@ -1,19 +1,25 @@
 """The git command line: it runs no program that a repository brings along, writes nothing and contacts no server.
 
 Every call of git uses this module. Git itself is taken from the absolute folders of the PATH, and not from those inside
-the worktree.
+the worktree. Wherever nobody waits (`save`, `blame`, the history), GitPython starts it. That is slow to load and runs
+git when it is imported, so no hook imports it. Its objects know neither SHA-256 nor reftable, so it runs the same
+command lines, and git reads the repository.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from errno import ENOENT
+from subprocess import Popen
 
 from unified_state.lib.processes import Excerpt, Processes, Program
 from unified_state.lib.shell.search_path import absolute_folders, find_program
-from unified_state.project.find_repository import find_repository
-from unified_state.project.rules.git_output import filter_names, what_git_says
+from unified_state.lib.text import cut
+from unified_state.project.find_repository import find_repository, is_object_id
+from unified_state.settings import environment, set_variable
 
 StartPrograms = Callable[[Sequence[Program], Mapping[str, str]], Processes]
 
@@ -34,6 +40,14 @@ _OPTIONS = ("--no-pager", "-c", "core.quotePath=off", "-c", "core.fsmonitor=", "
 _SECONDS = 5.0  # for the names of all filters
 _MOST_BYTES = 1 << 20
 _NO_NAME_FITS = 1  # exit code of `git config`
+_NOT_STARTED = (OSError, ValueError)  # ValueError: not a valid path on any file system
+_SMALL_OUTPUT, _MOST_CHARACTERS = 1 << 16, 300
+_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)}
+_MOST_COMMITS, _MOST_HISTORY, _HISTORY_SECONDS = 1_000, 4 << 20, 1.0
+# Parents come before their children. Replaced commits count as they were written.
+_HISTORY = (
+    "--no-replace-objects", "rev-list", "--topo-order", "--reverse", "--parents", "--ignore-missing",
+)  # fmt: skip
 
 
 def is_dropped(name: str) -> bool:
@@ -46,27 +60,15 @@ class GitNotCalledError(Exception):
 
 
 class GitCommand:
-    """Git for one worktree: its path, its environment, and the filters that are switched off."""
+    """Git for one worktree: how each command line begins, and its environment."""
 
-    def __init__(self, path: str, worktree: str, environment: dict[str, str]) -> None:
-        self.path = path
-        self.environment = environment
-        self.filters: set[str] = set()
-        self._beginning = [path, "-C", worktree, *_OPTIONS]
+    def __init__(self, beginning: list[str], environ: dict[str, str]) -> None:
+        self.environment = environ
+        self.beginning = beginning
 
     def arguments(self, *question: str) -> list[str]:
         """Return the command line of a git command."""
-        return [*self._beginning, *question]
-
-    def switch_off(self, filters: set[str]) -> None:
-        """Have no git command run these filters. Raises GitNotCalledError for one that cannot be named."""
-        if odd := next((name for name in filters if "=" in name), None):  # `-c` ends a name at the first =
-            message = f"git was not called: the filter {odd!r} cannot be switched off"
-            raise GitNotCalledError(message)
-        self.filters = filters
-        for name in sorted(filters):
-            for setting in ("clean=", "smudge=", "process=", "required=false"):
-                self._beginning += ["-c", f"filter.{name}.{setting}"]
+        return [*self.beginning, *question]
 
 
 def find_git(environ: Mapping[str, str], folder: str) -> str | None:
@@ -80,7 +82,7 @@ def find_git(environ: Mapping[str, str], folder: str) -> str | None:
 def prepare_git(
     worktree: str, environ: Mapping[str, str], *, converts: bool = True, start: StartPrograms = Processes
 ) -> GitCommand:
-    """Return git for a worktree. Raises GitNotCalledError.
+    """Return git for a worktree. Raises GitNotCalledError, and OSError where git cannot be started.
 
     Where git compares files with what is committed (`status`, `blame`), it converts them by filters. A filter is a
     program named in the configuration, and a repository unpacked from an archive brings a configuration written by a
@@ -88,18 +90,17 @@ def prepare_git(
     about commits, refs and the index is answered without that: `converts=False`.
     """
     ours = {name: value for name, value in environ.items() if not is_dropped(name)} | _ENVIRONMENT
-    ours["PATH"] = absolute_folders(environ)
-    try:
-        path = find_git(environ, worktree)
-        if path is None:
-            message = "there is no git on the PATH"
+    path = find_git(environ, worktree)
+    if path is None:
+        message = "there is no git on the PATH"
+        raise GitNotCalledError(message)
+    git = GitCommand([path, "-C", worktree, *_OPTIONS], {**ours, "PATH": absolute_folders(environ)})
+    for name in sorted(_read_filters(git, start)) if converts else ():
+        if "=" in name:  # `-c` ends a name at the first =
+            message = f"git was not called: the filter {name!r} cannot be switched off"
             raise GitNotCalledError(message)
-        git = GitCommand(path, worktree, ours)
-        if converts:
-            git.switch_off(_read_filters(git, start))
-    except (OSError, ValueError) as error:  # ValueError: not a valid path on any file system
-        message = f"git could not be started: {error}"
-        raise GitNotCalledError(message) from error
+        for setting in ("clean=", "smudge=", "process=", "required=false"):
+            git.beginning += ["-c", f"filter.{name}.{setting}"]
     return git
 
 
@@ -108,12 +109,117 @@ def _read_filters(git: GitCommand, start: StartPrograms) -> set[str]:
     names = Excerpt(_MOST_BYTES)
     config = Program("git config", git.arguments("config", "-z", "--name-only", "--get-regexp", r"^filter\."), names)
     start([config], git.environment).finish(time.monotonic() + _SECONDS)
-    if config.exit_code is None:
-        message = f"{config.name} took longer than {_SECONDS:g} s"
-    elif config.exit_code not in {0, _NO_NAME_FITS}:
-        message = what_git_says(config.complaint.content) or f"{config.name} ended with {config.exit_code}"
-    elif len(names.content) == _MOST_BYTES:
-        message = "git was not called: there are too many filters"
-    else:
-        return set(map(os.fsdecode, filter_names(names.content)))
-    raise GitNotCalledError(message)
+    problem = "" if config.exit_code == _NO_NAME_FITS else what_failed(config, _SECONDS)
+    if len(names.content) == _MOST_BYTES:
+        problem = "git was not called: there are too many filters"
+    if problem:
+        raise GitNotCalledError(problem)
+    # each `filter.NAME.KEY`; a key without a name is no filter
+    found = (name.removeprefix("filter.").rpartition(".") for name in os.fsdecode(names.content).split("\0"))
+    return {name for name, dot, _ in found if dot}
+
+
+def run_git(
+    worktree: str,
+    question: Sequence[str],
+    environ: Mapping[str, str],
+    end: float,
+    *,
+    limit: int = _SMALL_OUTPUT,
+    start: StartPrograms = Processes,
+) -> str | None:
+    """Return the output of one git command that compares no file with what is committed, up to `limit` bytes; None if
+    it fails, git is missing, or it runs past `end` of the monotonic clock.
+    """
+    answer = Excerpt(limit)
+    try:
+        git = prepare_git(worktree, environ, converts=False)
+        asked = Program("git", git.arguments(*question), answer)
+        start([asked], git.environment).finish(end)
+    except (GitNotCalledError, *_NOT_STARTED):
+        return None
+    return answer.content.decode("utf-8", "surrogateescape") if asked.exit_code == 0 else None
+
+
+def outside_history(
+    worktree: str,
+    head: str,
+    commits: Iterable[str],
+    *,
+    seconds: float = _HISTORY_SECONDS,
+    start: StartPrograms = Processes,
+) -> tuple[set[str], set[str]]:
+    """Return those of the commits that are not in the history of `head`, and those of these that have it in theirs.
+
+    Both are empty if git cannot tell within some seconds. A commit that is missing is in neither.
+    """
+    asked = [commit for commit in dict.fromkeys(commits) if commit != head and is_object_id(commit)][:_MOST_COMMITS]
+    if not asked or not is_object_id(head):
+        return set(), set()
+    end = time.monotonic() + seconds
+    question = (*_HISTORY, *asked, f"^{head}", "--")
+    told = run_git(worktree, question, environment(), end, limit=_MOST_HISTORY, start=start)
+    outside: set[str] = set()
+    later = {head}
+    for commit, *parents in map(str.split, (told or "").splitlines()):
+        outside.add(commit)
+        if not later.isdisjoint(parents):
+            later.add(commit)
+    return outside.intersection(asked), later.intersection(asked)
+
+
+def what_failed(program: Program, seconds: float) -> str:
+    """Return in one line why a program of git failed, or took longer than it was given; "" if it did neither."""
+    if program.exit_code is None:
+        return f"{program.name} took longer than {seconds:g} s"
+    if program.exit_code == 0:
+        return ""
+    lines = [line for line in program.complaint.content.decode(errors="replace").splitlines() if line.strip()]
+    reasons = [line for line in lines if line.startswith(("fatal: ", "error: "))] or lines[-1:]
+    reason = reasons[0].removeprefix("fatal: ").removeprefix("error: ") if reasons else ""
+    return cut(escaped(reason), _MOST_CHARACTERS) or f"{program.name} ended with {program.exit_code}"
+
+
+def escaped(text: str) -> str:
+    """Return a text of git's without control characters, so that no name starts a line."""
+    return text.translate(_ESCAPES)
+
+
+class GitPythonProcesses(Processes):
+    """Programs that GitPython starts, each in its own session, so that its children are killed with it."""
+
+    def _start(self, program: Program, environment: Mapping[str, str]) -> Popen[bytes]:
+        with _variables(program.arguments[0]):
+            from git import Git, GitCommandNotFound
+
+            try:
+                handle = Git().execute(
+                    program.arguments,
+                    env=environment,
+                    istream=program.stdin,
+                    as_process=True,
+                    start_new_session=True,
+                )
+            except GitCommandNotFound as error:
+                raise FileNotFoundError(ENOENT, os.strerror(ENOENT), program.arguments[0]) from error
+        process: Popen[bytes] = handle.proc  # type: ignore[assignment]  # it is None only behind the end
+        handle.proc = None  # the handle would end the process when it goes
+        return process
+
+
+@contextmanager
+def _variables(git: str) -> Iterator[None]:
+    """Set what GitPython takes from this process alone: the path of git, for it would search the whole PATH, and no
+    variable that selects another repository, as in a hook of git.
+    """
+    wanted = {
+        **dict.fromkeys(filter(is_dropped, environment())),
+        "GIT_PYTHON_GIT_EXECUTABLE": git,
+        "GIT_PYTHON_REFRESH": "quiet",
+    }
+    before = {name: set_variable(name, value) for name, value in wanted.items()}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            set_variable(name, value)

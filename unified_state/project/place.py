@@ -124,7 +124,7 @@ def _accepted(repository: Repository, folder: str) -> tuple[Repository, str | No
 
 def _git_accepts(repository: Repository) -> bool:
     """Return whether git uses a repository of another user: `safe.directory` of this user or of the system names it."""
-    from unified_state.project.git_state import run_git  # hardly any repository belongs to another user
+    from unified_state.project.git_command import run_git  # hardly any repository belongs to another user
 
     end = time.monotonic() + _GIT_SECONDS
     return run_git(repository.worktree, ("rev-parse", "--git-dir"), environment(), end) is not None

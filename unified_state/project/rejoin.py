@@ -173,7 +173,7 @@ def has_commit(repository: Repository, commit: str) -> bool:
 def _ask_git(repository: Repository, *question: str) -> str | None:
     if repository.git_dir is None:
         return None
-    from unified_state.project.git_state import run_git  # not where all is known
+    from unified_state.project.git_command import run_git  # not where all is known
 
     end = time.monotonic() + _SECONDS
     return run_git(repository.worktree, question, environment(), end)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from unified_state.model.session_state import GitState
-from unified_state.project.git_library import GitPythonProcesses
+from unified_state.project.git_command import GitPythonProcesses
 from unified_state.project.git_state import read_git
 
 GLOBAL_CONFIG = """

@@ -183,7 +183,7 @@ def test_gitpython_is_loaded_with_no_git_of_the_folder_we_are_in(repository: Pat
         (folder / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
         (folder / "git").chmod(0o755)
     program = (
-        "import os, sys; from unified_state.project.git_library import GitPythonProcesses\n"
+        "import os, sys; from unified_state.project.git_command import GitPythonProcesses\n"
         "from unified_state.project.git_state import read_git\n"
         "state = read_git(os.getcwd(), os.environ, start=GitPythonProcesses)\n"
         "print(state.branch, 'git' in sys.modules)"

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from unified_state.lib.processes import Program, Reader
 from unified_state.lib.record import Record
-from unified_state.project.git_command import GitNotCalledError, prepare_git
-from unified_state.project.git_library import GitPythonProcesses
+from unified_state.project.git_command import GitNotCalledError, GitPythonProcesses, prepare_git
 from unified_state.settings import environment
 
 SECONDS = 60.0  # a file with a very long history

@@ -13,7 +13,7 @@ from time import monotonic
 
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.files import lies_in
-from unified_state.project.git_state import run_git
+from unified_state.project.git_command import run_git
 from unified_state.settings import database_home, environment
 
 _SECONDS = 10.0  # for git

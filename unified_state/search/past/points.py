@@ -12,9 +12,7 @@ from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.refs import COMPACTION, TURN, parse_ref
 from unified_state.project.find_repository import Repository, is_object_id
-from unified_state.project.git_library import GitPythonProcesses
-from unified_state.project.git_state import run_git
-from unified_state.project.outside_history import outside_history
+from unified_state.project.git_command import GitPythonProcesses, outside_history, run_git
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.settings import environment
 

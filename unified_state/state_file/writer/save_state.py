@@ -42,7 +42,7 @@ def save(
 
     `highlights` are added. `actions`, if given, replace the open ones.
     """
-    from unified_state.project.git_library import GitPythonProcesses
+    from unified_state.project.git_command import GitPythonProcesses
     from unified_state.project.git_state import read_git
     from unified_state.project.rejoin import remember
 
