@@ -195,13 +195,10 @@ def test_a_clone_in_the_place_of_a_lost_checkout_takes_no_memory(remembered: Pro
     assert texts(remembered) == []
 
 
-@pytest.mark.parametrize("original", ["as it was", "without its identity"])
-def test_a_copied_folder_takes_no_memory_and_lets_nothing_pass(remembered: Project, original: str) -> None:
+def test_a_copied_folder_takes_no_memory_and_lets_nothing_pass(remembered: Project) -> None:
     copy = Project(remembered.folder.parent / "copy", remembered.home)
     wanted = remembered.archive.parent.name
     shutil.copytree(remembered.folder, copy.folder, symlinks=True)
-    if original != "as it was":
-        identity(remembered).unlink()
     assert decision(pushed(copy)) in {"ask", "deny"}
     text = brief(copy)
     assert f"`unified-state link {wanted}`" in text

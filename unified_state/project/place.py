@@ -162,7 +162,7 @@ def _note(repository: Repository, folder: str, notice: str | None) -> None:
     """Note beside the archive that this checkout uses it, and a notice that the next session starts show."""
     from unified_state.lib.times import current_time
     from unified_state.project.health import IDENTITY, HookRun, note_run
-    from unified_state.project.rejoin import remember
+    from unified_state.project.identity import remember
 
     remember(repository, folder)
     try:

@@ -8,8 +8,8 @@ import pytest
 
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.project.identity import remember, remote_of
 from unified_state.project.place import Place, locate
-from unified_state.project.rejoin import remember, remote_of
 from unified_state.project.workspace.link import candidates, link
 
 URL = "https://example.org/team/shop.git"

@@ -12,7 +12,7 @@ from unified_state.errors import ForeignFileError
 from unified_state.extras.handover.about import HandoverHeader, has_header, is_page, read_about
 from unified_state.lib.fence import fenced
 from unified_state.lib.record import Record
-from unified_state.project.rejoin import has_commit
+from unified_state.project.identity import has_commit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.upkeep.exchange.import_formats import HISTORY, Source, find_format
 from unified_state.upkeep.exchange.import_history import ImportResult, check, import_file

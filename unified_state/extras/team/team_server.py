@@ -21,7 +21,7 @@ from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
 from unified_state.model.check import Check, bad, good
-from unified_state.project.rejoin import remote_of
+from unified_state.project.identity import remote_of
 from unified_state.project.rules.project_name import shared_name
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import Settings, user_file

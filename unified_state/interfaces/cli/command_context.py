@@ -162,13 +162,10 @@ class Context:
         """
         workspace = self.workspace(create=False)
         if workspace.is_empty:
-            from unified_state.project.workspace.link import parent_memory
-
-            message, hint = "nothing is archived here yet", "or `unified-state import` for old sessions"
-            parent = parent_memory(workspace.place, workspace.settings.data_dir)
-            if parent is not None:
-                hint = f"or `unified-state link {parent.id}` to share the memory of {parent.worktree}"
-            raise NothingArchivedError(message, f"run `unified-state install`, {hint}")
+            message = "nothing is archived here yet"
+            raise NothingArchivedError(
+                message, "run `unified-state install`, or `unified-state import` for old sessions"
+            )
         return workspace
 
     def changing(self) -> Workspace:

@@ -16,7 +16,7 @@ def find_health(call: HookCall, archive: Archive) -> str | None:
 
     It also updates the enforcement of constraints and the record of this checkout.
     """
-    from unified_state.project.rejoin import remember  # a turn's end records no checkout
+    from unified_state.project.identity import remember  # a turn's end records no checkout
 
     place = call.workspace.place
     remember(place.repository, place.folder)

@@ -11,10 +11,17 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.schema.archive_owner import set_owner
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.record import Record
-from unified_state.project.find_repository import Identity, read_identity
-from unified_state.project.identity import write_identity
+from unified_state.project.find_repository import Identity
+from unified_state.project.identity import (
+    Checkout,
+    all_checkouts,
+    checkouts_of,
+    present,
+    remember,
+    remote_of,
+    write_identity,
+)
 from unified_state.project.place import Place
-from unified_state.project.rejoin import Checkout, all_checkouts, checkouts_of, present, remember, remote_of
 
 
 class Candidate(Record):
@@ -75,18 +82,3 @@ def link(place: Place, data_dir: str, wanted: str) -> Candidate:
     write_identity(folder, Identity(id=wanted, place=folder))
     remember(place.repository, chosen)
     return Candidate(wanted, place.repository.worktree, os.path.getsize(os.path.join(chosen, "archive.db")))
-
-
-def parent_memory(place: Place, data_dir: str) -> Candidate | None:
-    """Return the memory of the nearest parent folder outside git that has one, or None. It counts here only if the user
-    links it.
-    """
-    if place.repository.git_dir is not None:
-        return None
-    folder = os.path.dirname(place.repository.worktree)
-    while (identity := read_identity(os.path.join(folder, ".claude"))) is None:
-        if folder == os.path.dirname(folder):
-            return None
-        folder = os.path.dirname(folder)
-    archive = os.path.join(data_dir, "repositories", identity.id, "archive.db")
-    return Candidate(identity.id, folder, os.path.getsize(archive)) if os.path.exists(archive) else None

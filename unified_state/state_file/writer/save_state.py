@@ -44,7 +44,7 @@ def save(
     """
     from unified_state.project.git_command import GitPythonProcesses
     from unified_state.project.git_state import read_git
-    from unified_state.project.rejoin import remember
+    from unified_state.project.identity import remember
 
     git = read_git(workspace.place.repository.worktree, environment(), start=GitPythonProcesses)
     now = current_time()
