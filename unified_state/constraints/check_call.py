@@ -18,7 +18,7 @@ from unified_state.lib.json_text import dump_ascii_json
 from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, Breach, EnforcedRow
 from unified_state.model.hook_event import HookEvent
 from unified_state.project.find_repository import find_repository
-from unified_state.project.place import Place, hook_settings, journal_path, locate
+from unified_state.project.place import Place, history_path, hook_settings, locate
 from unified_state.project.workspace.session_project import session_project
 from unified_state.settings import PROJECT_FILE, Settings
 
@@ -93,7 +93,7 @@ class ToolCheck:
         from unified_state.constraints.compile_constraints import enforced, lost_error
 
         is_called = has_hook(self.place)
-        if not (is_called or any(map(os.path.exists, (self.place.archive_path, journal_path(self.place))))):
+        if not (is_called or os.path.exists(history_path(self.place, ""))):
             return Table("")
         try:
             if self.place.id is None:

@@ -22,7 +22,7 @@ from unified_state.settings import Settings, environment, load_settings
 
 NAME = "unified-session-state.json"
 _ARCHIVE = "archive.db"
-_JOURNAL = "history.jsonl"  # in place of the archive, with the tier json
+JOURNAL = "history.jsonl"  # in place of the archive, with the tier json
 EVENTS = "events.jsonl"  # what waits for the archive
 _GIT_SECONDS = 10.0
 KEY_FILE = "mask.key"
@@ -75,7 +75,7 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
     home = home_of(data_dir, identity.id if identity else "unknown")
     key_folder = data_dir
     # Without a writable home the archive is beside the state file. An archive that exists in the home stays in use.
-    is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.exists(os.path.join(home, _JOURNAL))
+    is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.exists(os.path.join(home, JOURNAL))
     if not is_there and (not _make_private(home) if create else not os.path.isdir(home)):
         beside = _usable_beside(repository, create=create)
         if beside is not None:
@@ -172,9 +172,11 @@ def _note(repository: Repository, folder: str, notice: str | None) -> None:
         return  # the folder is read-only; the caller of `locate` shows the notice
 
 
-def journal_path(place: Place) -> str:
-    """Return the path of a place's journal, which holds the history with the tier json."""
-    return os.path.join(place.folder, _JOURNAL)
+def history_path(place: Place, tier: str) -> str:
+    """Return the path of a place's history, the archive or a journal. The tier counts where both or none are there."""
+    paths = [place.archive_path, os.path.join(place.folder, JOURNAL)]
+    paths = paths[::-1] if tier == "json" else paths
+    return next(filter(os.path.exists, paths), paths[0])
 
 
 def has_reminders(place: Place) -> bool:

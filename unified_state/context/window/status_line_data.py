@@ -36,7 +36,7 @@ def glance_at(
     limit = None if reading is None else compaction_limit(reading.window, [], environ)
     # An archive may be locked or damaged; the hooks find and report damage.
     with suppress(UnifiedStateError):
-        if settings.tier != "json" and os.path.exists(place.archive_path):  # a journal would be replayed each time
+        if os.path.exists(place.archive_path):  # a journal would be replayed each time
             with Archive(place.archive_path, seconds=_PATIENCE, read_only=True) as archive:
                 glance = glance.replace(**_recorded(archive, place.state_path, now))
                 if reading is not None:

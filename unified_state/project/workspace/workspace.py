@@ -27,16 +27,16 @@ from unified_state.model.constraint import INFERRED
 from unified_state.project.find_repository import read_head
 from unified_state.project.place import (
     EVENTS,
+    JOURNAL,
     KEY_FILE,
     Place,
     beside_state_file,
     has_reminders,
-    journal_path,
+    history_path,
     locate,
 )
 from unified_state.settings import Settings, environment, load_settings
 
-JSON_TIER = "json"
 WRITER_SECONDS, READER_SECONDS = 30.0, 3.0  # for which a command waits for another process that writes
 _LEAST_SALVAGE_SECONDS = 3.0
 _PATIENT = 60.0  # seconds for repairs that commands have
@@ -97,15 +97,9 @@ class Workspace(Record):
         return self.masker.text(text) if may_need_masking(text) else text
 
     @property
-    def journal(self) -> str | None:
-        """The path of the journal, if the user chose the tier json."""
-        return journal_path(self.place) if self.settings.tier == JSON_TIER else None
-
-    @property
-    def not_shown(self) -> str | None:
-        """The file of the other tier, if there is one. It moves as soon as this tier has none."""
-        other = journal_path(self.place) if self.journal is None else self.place.archive_path
-        return other if os.path.exists(other) else None
+    def history(self) -> str:
+        """The path of the archive, or of the journal."""
+        return history_path(self.place, self.settings.tier)
 
     @property
     def waiting(self) -> list[str]:
@@ -120,8 +114,7 @@ class Workspace(Record):
     @property
     def is_empty(self) -> bool:
         """True if this folder has no records."""
-        files = (self.place.archive_path, journal_path(self.place))
-        return not (any(map(os.path.exists, files)) or self.has_written or self.waiting)
+        return not (os.path.exists(self.history) or self.has_written or self.waiting)
 
     @property
     def has_written(self) -> bool:
@@ -136,7 +129,12 @@ class Workspace(Record):
             try:
                 return self._use(action)
             except DamagedArchiveError as error:
-                self._begin_anew(error)
+                from unified_state.project.workspace.damaged_archive import begin_anew
+
+                # A command has no time limit, while the client would kill a hook.
+                is_hook = self.repair_seconds < _PATIENT
+                seconds = max(self.repair_seconds, _LEAST_SALVAGE_SECONDS) if is_hook else None
+                begin_anew(self.place, self.masker, error, self.report, seconds)
             return self._use(action)
         except UNAVAILABLE as error:
             if waiting := self.waiting:
@@ -144,13 +142,7 @@ class Workspace(Record):
             raise
 
     def _use(self, action: Callable[[Archive], T]) -> T:
-        is_new = not os.path.exists(self.journal or self.place.archive_path)
-        if is_new and self.not_shown:
-            from unified_state.project.workspace.move_history import move_history
-
-            is_journal = self.journal is not None
-            move_history(self.place.archive_path, journal_path(self.place), self.seconds, into_journal=is_journal)
-            is_new = False
+        is_new = not os.path.exists(self.history)
         with self._open_archive() as archive:
             self._check(archive)
             if is_new and self.has_written:
@@ -160,20 +152,15 @@ class Workspace(Record):
             if not os.path.exists(os.path.join(self.place.key_folder, KEY_FILE)):
                 with suppress(StorageError):  # the first text that needs masking raises it again
                     self.masker.ensure_key()  # before the disk is full: it names the events beside the state file
-            problem = self._take_waiting(archive) if self.repair_seconds else None
+            problem = None
+            if self.repair_seconds and (waiting := self.waiting):
+                from unified_state.project.workspace.waiting_events import take_waiting
+
+                problem = take_waiting(archive, waiting, self.mask, self.seconds)
             result = action(archive) if self.around_use is None else self._use_between(self.around_use, archive, action)
             if problem is not None:  # a failing action reports itself
                 self.report(problem)
             return result
-
-    def _take_waiting(self, archive: Archive) -> str | None:
-        """Take the events that wait into the archive, and return the problem that remains, or None."""
-        waiting = self.waiting
-        if not waiting:
-            return None
-        from unified_state.project.workspace.waiting_events import take_waiting
-
-        return take_waiting(archive, waiting, self.mask, self.seconds)
 
     def _use_between(self, around: AroundUse, archive: Archive, action: Callable[[Archive], T]) -> T:
         has_quiet = os.path.isdir(os.path.join(self.settings.data_dir, QUIET_FOLDER))
@@ -185,11 +172,11 @@ class Workspace(Record):
         return result
 
     def _open_archive(self) -> Archive:
-        if self.journal is None:
+        if not self.history.endswith(JOURNAL):
             return Archive(self.place.archive_path, seconds=self.seconds, mask=self.mask)
         from unified_state.archive.journal.journalled_archive import JournalledArchive  # few users choose it
 
-        return JournalledArchive(self.journal, seconds=self.seconds, mask=self.mask)
+        return JournalledArchive(self.history, seconds=self.seconds, mask=self.mask)
 
     def _check(self, archive: Archive) -> None:
         """Raise ArchiveUnavailableError for another repository's archive, and DamagedArchiveError if an index of items
@@ -199,21 +186,12 @@ class Workspace(Record):
             from unified_state.archive.schema.archive_owner import check_owner
 
             check_owner(archive, self.place.id)
-        if self.repair_seconds and self.journal is None:
+        if self.repair_seconds and not archive.has_journal:
             from unified_state.archive.schema.ledger_check import ledger_problem
 
             problem = ledger_problem(archive.connection)
             if problem is not None:
                 raise damaged(archive.path, problem)
-
-    def _begin_anew(self, error: DamagedArchiveError) -> None:
-        """Set a damaged archive aside."""
-        from unified_state.project.workspace.damaged_archive import begin_anew
-
-        # A command has no time limit, while the client would kill a hook.
-        is_hook = self.repair_seconds < _PATIENT
-        seconds = max(self.repair_seconds, _LEAST_SALVAGE_SECONDS) if is_hook else None
-        begin_anew(self.place, self.masker, error, self.report, seconds)
 
     def author(self) -> Author:
         """Return the author of an item recorded here now: origin, session, worktree, commit and branch of HEAD."""

@@ -31,9 +31,8 @@ from unified_state.model.item import CONSTRAINT
 from unified_state.project.find_repository import FOREIGN, ID_FILE, examine, find_repository
 from unified_state.project.git_command import find_git
 from unified_state.project.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
-from unified_state.project.place import Place, journal_path
+from unified_state.project.place import JOURNAL, Place, history_path
 from unified_state.project.workspace.waiting_events import waiting_files
-from unified_state.project.workspace.workspace import JSON_TIER
 from unified_state.settings import Settings
 from unified_state.upkeep.doctor.check_hooks import check_hooks
 
@@ -74,7 +73,7 @@ class Subject(Record):
 
     def open(self) -> Archive:
         """Open the archive, or the replay of the journal."""
-        opened = JournalledArchive if self.settings.tier == JSON_TIER else Archive
+        opened = JournalledArchive if self.history.endswith(JOURNAL) else Archive
         return opened(self.history, seconds=_PATIENCE)
 
 
@@ -82,7 +81,7 @@ def diagnose(
     place: Place, settings: Settings, environ: Mapping[str, str], now: int, *, reads_all: bool = False
 ) -> list[Check]:
     """Return all checks, the most important first. `reads_all` asks for a check of every byte of a large archive."""
-    history = journal_path(place) if settings.tier == JSON_TIER else place.archive_path
+    history = history_path(place, settings.tier)
     subject = Subject(place=place, settings=settings, environ=environ, now=now, history=history, reads_all=reads_all)
     return [check for checks in _CHECKS for check in _checked(checks, subject)]
 
@@ -130,18 +129,14 @@ def _problems(subject: Subject) -> Iterator[Check]:
 
 
 def _tier(subject: Subject) -> Iterator[Check]:
-    """Check what waits for the archive, and tell which history the tier hides."""
-    place, is_json = subject.place, subject.settings.tier == JSON_TIER
-    hidden = place.archive_path if is_json else journal_path(place)
-    if os.path.exists(hidden):
-        yield good("tier", f"{subject.settings.tier}; {hidden} is not shown")
-    for path in waiting_files(place):
+    """Check what waits for the archive."""
+    for path in waiting_files(subject.place):
         told = f"what was recorded while the archive could not be used waits in {path}"
         yield bad("tier", told, "it joins the archive with the next command that can use that")
 
 
 def _archive(subject: Subject) -> Iterator[Check]:
-    path, is_json = subject.history, subject.settings.tier == JSON_TIER
+    path, is_json = subject.history, subject.history.endswith(JOURNAL)
     if not os.path.exists(path):
         yield good("archive", "nothing is archived here yet")
         return

@@ -59,7 +59,7 @@ def status_of(archive: Archive, workspace: Workspace, now: int) -> Status:
     return Status(
         repository=place.id or "",
         worktree=place.repository.worktree,
-        tier=workspace.settings.tier,
+        tier="json" if archive.has_journal else "sqlite",
         archive_path=archive.file,
         state_path=place.state_path,
         archive_bytes=archive.size(),

@@ -85,9 +85,6 @@ def forget(workspace: Workspace, now: int, wanted: ForgetRequest, confirm: Confi
     `confirm` is called with what it takes, and may raise. It is not asked about rules: the user confirms those at the
     gate, whatever it says.
     """
-    if hidden := workspace.not_shown:
-        workspace.report(f"{hidden} was not searched: tier is {workspace.settings.tier}")
-
     workspace.use(lambda _archive: None)  # where the archive cannot be used, that is all that is told
     refresh_worktrees(workspace)  # what others wrote into a state file is among what is searched
     try:
