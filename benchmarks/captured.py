@@ -19,7 +19,7 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.capture.capture_transcript import Capture
-from unified_state.ledger.item_table import captured_items
+from unified_state.ledger.item_table import selected_items
 from unified_state.model.hook_event import Moment
 from unified_state.secrets.masker import Masker
 
@@ -114,7 +114,7 @@ def captured(path: Path, folder: str) -> Counter[tuple[str, str]]:
     facts: Counter[tuple[str, str]] = Counter()
     with Archive(f"{folder}/{path.name}.db") as archive:
         Capture(archive, Masker(folder, enabled=False), Moment(0)).transcript(str(path), path.stem, to_end=True)
-        for item in captured_items(archive):
+        for item in selected_items(archive, "WHERE rule NOT NULL ORDER BY id"):
             if item.rule in RULES:
                 facts[RULES[item.rule], item.source_uuid or ""] += 1
         for state, text in archive.rows("SELECT state, text FROM note WHERE kind = 'todo'"):

@@ -116,11 +116,7 @@ def test_a_quote_follows_its_entry_when_that_is_masked(decided: Archive) -> None
     assert step is not None
     replace_text(decided, 3, step, step.text.replace("SQLite", "[MASKED word 0badc0de]"))
 
-    class Mask(Masker):
-        def text(self, text: str) -> str:
-            return text.replace("SQLite", "[MASKED word 0badc0de]")
-
-    requote(decided, uuid_of(3), Mask("nowhere"))
+    requote(decided, uuid_of(3), lambda text: text.replace("SQLite", "[MASKED word 0badc0de]"))
     assert find_item(decided, "D1").quote == "Use [MASKED word 0badc0de] for the archive"
     assert faults(decided) == []
 
@@ -131,7 +127,7 @@ def test_a_mask_that_reaches_over_the_end_of_a_quote_leaves_what_can_be_checked(
     step = find_step(decided, 3)
     assert step is not None
     replace_text(decided, 3, step, step.text.replace("archive' --rationale", "[MASKED word 0badc0de]"))
-    requote(decided, uuid_of(3), masker)
+    requote(decided, uuid_of(3), masker.text)
     assert "[MASKED word 0badc0de]" in str(find_item(decided, "D1").quote)
     assert faults(decided) == []
 
@@ -164,7 +160,7 @@ def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: A
     assert faults(archive) == []
     keep_summary(archive, compaction, "nothing", "subagent_stop")
     assert faults(archive) == [("D1", "its quote is not in summary K1")]
-    requote_summary(archive, compaction.id, "nothing", masker)
+    requote_summary(archive, compaction.id, "nothing", masker.text)
     assert faults(archive) == []
     forget_ref(archive, "K1")
     assert (find_item(archive, "D1").quote, faults(archive)) == (None, [])

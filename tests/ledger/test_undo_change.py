@@ -8,9 +8,8 @@ from tests.builders import BODIES, NOW
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotAtGateError, UsageError
 from unified_state.ledger.change_log import read_log
-from unified_state.ledger.item_table import find_item
+from unified_state.ledger.item_table import find_item, update_item
 from unified_state.ledger.record_item import Author, record_item
-from unified_state.ledger.source_table import set_source
 from unified_state.ledger.undo_change import undo
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.model.item import DECISION, LedgerItem
@@ -57,7 +56,7 @@ def test_a_program_takes_back_neither_what_it_quoted_nor_what_came_before_that(
 
 def test_what_became_the_users_word_since_is_no_programs(archive: Archive, record: Recorder) -> None:
     item = record(AGENT)
-    set_source(archive, item.replace(origin=USER_SAID))
+    update_item(archive, item.replace(origin=USER_SAID))
     with pytest.raises(NotAtGateError):
         undo(archive, AGENT, NOW)
 

@@ -48,7 +48,7 @@ from unified_state.capture.working_set.session_calls import SessionCalls
 from unified_state.errors import StorageError
 from unified_state.hosts.transcripts.rules.about_work import is_about_work
 from unified_state.hosts.transcripts.rules.call_effects import NO_CALL, Call, found_nothing, read_call, still_runs_as
-from unified_state.ledger.watch_sources import SourceKeeper
+from unified_state.ledger.find_sources import SourceKeeper
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.times import to_text
 from unified_state.model.hook_event import Moment

@@ -12,11 +12,10 @@ from unified_state.capture.record_facts import was_captured
 from unified_state.capture.rules.marked_words import ACCEPT, Mark
 from unified_state.errors import UnifiedStateError
 from unified_state.ledger.decide_proposal import accept, reject
-from unified_state.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items, update_item
 from unified_state.ledger.record_item import Author, Mask, record_item
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.ledger.rules.short_item import main_text
-from unified_state.ledger.source_table import set_source
 from unified_state.lib.text import cut
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
@@ -64,7 +63,7 @@ def is_recorded(archive: Archive, mark: Mark, step: Step, session_id: str) -> bo
     """
     where = "WHERE capture_key = ? AND session_id = ? AND source_uuid IS NULL"
     for item in selected_items(archive, where, mark.key, session_id):
-        set_source(archive, item.replace(source_uuid=step.uuid))
+        update_item(archive, item.replace(source_uuid=step.uuid))
     return bool(_same_items(archive, mark))
 
 

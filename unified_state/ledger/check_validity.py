@@ -24,16 +24,35 @@ if TYPE_CHECKING:
 _MOST_FILES, _MOST_COMMITS = 64, 200
 
 
-def read_validities(
-    archive: Archive,
-    repository: Repository,
-    items: Sequence[LedgerItem],
-) -> dict[str, Validity]:
-    """Return the validity of the items that have a problem, by UUID."""
-    present = _Present(archive, repository, items)
-    # the newest first, since the number of files is limited
-    validities = {item.uuid: present.validity(item) for item in reversed(items)}
+def read_validities(archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> dict[str, Validity]:
+    """Return the validity of the items that have a problem, by UUID. Each file is read at most once."""
+    head, branch = read_head(repository)
+    later = _later_commits(repository, head, items)
+    rewinds = read_rewinds(archive)
+    looked: dict[tuple[str, str], bool | None] = {}
+    validities = {}
+    for item in reversed(items):  # the newest first, since the number of files is limited
+        for version in item.file_hashes.items():
+            if version not in looked and len(looked) < _MOST_FILES:
+                looked[version] = changed_since(repository.worktree, *version)
+        newer = archive.row("SELECT alias FROM item WHERE uuid = ?", item.superseded_by) if item.superseded_by else None
+        validities[item.uuid] = Validity(
+            changed=tuple(path for path, version in item.file_hashes.items() if looked.get((path, version))),
+            gone=tuple(path for path, version in item.file_hashes.items() if looked.get((path, version), 0) is None),
+            branch=item.branch if item.branch and branch and item.branch != branch else None,
+            superseded_by=newer[0] if newer else None,
+            behind=item.commit in later,
+            rewound=_was_rewound(archive, item, [one for one in rewinds if one.session_id == item.session_id]),
+        )
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
+
+
+def _was_rewound(archive: Archive, item: LedgerItem, rewinds: list[Rewind]) -> bool:
+    if not rewinds:
+        return False
+    entry = place_of_entry(archive, item.source_uuid) if item.source_uuid else None
+    at = entry[1] if entry else to_milliseconds(item.created_at)
+    return at is not None and any(rewind.after_at < at <= rewind.until_at for rewind in rewinds)
 
 
 class ValidityReport(Record):
@@ -73,11 +92,11 @@ def later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
     which hold at every commit.
     """
     active = [item for item in stated_items(archive, [ACTIVE]) if item.kind != CONSTRAINT]
-    later = later_commits(repository, read_head(repository)[0], active)
+    later = _later_commits(repository, read_head(repository)[0], active)
     return tuple(item.alias for item in active if item.commit in later)
 
 
-def later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:
+def _later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:
     """Return the commits of items that come after `head`: it is an ancestor of them. Only the newest commits are looked
     at, because the number is limited. Nothing is later where git cannot tell.
     """
@@ -88,50 +107,3 @@ def later_commits(repository: Repository, head: str | None, items: Sequence[Ledg
     from unified_state.project.git_command import outside_history  # not for items of this commit
 
     return outside_history(repository.worktree, head, newest)[1]
-
-
-class _Present:
-    """The present state of the repository and the conversations. Each file is read at most once."""
-
-    def __init__(self, archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> None:
-        self._archive = archive
-        self._worktree = repository.worktree
-        self._commit, self._branch = read_head(repository)
-        self._later = later_commits(repository, self._commit, items)
-        self._rewinds: dict[str | None, list[Rewind]] = {}
-        for rewind in read_rewinds(archive):
-            self._rewinds.setdefault(rewind.session_id, []).append(rewind)
-        self._files: dict[tuple[str, str], bool | None] = {}
-
-    def validity(self, item: LedgerItem) -> Validity:
-        """Return the validity of an item."""
-        looked = [(path, self._changed(path, version)) for path, version in item.file_hashes.items()]
-        superseded = self._alias(item.superseded_by)
-        return Validity(
-            changed=tuple(path for path, changed in looked if changed),
-            gone=tuple(path for path, changed in looked if changed is None),
-            branch=item.branch if item.branch and self._branch and item.branch != self._branch else None,
-            superseded_by=superseded,
-            behind=item.commit in self._later,
-            rewound=self._was_rewound(item),
-        )
-
-    def _changed(self, path: str, version: str) -> bool | None:
-        key = (path, version)
-        if key not in self._files:
-            if len(self._files) >= _MOST_FILES:
-                return False
-            self._files[key] = changed_since(self._worktree, path, version)
-        return self._files[key]
-
-    def _was_rewound(self, item: LedgerItem) -> bool:
-        rewinds = self._rewinds.get(item.session_id)
-        if not rewinds:
-            return False
-        entry = place_of_entry(self._archive, item.source_uuid) if item.source_uuid else None
-        at = entry[1] if entry else to_milliseconds(item.created_at)
-        return at is not None and any(rewind.after_at < at <= rewind.until_at for rewind in rewinds)
-
-    def _alias(self, uuid: str | None) -> str | None:
-        row = self._archive.row("SELECT alias FROM item WHERE uuid = ?", uuid) if uuid else None
-        return None if row is None else row[0]

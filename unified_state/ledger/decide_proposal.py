@@ -21,10 +21,8 @@ from unified_state.ledger.item_table import (
     link_items,
     update_item,
 )
-from unified_state.ledger.rules.from_file import status_in_file
 from unified_state.ledger.rules.short_item import may_decide
-from unified_state.ledger.source_table import set_source
-from unified_state.ledger.waiting_notes import WaitingNote, end_waiting, take_over
+from unified_state.ledger.waiting_notes import WaitingNote, end_waiting, status_in_file, take_over
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
@@ -75,7 +73,6 @@ def _accept(archive: Archive, proposal: LedgerItem, at: str) -> list[Pair]:
     status = status if status in (SUPERSEDED, RESOLVED) else ACTIVE
     item = proposal.replace(status=status, origin=USER_SAID, changed_at=at, paged_out_at=None)
     update_item(archive, item)
-    set_source(archive, item)  # from now on it is the user's statement
     pairs: list[Pair] = [(proposal, item)]
     for older in changed_by(archive, proposal):
         if older.status in (ACTIVE, PROPOSED):

@@ -8,32 +8,32 @@ page before the user or the agent stated it. Then that text is its source, so it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import find_step, readable
 from unified_state.hosts.transcripts.rules.own_words import own_passages, said_in
-from unified_state.ledger.item_table import ACTIVE, PROPOSED, update_item
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, selected_items, update_item
 from unified_state.ledger.rules.short_item import main_text
 from unified_state.ledger.source_table import (
     entry_steps,
     items_of_entry,
     items_of_summary,
-    set_source,
     steps_before,
 )
 from unified_state.lib.record import Record
 from unified_state.lib.text import find_quote, text_hash
-from unified_state.lib.times import CLOCK_SLACK, to_milliseconds
+from unified_state.lib.times import CLOCK_SLACK, to_milliseconds, to_text
 from unified_state.model.constraint import ASK, DENY, INFERRED, OBSERVED, USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, LedgerItem
 from unified_state.model.step import ATTACHMENT, PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT, Step
-from unified_state.secrets.masker import Masker
 
 _SEEN = (TOOL_RESULT, TOOL_FILE, ATTACHMENT)  # steps written by neither the user nor the model
 _SOURCES = (PROMPT, TEXT, TOOL_CALL, *_SEEN)
 _LOOKS_BACK = 12 * 3_600_000  # milliseconds before an item that are searched for its source
 _MOST_STEPS, _MOST_CHARACTERS = 300, 200_000
+_POSSIBLE_SOURCES = (PROMPT, TOOL_CALL, TOOL_RESULT)
+_MOST_ITEMS = 20
 _LEAST_WORDS = 4  # of a text long enough to be recognized in a tool's output
 
 
@@ -45,15 +45,34 @@ class Source(Record):
     quote: str
 
 
-def tie(archive: Archive, session: int, items: Iterable[LedgerItem]) -> None:
-    """Link the items that a session recorded to their sources, as far as these are archived."""
-    for item in items:
-        source = find_source(archive, session, item)
-        if source is not None:
-            sourced = _sourced(item, source)
-            if sourced.body != item.body:
-                update_item(archive, sourced)
-            set_source(archive, sourced)
+class SourceKeeper:
+    """Collects the steps of one session as they are archived. `flush` links the items recorded since then to them."""
+
+    def __init__(self, archive: Archive, session: int) -> None:
+        self._archive = archive
+        self._session = session
+        self._since: int | None = None
+
+    def note(self, step: Step) -> None:
+        """Note an archived step."""
+        if step.kind in _POSSIBLE_SOURCES and (self._since is None or step.at < self._since):
+            self._since = step.at
+
+    def flush(self) -> None:
+        """Link the items whose source is now archived."""
+        if self._since is None:
+            return
+        since, self._since = to_text(self._since - CLOCK_SLACK), None
+        # The user's own items need no source. Captured ones and those of summaries have another.
+        where = (
+            "WHERE session_id = (SELECT session_id FROM session WHERE id = ?) AND created_at >= ? "
+            "AND source_uuid IS NULL AND origin != 'user_said' AND rule IS NULL AND compaction IS NULL "
+            "ORDER BY created_at DESC LIMIT ?"
+        )
+        for item in selected_items(self._archive, where, self._session, since, _MOST_ITEMS):
+            source = find_source(self._archive, self._session, item)
+            if source is not None:
+                update_item(self._archive, _sourced(item, source))
 
 
 def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | None:
@@ -101,37 +120,35 @@ def _sourced(item: LedgerItem, source: Source) -> LedgerItem:
     The user's words cover the rule, but not the scope that an agent gave it, so a mode of `deny` becomes `ask`.
     """
     untrusted = source.origin == OBSERVED and item.kind in {DECISION, CONSTRAINT} and item.status == ACTIVE
-    return item.replace(
+    return quoted(item, source.quote).replace(
         origin=source.origin,
         body={**item.body, "mode": ASK} if item.body.get("mode") == DENY else item.body,
         status=PROPOSED if untrusted else item.status,
         source_uuid=source.uuid,
-        quote=source.quote,
-        quote_hash=text_hash(source.quote),
     )
 
 
 _CHARACTERS = 500  # of an entry; they replace a quote whose ends were masked
 
 
-def requote(archive: Archive, uuid: str, masker: Masker) -> None:
+def requote(archive: Archive, uuid: str, mask: Callable[[str], str]) -> None:
     """Update the quotes of an entry that was masked."""
     steps = [find_step(archive, number) for number in entry_steps(archive, uuid)]
-    _requote(archive, items_of_entry(archive, uuid), [readable(step) for step in steps if step is not None], masker)
+    _requote(archive, items_of_entry(archive, uuid), [readable(step) for step in steps if step is not None], mask)
 
 
-def requote_summary(archive: Archive, compaction: int, summary: str, masker: Masker) -> None:
+def requote_summary(archive: Archive, compaction: int, summary: str, mask: Callable[[str], str]) -> None:
     """Update the quotes of a summary that was masked."""
-    _requote(archive, items_of_summary(archive, compaction), [summary], masker)
+    _requote(archive, items_of_summary(archive, compaction), [summary], mask)
 
 
-def _requote(archive: Archive, items: Iterable[LedgerItem], texts: Sequence[str], masker: Masker) -> None:
+def _requote(archive: Archive, items: Iterable[LedgerItem], texts: Sequence[str], mask: Callable[[str], str]) -> None:
     for item in items:
         if item.quote is None or any(item.quote in text for text in texts):
             continue
-        masked = masker.text(item.quote)
+        masked = mask(item.quote)
         stands = any(masked in text for text in texts)
-        set_source(archive, quoted(item, masked if stands else texts[0][:_CHARACTERS]))
+        update_item(archive, quoted(item, masked if stands else texts[0][:_CHARACTERS]))
 
 
 def quoted(item: LedgerItem, quote: str) -> LedgerItem:

@@ -36,7 +36,8 @@ _STORED: dict[str, Callable[[Any], Any]] = {
     "quote": lambda quote: None if quote is None else pack(quote),
     "file_hashes": lambda hashes: dump_json(hashes) if hashes else None,
 }
-_CHANGING = "body, status, files, changed_at, superseded_by, paged_out_at, file_hashes"
+_BUT_CAPTURED_EVIDENCE = "(rule IS NULL OR kind IN ('decision', 'constraint', 'question'))"
+_MOST_RESTORED = 500
 _PLACES = ", ".join("?" * len(LedgerItem.names))
 
 
@@ -73,27 +74,18 @@ def insert_item(archive: Archive, item: LedgerItem) -> None:
     archive.run(f"INSERT INTO item ({_COLUMNS}) VALUES ({_PLACES})", *_values(item))
 
 
-def replace_item(archive: Archive, item: LedgerItem) -> None:
-    """Replace an item by the newer version of another store."""
-    archive.run(f"UPDATE item SET ({_COLUMNS}) = ({_PLACES}) WHERE uuid = ?", *_values(item), item.uuid)
-
-
 def _values(item: LedgerItem) -> list[Any]:
     return [_STORED[name](value) if name in _STORED else value for name, value in item.as_dict().items()]
 
 
 def update_item(archive: Archive, item: LedgerItem) -> None:
-    """Update the columns of an item that may change."""
+    """Replace an item by a newer version."""
     later = archive.row("SELECT changed_at FROM item WHERE uuid = ? AND changed_at > ?", item.uuid, item.changed_at)
     if later is not None:  # the clock was set back, and the later version would win
         from unified_state.model.history_records import time_behind
 
         item = item.replace(changed_at=time_behind(later[0], str(item.changed_at)))
-    values = dict(zip(_COLUMNS.split(", "), _values(item), strict=True))
-    changed = [values[name] for name in _CHANGING.split(", ")]
-    archive.run(
-        f"UPDATE item SET ({_CHANGING}) = ({', '.join('?' * len(changed))}) WHERE uuid = ?", *changed, item.uuid
-    )
+    archive.run(f"UPDATE item SET ({_COLUMNS}) = ({_PLACES}) WHERE uuid = ?", *_values(item), item.uuid)
 
 
 def leave_file(archive: Archive, items: Iterable[LedgerItem], at: str) -> None:
@@ -159,12 +151,8 @@ def stated_items(archive: Archive, statuses: Iterable[str]) -> list[LedgerItem]:
     Captured evidence that has left the state file is omitted, because a long session has thousands.
     """
     chosen = list(statuses)
-    return selected_items(
-        archive,
-        f"WHERE status IN ({', '.join('?' * len(chosen))}) "
-        "AND (rule IS NULL OR kind IN ('decision', 'constraint', 'question') OR paged_out_at IS NULL) ORDER BY id",
-        *chosen,
-    )
+    where = f"WHERE status IN ({', '.join('?' * len(chosen))}) AND ({_BUT_CAPTURED_EVIDENCE} OR paged_out_at IS NULL)"
+    return selected_items(archive, f"{where} ORDER BY id", *chosen)
 
 
 def items_in_file(archive: Archive) -> list[LedgerItem]:
@@ -181,42 +169,27 @@ def items_to_load(archive: Archive) -> list[LedgerItem]:
 
     Captured evidence is omitted, as above.
     """
-    where = (
-        "WHERE (paged_out_at IS NULL AND status != ?) OR (status IN (?, ?) "
-        "AND (rule IS NULL OR kind IN ('decision', 'constraint', 'question'))) ORDER BY id"
-    )
+    left = f"(status IN (?, ?) AND {_BUT_CAPTURED_EVIDENCE})"
+    where = f"WHERE (paged_out_at IS NULL AND status != ?) OR {left} ORDER BY id"
     return selected_items(archive, where, DISMISSED, ACTIVE, PROPOSED)
-
-
-_MOST_RESTORED = 500
 
 
 def items_to_restore(archive: Archive) -> list[LedgerItem]:
     """Return the newest active items, in order, and of what was captured as evidence only what the state file has."""
-    where = (
-        "WHERE id IN (SELECT id FROM item WHERE status = ?1 AND (paged_out_at IS NULL OR rule IS NULL "
-        "OR kind IN ('decision', 'constraint', 'question')) ORDER BY kind = 'constraint' DESC, id DESC LIMIT ?2) "
-        "ORDER BY id"
+    newest = (
+        f"SELECT id FROM item WHERE status = ? AND (paged_out_at IS NULL OR {_BUT_CAPTURED_EVIDENCE}) "
+        "ORDER BY kind = 'constraint' DESC, id DESC LIMIT ?"
     )
-    return selected_items(archive, where, ACTIVE, _MOST_RESTORED)
+    return selected_items(archive, f"WHERE id IN ({newest}) ORDER BY id", ACTIVE, _MOST_RESTORED)
 
 
-def captured_items(archive: Archive) -> list[LedgerItem]:
-    """Return the items that a rule captured."""
-    return selected_items(archive, "WHERE rule NOT NULL ORDER BY id")
-
-
-def paged_out_refs(archive: Archive, limit: int = 500) -> tuple[str, ...]:
+def paged_out_refs(archive: Archive) -> tuple[str, ...]:
     """Return the refs of the newest active items that have left the state file, the oldest first, without captured
     evidence.
     """
-    rows = archive.rows(
-        "SELECT alias FROM item WHERE status = ? AND paged_out_at NOT NULL "
-        "AND (rule IS NULL OR kind IN ('decision', 'constraint', 'question')) ORDER BY id DESC LIMIT ?",
-        ACTIVE,
-        limit,
-    )
-    return tuple(alias for (alias,) in reversed(rows))
+    where = f"WHERE status = ? AND paged_out_at NOT NULL AND {_BUT_CAPTURED_EVIDENCE}"
+    refs = archive.column(f"SELECT alias FROM item {where} ORDER BY id DESC LIMIT ?", ACTIVE, _MOST_RESTORED)
+    return tuple(reversed(refs))
 
 
 def count_items(archive: Archive, status: str) -> int:

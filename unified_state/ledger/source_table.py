@@ -9,28 +9,14 @@ from collections.abc import Iterable
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import KIND_NUMBERS, uuid_key
-from unified_state.ledger.item_table import selected_items
-from unified_state.lib.text import pack
+from unified_state.ledger.item_table import selected_items, update_item
 from unified_state.model.item import LedgerItem
-
-
-def set_source(archive: Archive, item: LedgerItem) -> None:
-    """Update the origin of an item, the status that follows from it, its source entry and its quote."""
-    archive.run(
-        "UPDATE item SET origin = ?, status = ?, source_uuid = ?, quote = ?, quote_hash = ? WHERE uuid = ?",
-        item.origin,
-        item.status,
-        item.source_uuid,
-        None if item.quote is None else pack(item.quote),
-        item.quote_hash,
-        item.uuid,
-    )
 
 
 def drop_quotes(archive: Archive, items: Iterable[LedgerItem]) -> None:
     """Delete the quotes of items whose source was forgotten."""
     for item in items:
-        set_source(archive, item.replace(quote=None, quote_hash=None))
+        update_item(archive, item.replace(quote=None, quote_hash=None))
 
 
 def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:

@@ -17,7 +17,6 @@ from unified_state.ledger.correct_item import ended_body, opened_body
 from unified_state.ledger.gate import pass_gate
 from unified_state.ledger.item_table import DISMISSED, PROPOSED, RESOLVED, selected_items, update_item
 from unified_state.ledger.record_item import Author
-from unified_state.ledger.source_table import set_source
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import USER_SAID
@@ -87,6 +86,4 @@ def _take_back(archive: Archive, item: LedgerItem, change: ItemChange, done: str
             back = back.replace(body=ended_body(item.body) if back.status in _OVER else opened_body(item.body))
     back = back.replace(changed_at=at)
     update_item(archive, back)
-    if back.origin != item.origin:
-        set_source(archive, back)
     return back

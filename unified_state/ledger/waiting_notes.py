@@ -1,7 +1,8 @@
 """Notes that wait: what a state file that this archive did not write holds beside its items.
 
 Each is a row of the table of notes, whose kind begins with a word that no reader of notes asks for. So none of them is
-ever given back, and each is proposed once, whatever became of it.
+ever given back, and each is proposed once, whatever became of it. The capture key of an item from such a file tells
+that, with the status that it has there.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from typing import Any
 from unified_state.archive.archive import Archive
 from unified_state.archive.session_work import TODO, add_notes, change_work
 from unified_state.archive.sessions import LOCAL_SESSION, touch_session
-from unified_state.ledger.rules.from_file import KEYS_FROM_FILE
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record, disk_value
+from unified_state.lib.text import text_hash
 from unified_state.lib.times import to_text
+from unified_state.model.item import LedgerItem
 from unified_state.model.session_state import WorkItem
 
 HIGHLIGHT, ACTION, WORK_ITEM = "highlight", "action", "work item"
 TOLD_OF_FILE = "told of the state file"  # the name of the value in the archive: when the user was told
 _WAITS = "proposed "
+KEYS_FROM_FILE = "state file:*"  # a GLOB pattern
+_PREFIX = KEYS_FROM_FILE[:-1]
 
 
 class FileNote(Record):
@@ -105,3 +109,18 @@ def _without_state(note: FileNote) -> FileNote:
     """Return a pending action without the state in front of it, with which our own files show an agent's to-do."""
     state, _, text = note.text.partition("] ")
     return note.replace(text=text) if note.kind == ACTION and state.startswith("[") and text else note
+
+
+def key_from_file(status: str, entry: Any) -> str:
+    """Return the capture key of an entry, given as JSON, that has a status in its file."""
+    return f"{_PREFIX}{status}:{text_hash(dump_json(entry))}"
+
+
+def is_from_file(item: LedgerItem) -> bool:
+    """Return whether an item came from a state file that this archive did not write."""
+    return (item.capture_key or "").startswith(_PREFIX)
+
+
+def status_in_file(item: LedgerItem) -> str:
+    """Return the status that such an item has in its file, or ""."""
+    return item.capture_key.split(":")[1] if item.capture_key and is_from_file(item) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.archive.archive import Archive
 from unified_state.ledger.item_table import PROPOSED
-from unified_state.ledger.rules.from_file import KEYS_FROM_FILE
+from unified_state.ledger.waiting_notes import KEYS_FROM_FILE
 from unified_state.lib.json_text import dump_json, parse_json
 
 _TOLD = "told items of the inbox"  # the name of the value in the archive: the ends of their UUIDs

@@ -20,9 +20,8 @@ from unified_state.ledger.item_table import (
     next_alias,
     raise_counter,
 )
-from unified_state.ledger.rules.from_file import key_from_file
 from unified_state.ledger.rules.short_item import main_text, short_form
-from unified_state.ledger.waiting_notes import propose_notes, take_over
+from unified_state.ledger.waiting_notes import key_from_file, propose_notes, take_over
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import one_line, text_hash

@@ -7,10 +7,9 @@ from typing import Any
 
 from unified_state.ledger.inbox import Effect, Proposal
 from unified_state.ledger.item_table import PROPOSED, RESOLVED, SUPERSEDED
-from unified_state.ledger.rules.from_file import is_from_file, status_in_file
 from unified_state.ledger.rules.item_lines import harmless, item_line
 from unified_state.ledger.rules.short_item import main_text, short_form
-from unified_state.ledger.waiting_notes import WORK_ITEM, WaitingNote
+from unified_state.ledger.waiting_notes import WORK_ITEM, WaitingNote, is_from_file, status_in_file
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_milliseconds

@@ -9,9 +9,8 @@ from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.inbox import Proposal, read_inbox
 from unified_state.ledger.record_item import checked
-from unified_state.ledger.rules.from_file import is_from_file
 from unified_state.ledger.rules.short_item import short_form
-from unified_state.ledger.waiting_notes import TOLD_OF_FILE, WaitingNote, waiting_notes
+from unified_state.ledger.waiting_notes import TOLD_OF_FILE, WaitingNote, is_from_file, waiting_notes
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.model.item import Entry

@@ -39,7 +39,7 @@ from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.capture.working_set.keep_working_set import empty_working_sets
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.ledger.gate import is_in_force, is_rule, pass_gate_for
-from unified_state.ledger.item_table import captured_items, find_item, forget_item, list_items, selected_items
+from unified_state.ledger.item_table import find_item, forget_item, list_items, selected_items
 from unified_state.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import LARGE_FILE, read_regular
@@ -249,7 +249,7 @@ def _with_captured(archive: Archive, found: ForgetPlan, origin: str | None) -> F
     Without an origin it was forgotten elsewhere. Rules in force that were derived from it then stay, because only the
     user at a terminal forgets a rule.
     """
-    captured = captured_items(archive) if found.steps else []
+    captured = selected_items(archive, "WHERE rule NOT NULL ORDER BY id") if found.steps else []
     uuids = uuids_of_turns_with(archive, found.steps)
     steps = [find_step(archive, number) for number in found.steps]
     said = [one_line(step.text)[:_QUOTED] for step in steps if step is not None and step.kind == TEXT]

@@ -15,7 +15,6 @@ from unified_state.capture.working_set.keep_working_set import empty_working_set
 from unified_state.errors import UnifiedStateError
 from unified_state.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.ledger.item_table import list_items, update_item
-from unified_state.ledger.source_table import set_source
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import LARGE_FILE, read_regular
@@ -87,7 +86,7 @@ def _mask_step(archive: Archive, number: int, step: Step, masked: str, masker: M
     replace_text(archive, number, step, masked)
     note_rewrite(archive)
     note_masked(archive, STEP, number, now)
-    requote(archive, step.uuid, masker)
+    requote(archive, step.uuid, masker.text)
     note_unfinished(archive, empty_working_sets(archive, [number]))
 
 
@@ -95,9 +94,9 @@ def _mask_item(archive: Archive, item: LedgerItem, body: dict[str, Any], quote: 
     files = mentioned_files("\n".join(value for value in body.values() if isinstance(value, str)))
     kept = {path: version for path, version in item.file_hashes.items() if path.endswith(files)}
     changed = item.replace(changed_at=to_text(now))
+    if quote is not None:
+        changed = quoted(changed, quote)
     update_item(archive, changed.replace(body=body, files=files, file_hashes=kept))
-    if quote is not None and quote != item.quote:
-        set_source(archive, quoted(item, quote))
 
 
 def _mask_free_text(archive: Archive, found: FreeText, masked: str, masker: Masker, now: int) -> None:
@@ -105,7 +104,7 @@ def _mask_free_text(archive: Archive, found: FreeText, masked: str, masker: Mask
     if found.record is not None:
         note_masked(archive, *found.record, now)
     if found.is_summary:
-        requote_summary(archive, found.key, masked, masker)
+        requote_summary(archive, found.key, masked, masker.text)
 
 
 def _files(workspace: Workspace, *, fix: bool) -> Iterator[str]:

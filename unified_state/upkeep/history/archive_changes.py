@@ -20,7 +20,7 @@ from unified_state.ledger.item_table import (
     items_called,
     next_alias,
     raise_counter,
-    replace_item,
+    update_item,
 )
 from unified_state.lib.text import pack
 from unified_state.model.history_records import (
@@ -125,7 +125,7 @@ def keep_item(archive: Archive, item: StoredItem) -> bool:
     compaction = archive.row("SELECT id FROM compaction WHERE boundary_uuid = ?", item.boundary_uuid)
     fields: dict[str, Any] = {name: getattr(kept, name) for name in LedgerItem.names}
     fields |= {"capture_key": None if taken else item.capture_key, "compaction": compaction[0] if compaction else None}
-    (insert_item if known is None else replace_item)(archive, LedgerItem(**fields))
+    (insert_item if known is None else update_item)(archive, LedgerItem(**fields))
     beside = {"capture_key": item.capture_key} if taken else {}
     carry(archive, ITEM, item.uuid, {**fields_beside(item, ARCHIVE_COLUMNS), **beside})
     if known is None:
