@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from unified_state.lib.json_text import parse_json
-from unified_state.lib.read_files import NotOursError, is_own, open_regular, read_own, read_regular
+from unified_state.lib.read_files import LARGE_FILE, NotOursError, is_own, read_own, read_regular
 from unified_state.lib.record import Record
 
 ID_FILE = "unified-state-id"
@@ -71,17 +71,15 @@ def read_head(repository: Repository) -> tuple[str | None, str | None]:
         return None, None
     head = _read(os.path.join(repository.git_dir, "HEAD")).strip()
     if not head.startswith("ref:"):
-        return _object_id(head), None
+        return head if is_object_id(head) else None, None
     ref = head[len("ref:") :].strip()
     branch = ref.removeprefix("refs/heads/")
     commit = _read(os.path.join(repository.git_dir, ref)) or _read(os.path.join(repository.common_dir, ref))
-    commit = commit.strip() or _packed(repository.common_dir, ref) or ""
-    return _object_id(commit), None if branch == ".invalid" else branch
-
-
-def _object_id(text: str) -> str | None:
-    """Return the id of a commit, or None if a text is anything else."""
-    return text if is_object_id(text) else None
+    if not commit:
+        packed = _read(os.path.join(repository.common_dir, "packed-refs"), LARGE_FILE).splitlines()
+        commit = next((line for line in packed if line.endswith(f" {ref}")), "").split(" ")[0]
+    commit = commit.strip()
+    return commit if is_object_id(commit) else None, None if branch == ".invalid" else branch
 
 
 def is_object_id(text: str) -> bool:
@@ -119,18 +117,6 @@ def common_dir_of(git_dir: str) -> str:
     return target if os.path.isdir(target) else git_dir
 
 
-def _packed(common_dir: str, ref: str) -> str | None:
-    try:
-        with open_regular(os.path.join(common_dir, "packed-refs")) as file:
-            wanted = f" {ref}\n".encode("utf-8", "replace")
-            for line in iter(lambda: file.readline(_SMALL), b""):
-                if line.endswith(wanted):
-                    return line.split(b" ", 1)[0].decode("ascii", "replace")
-    except OSError:
-        return None
-    return None
-
-
 def _pointer(path: str) -> str:
     """Return the path that a file holds, as git reads it; "" if there is none."""
     if not os.path.lexists(path):
@@ -141,9 +127,9 @@ def _pointer(path: str) -> str:
         return ""
 
 
-def _read(path: str) -> str:
+def _read(path: str, limit: int = _SMALL) -> str:
     try:
-        return read_regular(path, _SMALL).decode("utf-8", "replace")
+        return read_regular(path, limit).decode("utf-8", "replace")
     except OSError:
         return ""
 

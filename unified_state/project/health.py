@@ -6,9 +6,10 @@ The trace is a small file for each event, overwritten on each run. Problems are 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from unified_state.lib.files import append_whole, write_session_file
-from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.json_text import dump_json, parse_json, parse_object
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.lib.record import Record
 from unified_state.lib.text import well_formed
@@ -49,15 +50,10 @@ def forget_run(folder: str, event: str) -> None:
 def last_runs(folder: str) -> list[HookRun]:
     """Return the last run of each event that ever ran."""
     runs = []
-    try:
-        names = sorted(os.listdir(os.path.join(folder, RUNS_FOLDER)))
-    except FileNotFoundError:
-        return []
-    for name in names:
+    for path in _files_in(os.path.join(folder, RUNS_FOLDER)):
         try:
-            content = read_regular(os.path.join(folder, RUNS_FOLDER, name), SMALL_FILE)
-            at, milliseconds, problem = parse_json(content.decode())
-            runs.append(HookRun(name, at, milliseconds, problem))
+            at, milliseconds, problem = parse_json(read_regular(path, SMALL_FILE).decode())
+            runs.append(HookRun(os.path.basename(path), at, milliseconds, problem))
         except (OSError, ValueError, TypeError):
             continue  # another process is writing it
     return runs
@@ -79,8 +75,8 @@ def health_line(folder: str, now: int) -> str | None:
 
 def set_aside_files(folder: str) -> list[str]:
     """Return the names of the damaged files that were set aside beside the archive and still exist."""
-    found = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    return [name for name in found if DAMAGED_MARK in name and not name.endswith(("-journal", "-wal", "-shm"))]
+    names = map(os.path.basename, _files_in(folder))
+    return [name for name in names if DAMAGED_MARK in name and not name.endswith(("-journal", "-wal", "-shm"))]
 
 
 def newest_problem(folder: str) -> HookRun | None:
@@ -101,26 +97,19 @@ def log_problem(data_dir: str, now: int, event: str, problem: str, details: str 
 
 def problem_files(data_dir: str, folder: str) -> list[str]:
     """Return the files that record problems; they may quote content of the session."""
-    runs = os.path.join(folder, RUNS_FOLDER)
-    traces = [os.path.join(runs, name) for name in sorted(os.listdir(runs))] if os.path.isdir(runs) else []
     logs = [os.path.join(data_dir, name) for name in (LOG, LOG + ".1", BUG_REPORT)]
-    return [path for path in logs + traces if os.path.isfile(path)]
+    return [path for path in logs + _files_in(os.path.join(folder, RUNS_FOLDER)) if os.path.isfile(path)]
+
+
+def _files_in(folder: str) -> list[str]:
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))] if os.path.isdir(folder) else []
 
 
 def read_log(data_dir: str, limit: int) -> list[dict[str, str]]:
     """Return the newest problems in the log, newest last."""
-    lines: list[str] = []
+    lines: list[bytes] = []
     for name in (LOG + ".1", LOG):
-        try:
-            lines += read_regular(os.path.join(data_dir, name), LARGE_FILE).decode("utf-8", "replace").splitlines()
-        except FileNotFoundError:
-            continue  # no problem yet, or not enough of them for a second file
-    problems = []
-    for line in lines[-limit:]:
-        try:
-            problem = parse_json(line)
-        except ValueError:
-            continue  # an incomplete line of a killed process
-        if isinstance(problem, dict):
-            problems.append(problem)
-    return problems
+        with suppress(FileNotFoundError):  # no problem yet, or not enough of them for a second file
+            lines += read_regular(os.path.join(data_dir, name), LARGE_FILE).splitlines()
+    # a killed process may leave an incomplete line
+    return [problem for line in lines[-limit:] if (problem := parse_object(line))]

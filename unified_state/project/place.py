@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from zlib import crc32
 
 from unified_state.errors import StorageError
@@ -135,20 +136,13 @@ def _usable_beside(repository: Repository, *, create: bool) -> str | None:
     `create`, raises StorageError for one that others may write to.
     """
     beside = os.path.join(repository.worktree, ".claude", "unified-state")
-    if not create and not os.path.isdir(beside):
-        return None
-    try:
-        reason = not_ours(os.lstat(beside), *filter(None, [repository.owner]))
-    except OSError:
-        reason = ""  # there is none yet
-    if not reason:
-        if create:
-            _make_private(beside)
-        return beside
-    if create:
+    if not os.path.isdir(beside):
+        return beside if create and _make_private(beside) else None
+    reason = not_ours(os.lstat(beside), *filter(None, [repository.owner]))
+    if reason and create:
         message = f"{beside} is not used: {reason}"
         raise StorageError(message, "remove it, or make it yours alone")
-    return None
+    return None if reason else beside
 
 
 def hook_settings(place: Place, data_dir: str, environ: Mapping[str, str]) -> Settings:
@@ -165,11 +159,9 @@ def _note(repository: Repository, folder: str, notice: str | None) -> None:
     from unified_state.project.identity import remember
 
     remember(repository, folder)
-    try:
-        if notice is not None:
+    if notice is not None:
+        with suppress(OSError):  # the folder is read-only; the caller of `locate` shows the notice
             note_run(folder, HookRun(IDENTITY, current_time(), 0, notice))
-    except OSError:
-        return  # the folder is read-only; the caller of `locate` shows the notice
 
 
 def history_path(place: Place, tier: str) -> str:

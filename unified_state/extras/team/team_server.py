@@ -16,13 +16,13 @@ from urllib.parse import quote
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotFoundError, SettingError, StorageError, UnifiedStateError, UsageError
 from unified_state.extras.team.postgres import check_extra
+from unified_state.extras.team.project_name import shared_name
 from unified_state.extras.team.start_sync import CONSENT, own_environment
 from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
 from unified_state.model.check import Check, bad, good
 from unified_state.project.identity import remote_of
-from unified_state.project.rules.project_name import shared_name
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import Settings, user_file
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
+
+_OWN = "unified-state"
 
 
 def absolute_folders(environ: Mapping[str, str]) -> str:
@@ -31,3 +34,17 @@ def find_program(name: str, environ: Mapping[str, str], outside: str = "") -> st
                 continue
             return path
     return None
+
+
+def own_program(environ: Mapping[str, str], interpreter: str = sys.executable) -> str | None:
+    """Return what the agent's shell calls us by: the name where the PATH has it, else the path beside the interpreter.
+
+    Entries behind a relative or empty entry of the PATH do not count: the shell would look into the repository first.
+    """
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        if not os.path.isabs(folder):
+            break
+        if os.access(os.path.join(folder, _OWN), os.X_OK):
+            return _OWN
+    beside = os.path.join(os.path.dirname(interpreter), _OWN)
+    return beside if os.access(beside, os.X_OK) else None

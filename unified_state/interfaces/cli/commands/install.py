@@ -35,13 +35,13 @@ from unified_state.interfaces.cli.command_context import Add, Command, Context, 
 from unified_state.lib.fence import visible
 from unified_state.lib.files import remove_if_empty
 from unified_state.lib.package import PACKAGE_ROOT
+from unified_state.lib.shell.search_path import own_program
 from unified_state.lib.times import current_time
 from unified_state.model.hook_event import LEAN_LEVELS
 from unified_state.project.git_exclude import exclude_from_git, excluded_lines, include_in_git
 from unified_state.project.identity import remember
 from unified_state.project.place import Place, locate
 from unified_state.project.workspace.link import candidates
-from unified_state.project.workspace.own_program import own_program
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import Settings, environment
 from unified_state.upkeep.doctor.diagnose import network_file_system

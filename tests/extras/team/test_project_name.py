@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from unified_state.project.rules.project_name import shared_name
+from unified_state.extras.team.project_name import shared_name
 
 
 @pytest.mark.parametrize(
