@@ -19,6 +19,7 @@ from unified_state.model.history_records import (
 from unified_state.upkeep.history.archive_changes import append
 from unified_state.upkeep.history.archive_rows import everything
 from unified_state.upkeep.history.history_file import Header, read_history, write_history
+from unified_state.upkeep.history.record_fields import validator
 
 from .test_contracts import TIERS
 
@@ -81,13 +82,16 @@ ADDED = "weather"
 
 
 @pytest.fixture
-def added_field(monkeypatch: pytest.MonkeyPatch) -> None:
+def added_field(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A field that the records of history get without any change elsewhere: no tier has a column for it."""
     for kind in (StoredSession, StoredStep, StoredItem, StoredCompaction):
         monkeypatch.setitem(kind.__annotations__, ADDED, "str | None")
         monkeypatch.setattr(kind, ADDED, None, raising=False)
         monkeypatch.setattr(kind, "names", (*kind.names, ADDED))
         monkeypatch.setattr(kind, "disk_names", {**kind.disk_names, ADDED: ADDED})
+    validator.cache_clear()
+    yield
+    validator.cache_clear()
 
 
 @pytest.mark.usefixtures("added_field")

@@ -2,7 +2,7 @@
 
 No field is local to one archive. Steps are identified by entry and block, items by UUID, compactions by their boundary,
 sessions by the client's id. `unknown` has the fields of a newer version or of another system, which are returned
-unchanged.
+unchanged. An archive has a column for each field before `unknown`, and stores all later ones as JSON.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class StoredItem(LedgerItem):
     """
 
     aliases: tuple[str, ...] = ()
-    boundary_uuid: str | None = None
     unknown: dict[str, Any] = {}
+    boundary_uuid: str | None = None
 
 
 class StoredLink(Record):
@@ -91,6 +91,27 @@ class Tombstone(Record):
 
 
 HistoryRecord = StoredSession | StoredStep | StoredItem | StoredLink | StoredCompaction | Tombstone
+RECORD_KINDS: dict[str, type[HistoryRecord]] = {
+    SESSION: StoredSession,
+    STEP: StoredStep,
+    ITEM: StoredItem,
+    "link": StoredLink,
+    COMPACTION: StoredCompaction,
+    "tombstone": Tombstone,
+}
+
+
+def columns_of(kind: type[HistoryRecord]) -> tuple[str, ...]:
+    """Return the fields that an archive has a column for."""
+    return kind.names[: kind.names.index("unknown")]
+
+
+def telling_fields(record: HistoryRecord) -> dict[str, Any]:
+    """Return the required fields of a record and those that differ from their defaults, by their Python names."""
+    kind = type(record)
+    return {
+        name: value for name, value in record.as_dict().items() if name in kind.required or value != getattr(kind, name)
+    }
 
 
 def time_behind(before: str | None, now: str) -> str:

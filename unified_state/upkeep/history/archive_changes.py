@@ -35,11 +35,12 @@ from unified_state.model.history_records import (
     StoredSession,
     StoredStep,
     Tombstone,
+    columns_of,
     is_masked_later,
+    telling_fields,
 )
 from unified_state.model.item import ALIAS_LETTERS, LedgerItem
 from unified_state.upkeep.history.archive_rows import carried, carry
-from unified_state.upkeep.history.record_fields import ARCHIVE_COLUMNS, fields_beside
 
 _HIGHEST_ALIAS = 1_000_000  # a larger number was not given by a counter
 # The earliest and the latest times of a session are used, and the last value of every other field.
@@ -47,7 +48,7 @@ _CHOICE = {"started_at": "min({0}, {1})", "seen_at": "max({0}, {1})", "ended_at"
 _LEARN = "UPDATE session SET {} WHERE session_id = ?1".format(
     ", ".join(
         f"{name} = " + _CHOICE.get(name, "{0}").format(f"coalesce(?{place}, {name})", f"coalesce({name}, ?{place})")
-        for place, name in enumerate(ARCHIVE_COLUMNS[StoredSession], 1)
+        for place, name in enumerate(columns_of(StoredSession), 1)
         if name != "session_id"
     )
 )
@@ -79,7 +80,7 @@ def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
             before = writer.added
             added += writer.add(step, pack(step.text))
             if writer.added > before:
-                carry(archive, STEP, writer.last, fields_beside(step, ARCHIVE_COLUMNS))
+                carry(archive, STEP, writer.last, _beside(step))
             elif step.masked_at is not None:
                 _put_in_place(archive, step)
     return added
@@ -93,7 +94,7 @@ def _put_in_place(archive: Archive, masked: StoredStep) -> None:
         if step is not None and is_masked_later(masked, carried(archive, STEP, number).get("masked_at")):
             replace_text(archive, number, step, masked.text)
             note_rewrite(archive)
-            carry(archive, STEP, number, fields_beside(masked, ARCHIVE_COLUMNS))
+            carry(archive, STEP, number, _beside(masked))
 
 
 def ensure_session(archive: Archive, session_id: str) -> int:
@@ -105,8 +106,8 @@ def ensure_session(archive: Archive, session_id: str) -> int:
 def keep_session(archive: Archive, session: StoredSession) -> bool:
     """Merge the fields of a record into a session. Return False, because a session never counts as new."""
     number = ensure_session(archive, session.session_id)
-    archive.run(_LEARN, *(getattr(session, name) for name in ARCHIVE_COLUMNS[StoredSession]))
-    if told := fields_beside(session, ARCHIVE_COLUMNS):
+    archive.run(_LEARN, *(getattr(session, name) for name in columns_of(StoredSession)))
+    if told := _beside(session):
         known = carried(archive, SESSION, number)
         unknown = {**known.get("unknown", {}), **session.unknown}
         carry(archive, SESSION, number, {**known, **told, **({"unknown": unknown} if unknown else {})})
@@ -127,11 +128,17 @@ def keep_item(archive: Archive, item: StoredItem) -> bool:
     fields |= {"capture_key": None if taken else item.capture_key, "compaction": compaction[0] if compaction else None}
     (insert_item if known is None else update_item)(archive, LedgerItem(**fields))
     beside = {"capture_key": item.capture_key} if taken else {}
-    carry(archive, ITEM, item.uuid, {**fields_beside(item, ARCHIVE_COLUMNS), **beside})
+    carry(archive, ITEM, item.uuid, {**_beside(item), **beside})
     if known is None:
         for former in {*item.aliases, item.alias} - {kept.alias}:
             archive.run("INSERT OR IGNORE INTO item_alias VALUES (?, ?)", former.upper(), item.uuid)
     return known is None
+
+
+def _beside(record: HistoryRecord) -> dict[str, Any]:
+    """Return the fields of a record that the archive has no column for."""
+    columns = columns_of(type(record))
+    return {name: value for name, value in telling_fields(record).items() if name not in columns}
 
 
 def _free_alias(archive: Archive, item: StoredItem) -> str:
@@ -172,7 +179,7 @@ def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
         change = "UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?"
         archive.run(change, told, compaction.summary_from, number)
     if is_masked or is_new:
-        carry(archive, COMPACTION, number, fields_beside(compaction, ARCHIVE_COLUMNS))
+        carry(archive, COMPACTION, number, _beside(compaction))
     return is_new
 
 

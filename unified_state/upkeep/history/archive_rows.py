@@ -6,6 +6,7 @@ Every record has a name that is the same in each store: an import that is repeat
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from sqlite3 import Cursor
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -27,13 +28,14 @@ from unified_state.model.history_records import (
     StoredSession,
     StoredStep,
     Tombstone,
+    columns_of,
 )
 from unified_state.model.item import LedgerItem
-from unified_state.upkeep.history.record_fields import ARCHIVE_COLUMNS
 
 _AT_ONCE = 500  # steps read at once
+_SESSION_COLUMNS = ", ".join(columns_of(StoredSession))
 _COMPACTIONS = """
-SELECT session_id, boundary_uuid, coalesce(boundary_at, compaction.started_at), trigger, pre_tokens, summary,
+SELECT session_id, boundary_uuid, coalesce(boundary_at, compaction.started_at) AS at, trigger, pre_tokens, summary,
     summary_from, fields FROM compaction JOIN session ON session.id = session
     LEFT JOIN carried ON what = 'compaction' AND key = compaction.id
 WHERE boundary_uuid NOT NULL AND summary IS NOT ? ORDER BY compaction.id
@@ -81,12 +83,11 @@ def note_masked(archive: Archive, what: str, key: int | str, now: int) -> None:
 
 def read_sessions(archive: Archive) -> list[StoredSession]:
     """Return all sessions."""
-    names = ARCHIVE_COLUMNS[StoredSession]
-    rows = archive.rows(
-        f"SELECT {', '.join(names)}, fields FROM session LEFT JOIN carried ON what = 'session' AND key = session.id "
+    rows = archive.execute(
+        f"SELECT {_SESSION_COLUMNS}, fields FROM session LEFT JOIN carried ON what = 'session' AND key = session.id "
         "ORDER BY session.id"
     )
-    return [StoredSession(**dict(zip(names, row, strict=False)), **_fields(row[-1])) for row in rows]
+    return [StoredSession(**found) for found in _named(rows)]
 
 
 def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None = None) -> dict[int, StoredStep]:
@@ -136,13 +137,9 @@ def as_stored(archive: Archive, items: Sequence[LedgerItem]) -> list[StoredItem]
 
 def read_compactions(archive: Archive) -> list[StoredCompaction]:
     """Return the compactions that have a boundary and were not forgotten."""
-    names = ARCHIVE_COLUMNS[StoredCompaction]
-    found = [
-        {**dict(zip(names, row, strict=False)), **_fields(row[-1])} for row in archive.rows(_COMPACTIONS, FORGOTTEN)
-    ]
     return [
-        StoredCompaction(**{**fields, "summary": None if fields["summary"] is None else unpack(fields["summary"])})
-        for fields in found
+        StoredCompaction(**{**found, "summary": None if found["summary"] is None else unpack(found["summary"])})
+        for found in _named(archive.execute(_COMPACTIONS, (FORGOTTEN,)))
     ]
 
 
@@ -155,6 +152,12 @@ def read_links(archive: Archive) -> Iterator[StoredLink]:
 def read_tombstones(archive: Archive) -> list[Tombstone]:
     """Return the tombstones of all forgotten records."""
     return [Tombstone(*row) for row in archive.rows("SELECT what, key, at FROM tombstone ORDER BY what, key, at")]
+
+
+def _named(rows: Cursor) -> Iterator[dict[str, Any]]:
+    """Yield rows as fields by name, the last column, which holds the carried fields, among them."""
+    for row in rows:
+        yield {**dict(zip((name for name, *_ in rows.description), row[:-1], strict=False)), **_fields(row[-1])}
 
 
 def _fields(packed: str | bytes | None) -> dict[str, Any]:

@@ -1,78 +1,43 @@
-"""The table of the fields of history's records: the fields that each tier stores in a column, and their form in a file.
+"""Records of history as JSON objects, and back.
 
-A field without a column is stored as JSON, so a new field needs a column only where a tier queries it. In a history
-file a record is a JSON object. A field has its name on disk, and is omitted if it has its default value. `record` names
-the kind. Every object that is read is checked, whoever wrote it.
+A field has its name on disk, and is omitted if it has its default value. `record` names the kind. Every object that is
+read is checked by pydantic against the record's class, and for what no type says, whoever wrote it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from unified_state.lib.foreign_values import is_too_deep
-from unified_state.lib.record import Record
 from unified_state.lib.text import well_formed
 from unified_state.model.constraint import MODES, ORIGINS
 from unified_state.model.history_records import (
     COMPACTION,
     ITEM,
+    RECORD_KINDS,
     SESSION,
     STEP,
     HistoryRecord,
-    StoredCompaction,
     StoredItem,
-    StoredLink,
-    StoredSession,
-    StoredStep,
     Tombstone,
+    telling_fields,
 )
-from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
+from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, OTHER_FIELDS, STATUSES
 from unified_state.model.scope import read_scope
-from unified_state.model.step import KINDS, Step
-
-# By the tables of the archive; all other fields are in `carried`.
-ARCHIVE_COLUMNS: dict[type[Record], tuple[str, ...]] = {
-    StoredSession: (
-        "session_id", "started_at", "seen_at", "ended_at", "end_reason", "worktree", "branch", "predecessor",
-    ),
-    StoredStep: ("session_id", *Step.names),
-    StoredItem: ("aliases", *LedgerItem.names),
-    StoredCompaction: ("session_id", "boundary_uuid", "at", "trigger", "pre_tokens", "summary", "summary_from"),
-}  # fmt: skip
+from unified_state.model.step import KINDS
 
 UNKNOWN, RECORD = "unknown", "record"
-_KINDS: dict[object, type[HistoryRecord]] = {
-    SESSION: StoredSession,
-    STEP: StoredStep,
-    ITEM: StoredItem,
-    "link": StoredLink,
-    COMPACTION: StoredCompaction,
-    "tombstone": Tombstone,
-}
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+_NAMES = {kind: name for name, kind in RECORD_KINDS.items()}
 _NEVER_EMPTY = frozenset({"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"})  # where required
 _LONGEST_BLOCK = 9  # digits
 _MOST = 1 << 63
-_STATUSES = ("active", "proposed", "superseded", "resolved", "dismissed")
 _CHOICES: dict[object, dict[str, tuple[str, ...]]] = {
     STEP: {"kind": KINDS},
-    ITEM: {"kind": tuple(ALIAS_LETTERS), "status": _STATUSES, "origin": ORIGINS},
+    ITEM: {"kind": tuple(ALIAS_LETTERS), "status": STATUSES, "origin": ORIGINS},
     "tombstone": {"what": (STEP, ITEM, COMPACTION, SESSION)},
 }
-
-
-def telling_fields(record: Record) -> dict[str, Any]:
-    """Return the required fields of a record and those that differ from their defaults, by their Python names."""
-    kind = type(record)
-    return {
-        name: value for name, value in record.as_dict().items() if name in kind.required or value != getattr(kind, name)
-    }
-
-
-def fields_beside(record: Record, columns: dict[type[Record], tuple[str, ...]]) -> dict[str, Any]:
-    """Return the telling fields of a record that a tier has no column for."""
-    return {name: value for name, value in telling_fields(record).items() if name not in columns[type(record)]}
 
 
 def to_object(record: HistoryRecord) -> dict[str, Any]:
@@ -84,22 +49,16 @@ def to_object(record: HistoryRecord) -> dict[str, Any]:
 def to_record(told: Mapping[str, Any]) -> HistoryRecord:
     """Return the record of a JSON object. Raises ValueError with the reason if the object is invalid."""
     name = told.get(RECORD)
-    kind = _KINDS.get(name) if isinstance(name, str) else None
+    kind = RECORD_KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         message = f"there is no record {str(name)[:40]!r}"
         raise ValueError(message)
-    fields = {own: _checked(kind, own, told[disk]) for own, disk in kind.disk_names.items() if disk in told}
-    newer = {disk: value for disk, value in told.items() if disk not in kind.disk_names.values() and disk != RECORD}
-    if newer and UNKNOWN not in kind.disk_names:
-        message = f"a {name} has no field {min(newer)!r}"
-        raise ValueError(message)
-    if missing := kind.required - fields.keys():
-        message = f"the field {kind.disk_names[min(missing)]!r} is missing"
-        raise ValueError(message)
-    record = kind(**fields | ({UNKNOWN: {**newer, **fields.get(UNKNOWN, {})}} if newer else {}))
-    for own in sorted(_NEVER_EMPTY & kind.required):
-        value = getattr(record, own)
-        if not value or (isinstance(record, (StoredItem, StoredLink)) and value != well_formed(value)):
+    record = _validated(kind, {field: value for field, value in told.items() if field != RECORD})
+    names = _NEVER_EMPTY & kind.required
+    for own, value in record.as_dict().items():
+        is_name = own not in names or (value and (name not in (ITEM, "link") or value == well_formed(value)))
+        is_number = not isinstance(value, int) or -_MOST <= value < _MOST
+        if not (is_name and is_number) or is_too_deep(value):
             raise _refused(kind.disk_names[own], value)
     for field, choices in _CHOICES.get(name, {}).items():
         if (value := getattr(record, field)) not in choices:
@@ -111,14 +70,37 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
     return _checked_body(record) if isinstance(record, StoredItem) else record
 
 
-def _checked(kind: type[Record], name: str, value: Any) -> Any:
-    """Return the value of a field. Raises ValueError for one of another type."""
-    annotations = (base.__dict__.get("__annotations__", {}) for base in kind.__mro__)  # noqa: RUF063  # of each alone
-    of_value, _, rest = next(own[name] for own in annotations if name in own).partition(" | ")
-    known = tuple(value) if of_value.startswith("tuple") and isinstance(value, list) else value
-    if not (rest == "None" if value is None else _CHECKS.get(of_value, _is_object)(known)):
-        raise _refused(kind.disk_names[name], value)
+def _validated(kind: type[HistoryRecord], told: dict[str, Any]) -> HistoryRecord:
+    """Return the record of fields by their names on disk. Those of a newer version become `unknown`."""
+    from pydantic import ValidationError
+
+    unknown = told.pop(UNKNOWN, {}) if UNKNOWN in kind.names else {}
+    if not isinstance(unknown, dict):
+        raise _refused(UNKNOWN, unknown)
+    try:
+        record: Any = validator(_NAMES[kind]).validate_python(
+            {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+        )
+    except ValidationError as error:
+        first = min(error.errors(include_url=False), key=lambda one: one["type"] == "missing")
+        name = str(first["loc"][0])
+        if first["type"] == "missing":
+            message = f"the field {name!r} is missing"
+        elif first["type"] == "extra_forbidden":
+            message = f"a {_NAMES[kind]} has no field {name!r}"
+        else:
+            raise _refused(name, told[name]) from None
+        raise ValueError(message) from None
+    known: HistoryRecord = record.replace(unknown={**record.unknown, **unknown}) if unknown else record
     return known
+
+
+@cache
+def validator(name: str) -> Any:
+    """Return pydantic's validator of a kind of record."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(RECORD_KINDS[name])
 
 
 def _refused(name: str, value: object) -> ValueError:
@@ -142,20 +124,3 @@ def _checked_body(item: StoredItem) -> StoredItem:
         message = "the scope of a constraint cannot be read"
         raise ValueError(message)
     return item if body == item.body else item.replace(body=body)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict) and not is_too_deep(value)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-_CHECKS: dict[str, Callable[[Any], bool]] = {
-    "str": _is_text,
-    "bool": lambda value: isinstance(value, bool),
-    "int": lambda value: isinstance(value, int) and not isinstance(value, bool) and -_MOST <= value < _MOST,
-    "tuple[str, ...]": lambda value: isinstance(value, tuple) and all(map(_is_text, value)),
-    "dict[str, str]": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
-}
