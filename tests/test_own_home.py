@@ -23,7 +23,7 @@ from unified_state.settings import (
 LOOSENING = {
     "mask_secrets": "false", "data_dir": '"/elsewhere"', "enabled": "false", "tier": '"json"',
     "postgres_enabled": "true", "postgres_dsn": '"postgresql://evil/x"', "postgres_organisation": '"evil"',
-    "sync_in_background": "true", "retention_megabytes": "1", "retention_spares_days": "0",
+    "sync_in_background": "true",
 }  # fmt: skip
 
 

@@ -163,7 +163,7 @@ def test_our_own_name_beats_the_seeds(alias: str, first: bool) -> None:
     ("variable", "said"),
     [
         ("CLAUDE_FLOW_RETENTION_DAYS", "nothing is deleted by age unless you run `unified-state forget --older-than`"),
-        ("CLAUDE_FLOW_AUTO_OPTIMIZE", "nothing is deleted by a ranking unless you run `unified-state forget --policy`"),
+        ("CLAUDE_FLOW_AUTO_OPTIMIZE", "nothing is deleted by a ranking"),
         ("CLAUDE_FLOW_BLOCK_COMPACTION", "set block_compaction"),
     ],
 )

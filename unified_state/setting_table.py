@@ -154,15 +154,6 @@ class SettingTable:
         "How long a prompt waits at most for an old transcript to be archived; the rest follows later.",
         unit="milliseconds",
     )
-    retention_megabytes = setting(
-        0,
-        "The size to which `forget --policy` cuts the archive, least used first; 0: there is no policy.",
-        unit="megabytes",
-        own_file_only=True,
-    )
-    retention_spares_days = setting(
-        90, "The age below which `forget --policy` keeps every step.", unit="days", own_file_only=True
-    )
     mask_secrets = setting(True, "Whether secrets are masked before anything is written.", own_file_only=True)
     tier = setting(
         "sqlite",
@@ -199,7 +190,7 @@ ALIASES: dict[str, tuple[str, int]] = {
 # here.
 IGNORED_ALIASES: dict[str, str] = {
     "CLAUDE_FLOW_RETENTION_DAYS": "nothing is deleted by age unless you run `unified-state forget --older-than`",
-    "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is deleted by a ranking unless you run `unified-state forget --policy`",
+    "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is deleted by a ranking",
     "CLAUDE_FLOW_AUTOPILOT_WARN": "set context_warning, which is a percentage",
     "CLAUDE_FLOW_AUTOPILOT_PRUNE": "set context_optimise, which is a percentage; nothing is pruned",
     "CLAUDE_FLOW_CONTEXT_WINDOW": "the client and the model tell the window",

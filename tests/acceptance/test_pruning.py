@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.amount import amount
 from tests.builders import NOW, answer, call, prompt, result, write_transcript
 
 from .product import Project
 
-Write = Callable[[str], None]
 OLD, YOUNG = "oldzebra", "youngzebra"
-WORDS = amount(20_000, 8_000)  # of a step that takes room
 
 
 @pytest.fixture
@@ -95,44 +91,6 @@ def test_the_evidence_of_a_fork_stays_in_both_sessions(archived: Project, tmp_pa
     assert archived.ask("forget", "--older-than", "2026-01-01", "--yes")["steps"] == 3
     kept = [[line["kind"] for line in archived.export(session)] for session in ("old", "fork")]
     assert kept == [["tool_result"], ["tool_result"]]
-
-
-def test_a_policy_lets_go_of_what_is_least_used_down_to_its_size(
-    project: Project, tmp_path: Path, write_settings: Write
-) -> None:
-    day = 86_400_000
-    for number in range(30):
-        noise = " ".join(f"{number}x{word * 7919 % 1000003:06d}" for word in range(WORDS))
-        entries = prompt(number * 10 + 1, f"topic{number} {noise}", session=f"s{number}", at=NOW - 400 * day + number)
-        write_transcript(tmp_path / f"s{number}.jsonl", entries)
-    assert project.run("import", *(str(tmp_path / f"s{number}.jsonl") for number in range(30))).code == 0
-    assert project.run("show", "S1").code == 0  # the oldest, and the only one that is used
-    megabytes = project.archive.stat().st_size // 2_000_000
-    write_settings(f"retention_megabytes = {megabytes}\n")
-    done = project.ask("forget", "--policy", "--yes")
-    left = [line["text"].split()[0] for line in project.export()]
-    assert "topic0" in left
-    assert "topic29" in left
-    assert "topic1" not in left
-    assert len(left) + done["steps"] == 30
-    assert project.archive.stat().st_size <= (megabytes + 1) * 1_000_000
-    again = project.ask("forget", "--policy", "--yes")
-    assert again["steps"] <= 1
-
-
-def test_a_policy_leaves_what_is_young(archived: Project, write_settings: Write) -> None:
-    write_settings("retention_megabytes = 1\nretention_spares_days = 3000\n")
-    assert archived.ask("forget", "--policy", "--yes")["steps"] == 0
-
-
-def test_there_is_no_policy_but_the_users_own(archived: Project) -> None:
-    folder = archived.folder / ".claude"
-    folder.mkdir(exist_ok=True)
-    (folder / "unified-state.toml").write_text("retention_megabytes = 1\nretention_spares_days = 0\n", encoding="utf-8")
-    done = archived.run("forget", "--policy", "--yes", UNIFIED_STATE_RETENTION_MEGABYTES="1")
-    assert done.code == 2
-    assert "there is no policy" in done.err
-    assert "retention_megabytes is ignored" in done.err
 
 
 def test_an_age_that_is_none_is_refused(archived: Project) -> None:

@@ -52,7 +52,7 @@ from unified_state.settings import Settings
 from unified_state.state_file.manager import UnifiedStateManager
 from unified_state.upkeep.doctor.diagnose import Subject
 from unified_state.upkeep.forget.forget_refs import ForgetRequest, forget
-from unified_state.upkeep.forget.prune_steps import Choice, choose_steps, prune_steps
+from unified_state.upkeep.forget.prune_steps import choose_steps, prune_steps
 from unified_state.upkeep.forget.scan_secrets import scan
 from unified_state.upkeep.history.archive_changes import append as take
 from unified_state.upkeep.history.archive_rows import everything
@@ -509,7 +509,7 @@ def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned
     keep(prompt(1, "sent"))
     synced()
     keep(prompt(2, "waits"))
-    chosen, numbers = choose_steps(archive, Choice(NOW + 1_000_000))
+    chosen, numbers = choose_steps(archive, NOW + 1_000_000)
     assert chosen.steps == 1
     prune_steps(archive, numbers)
     synced()

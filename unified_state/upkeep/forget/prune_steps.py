@@ -25,24 +25,12 @@ from unified_state.search.rules.query_dates import begin_of
 from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
 from unified_state.upkeep.forget.vacuum import free_bytes
 
-_DAY, _MEGABYTE = 86_400_000, 1_000_000
-# The least used turns are first, and of equal turns the oldest: search and recall count as use, recent use more. Steps
-# that the server in use does not have yet do not count as old.
+# Steps that the server in use does not have yet do not count as old.
 _OLD = f"""
 SELECT step.id, {BODY_SIZE}, session, step.at FROM step JOIN turn ON turn.id = step.turn
-LEFT JOIN (SELECT turn AS used_turn, max(level) AS used FROM access JOIN step AS asked ON asked.id = access.step
-    GROUP BY turn) ON used_turn = step.turn
 WHERE kind NOT NULL AND step.at < ?1 AND step.id NOT IN (SELECT step FROM unnoted)
     AND step.id <= coalesce((SELECT step FROM outbox_server ORDER BY began_at DESC LIMIT 1), step.id)
-ORDER BY used IS NOT NULL, used, step.turn, step.id
 """
-
-
-class Choice(Record):
-    """The steps to prune: all from before a time, or the least used of them until the archive has a size."""
-
-    before: int
-    most_bytes: int | None = None
 
 
 class PruneResult(Record):
@@ -65,74 +53,53 @@ class PruneResult(Record):
     is_done: bool = False
 
 
-def older_than(age: str, now: int) -> Choice:
-    """Return the choice of everything older than an age (`180d`) or a date (`2026-01-01`). Raises UsageError."""
+def older_than(age: str, now: int) -> int:
+    """Return the time before which a step is older than an age (`180d`) or a date (`2026-01-01`). Raises UsageError."""
     before = begin_of(age, now) if age.strip() else None
     if before is None or before > now:
         message = f"--older-than {age[:60]!r} is no age"
         raise UsageError(message, "for example 180d, 2026-01-01")
-    return Choice(before)
+    return before
 
 
-def by_policy(workspace: Workspace, now: int) -> Choice:
-    """Return the choice of the user's settings: the least used steps of an archive that is too large."""
-    settings = workspace.settings
-    if not settings.retention_megabytes:
-        message = "there is no policy: nothing is ever deleted unless you ask for it"
-        raise UsageError(message, "set retention_megabytes in your own settings file, or use --older-than")
-    return Choice(now - settings.retention_spares_days * _DAY, settings.retention_megabytes * _MEGABYTE)
+def preview(workspace: Workspace, before: int) -> PruneResult:
+    """Return the result that a prune of the steps from before a time would have."""
+    return workspace.use(lambda archive: choose_steps(archive, before)[0])
 
 
-def preview(workspace: Workspace, choice: Choice) -> PruneResult:
-    """Return the result that a prune would have."""
-    return workspace.use(lambda archive: choose_steps(archive, choice)[0])
-
-
-def prune(workspace: Workspace, choice: Choice) -> PruneResult:
-    """Prune. An interrupted prune keeps its progress. Only a choice by size gives the space back to the disk."""
+def prune(workspace: Workspace, before: int) -> PruneResult:
+    """Prune the steps from before a time. An interrupted prune keeps its progress."""
     if not may_decide(workspace.origin):
         message = "only the user prunes"
         raise UsageError(message, "ask them to run this in a terminal of their own; --dry-run shows what would go")
 
     def action(archive: Archive) -> PruneResult:
-        chosen, numbers = choose_steps(archive, choice)
+        chosen, numbers = choose_steps(archive, before)
         prune_steps(archive, numbers)
         finish(archive)
-        if choice.most_bytes is not None and archive.size() > choice.most_bytes:
-            archive.run("VACUUM")
         return chosen.replace(is_done=True, archive_bytes=archive.size(), free_bytes=free_bytes(archive))
 
     return workspace.use(action)
 
 
-def choose_steps(archive: Archive, choice: Choice) -> tuple[PruneResult, Sequence[int]]:
-    """Return what a choice takes: the result of its prune, and the numbers of the steps."""
-    evidence, left, kept = _evidence(archive), _bytes_to_take(archive, choice), 0
-    chosen = []
-    for row in archive.execute(_OLD, (choice.before,)):
-        if row[0] in evidence:
-            kept += 1
-        elif left > 0:
-            chosen.append(row)
-            left -= row[1]
+def choose_steps(archive: Archive, before: int) -> tuple[PruneResult, Sequence[int]]:
+    """Return the result of a prune, and the numbers of the steps that it takes."""
+    evidence, old = _evidence(archive), archive.rows(_OLD, before)
+    chosen = [row for row in old if row[0] not in evidence]
     numbers, sizes, sessions, times = zip(*chosen, strict=True) if chosen else ([], [], [], [])
-    amount = (len(numbers), sum(sizes), len(set(sessions)))
-    first, last = (None if at is None else to_text(at) for at in _ends(times))
-    found = PruneResult(*amount, first, last, kept, archive.size(), *_ends(numbers), free_bytes(archive))
+    found = PruneResult(
+        steps=len(numbers),
+        bytes=sum(sizes),
+        sessions=len(set(sessions)),
+        first=to_text(min(times)) if times else None,
+        last=to_text(max(times)) if times else None,
+        kept=len(old) - len(chosen),
+        archive_bytes=archive.size(),
+        first_step=min(numbers, default=None),
+        last_step=max(numbers, default=None),
+        free_bytes=free_bytes(archive),
+    )
     return found, numbers
-
-
-def _ends(values: Sequence[int]) -> tuple[int | None, int | None]:
-    return min(values, default=None), max(values, default=None)
-
-
-def _bytes_to_take(archive: Archive, choice: Choice) -> float:
-    if choice.most_bytes is None:
-        return float("inf")
-    size = archive.size() - free_bytes(archive)
-    (content,) = archive.row(f"SELECT coalesce(sum({BODY_SIZE}), 0) FROM step WHERE kind NOT NULL")
-    # With the content of a step goes its share of the index: the file shrinks in proportion.
-    return float(content * (size - choice.most_bytes) // max(1, size))
 
 
 def prune_steps(archive: Archive, numbers: Sequence[int]) -> None:

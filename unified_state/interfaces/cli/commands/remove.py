@@ -9,7 +9,7 @@ from unified_state.ledger.gate import confirm
 from unified_state.lib.times import current_time
 from unified_state.upkeep.forget.forget_refs import ForgetRequest, find_to_forget, forget
 from unified_state.upkeep.forget.found import ForgetPlan
-from unified_state.upkeep.forget.prune_steps import PruneResult, by_policy, older_than, preview, prune
+from unified_state.upkeep.forget.prune_steps import PruneResult, older_than, preview, prune
 from unified_state.upkeep.forget.scan_secrets import scan
 from unified_state.upkeep.forget.unfinished import finish
 from unified_state.upkeep.forget.vacuum import vacuum
@@ -19,7 +19,7 @@ _SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"
 
 
 def _forget(context: Context, arguments: Namespace) -> None:
-    is_by_age = arguments.older_than is not None or arguments.policy
+    is_by_age = arguments.older_than is not None
     return _prune(context, arguments) if is_by_age else _forget_what_is_named(context, arguments)
 
 
@@ -52,16 +52,15 @@ def _scan(context: Context, arguments: Namespace) -> int:
 
 def _prune(context: Context, arguments: Namespace) -> None:
     workspace = context.changing()
-    now = current_time()
-    choice = by_policy(workspace, now) if arguments.policy else older_than(arguments.older_than, now)
-    would = preview(workspace, choice)
+    before = older_than(arguments.older_than, current_time())
+    would = preview(workspace, before)
     if not (arguments.dry_run or would.steps):
         workspace.use(finish)
     if arguments.dry_run or not would.steps:
         return context.show(would.as_dict(), _text(would))
     if not arguments.yes:
         confirm(f"prunes {_amount(would)}", _SCRIPTS)
-    done = prune(workspace, choice)
+    done = prune(workspace, before)
     return context.show(done.as_dict(), _text(done))
 
 
@@ -96,7 +95,6 @@ COMMANDS = {
             option("--session ID", "all of a session"),
             option("--match TEXT", "everything that holds this text"),
             option("--older-than AGE", "steps older than this, but for what items need: 180d, 2026-01-01"),
-            flag("--policy", "the least used steps, down to retention_megabytes of your settings"),
             required=True,
         ),
         flag("--dry-run", "only print what would be removed"),
