@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from sqlite3 import Connection, DatabaseError, connect
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -51,7 +52,7 @@ class Archive:
     ) -> None:
         self.path = self.file = path  # of the database, and of the file that holds the history
         self.folder = os.path.dirname(path)  # folder of the archive's other files
-        self._mask = mask
+        self.masked = partial(_masked, mask)
         self._is_read_only = read_only
         self.connection = self._open(seconds)
 
@@ -142,13 +143,11 @@ class Archive:
         self.execute(sql, values)
         return int(self.row("SELECT changes()")[0])
 
-    def masked(self, value: Any) -> Any:
-        """Return a text, or a JSON value, with the secrets in its texts masked."""
-        if isinstance(value, str):
-            return self._mask(value)
-        if isinstance(value, dict):
-            return {self.masked(key): self.masked(entry) for key, entry in value.items()}
-        return [self.masked(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+    def insert(self, table: str, *, how: str = "", **values: Any) -> int:
+        """Insert a row, given by its columns, and return its number."""
+        names, places = ", ".join(values), ", ".join("?" * len(values))
+        self.execute(f"INSERT {how} INTO {table} ({names}) VALUES ({places})", tuple(values.values()))
+        return int(self.value("SELECT last_insert_rowid()") or 0)
 
     def flush(self) -> None:
         """Make sure that what was committed is in the file, before something else that has it is removed."""
@@ -165,7 +164,16 @@ class Archive:
 
     def set_meta(self, name: str, value: str) -> None:
         """Set a named value of the archive itself."""
-        self.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
+        self.insert("meta", how="OR REPLACE", name=name, value=value)
+
+
+def _masked(mask: Callable[[str], str], value: Any) -> Any:
+    """Return a text, or a JSON value, with the secrets in its texts masked."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, dict):
+        return {mask(key): _masked(mask, entry) for key, entry in value.items()}
+    return [_masked(mask, entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def read_enforcement(archive: Archive) -> tuple[int, str | None]:

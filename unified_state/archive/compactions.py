@@ -49,10 +49,7 @@ class Restore(Record):
     text: str
 
 
-_SELECT = (
-    "SELECT id, session, trigger, started_at, boundary_uuid, boundary_at, kept_at, pre_tokens, last_step, "
-    "summary_from, summary FROM compaction WHERE "
-)
+_SELECT = f"SELECT {', '.join(Compaction.names)} FROM compaction WHERE "
 
 
 def find_compaction(archive: Archive, number: int) -> Compaction | None:
@@ -75,15 +72,9 @@ def begin_compaction(archive: Archive, session: int, now: int, trigger: str | No
     """Return the session's open compaction, which is started now if there is none."""
     latest = latest_compaction(archive, session)
     if latest is None or latest.boundary_uuid is not None:
-        archive.run(
-            "INSERT INTO compaction (session, trigger, started_at, last_step) "
-            "VALUES (?, ?, ?, (SELECT max(id) FROM step))",
-            session,
-            trigger,
-            now,
-        )
-        latest = latest_compaction(archive, session)
-        assert latest is not None  # noqa: S101  # inserted above
+        last = archive.value("SELECT max(id) FROM step")
+        archive.insert("compaction", session=session, trigger=trigger, started_at=now, last_step=last)
+        return begin_compaction(archive, session, now)
     return latest
 
 
@@ -141,15 +132,8 @@ def keep_transcript_summary(archive: Archive, session: int, summary: Summary) ->
 
 def keep_restore(archive: Archive, restore: Restore) -> None:
     """Store a text before it is restored to a session."""
-    archive.run(
-        "INSERT INTO restore (nonce, session, compaction, part, at, body) VALUES (?, ?, ?, ?, ?, ?)",
-        restore.nonce,
-        restore.session,
-        restore.compaction,
-        restore.part,
-        restore.at,
-        pack(restore.text),
-    )
+    fields = restore.as_dict()
+    archive.insert("restore", body=pack(fields.pop("text")), **fields)
 
 
 def mark_delivered(archive: Archive, nonces: tuple[str, ...], now: int) -> None:
@@ -169,15 +153,12 @@ def restores_between(archive: Archive, session: int, begin: int, end: int) -> li
 
 
 def _restores(archive: Archive, condition: str, *values: int) -> list[Restore]:
-    query = "SELECT nonce, session, compaction, part, at, delivered_at, body FROM restore WHERE"
-    return [Restore(*(*row[:-1], unpack(row[-1]))) for row in archive.rows(f"{query} {condition} ORDER BY at", *values)]
+    query = f"SELECT {', '.join(Restore.names[:-1])}, body FROM restore WHERE {condition} ORDER BY at"
+    return [Restore(*(*row, unpack(body))) for *row, body in archive.rows(query, *values)]
 
 
 def _compaction(row: Any) -> Compaction | None:
-    if row is None:
-        return None
-    known = dict(zip(Compaction.names, row, strict=True))
-    return Compaction(**{**known, "summary": None if row[-1] is None else unpack(row[-1])})
+    return None if row is None else Compaction(*(*row[:-1], None if row[-1] is None else unpack(row[-1])))
 
 
 class Rewind(Record):

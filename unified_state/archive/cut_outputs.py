@@ -44,46 +44,27 @@ def archive_output(archive: Archive, session: int, session_id: str, output: Outp
     known: int | None = archive.value("SELECT id FROM step WHERE uuid = ? AND block = 0", uuid)
     if known is not None:
         return known
-    (number,) = archive.row("SELECT coalesce(max(id), 0) + 1 FROM step")
-    archive.run(
-        "INSERT INTO step (id, turn, uuid, block, kind, at, tool_use_id, body) VALUES (?, ?, ?, 0, ?, ?, ?, ?)",
-        number,
-        _newest_turn(archive, session, output),
-        uuid,
-        KIND_NUMBERS[TOOL_RESULT],
-        output.at,
-        output.tool_use_id,
-        pack(output.text),
+    newest = "SELECT id FROM turn WHERE session = ? AND agent IS ? ORDER BY id DESC LIMIT 1"
+    turn = archive.value(newest, session, output.agent)
+    number = archive.insert(
+        "step",
+        turn=turn or archive.insert("turn", session=session, agent=output.agent, at=output.at),
+        uuid=uuid,
+        block=0,
+        kind=KIND_NUMBERS[TOOL_RESULT],
+        at=output.at,
+        tool_use_id=output.tool_use_id,
+        body=pack(output.text),
     )
-    archive.run("INSERT INTO unindexed VALUES (?)", number)  # indexing takes longer than everything else here
-    return int(number)
-
-
-def _newest_turn(archive: Archive, session: int, output: Output) -> int:
-    row = archive.row(
-        "SELECT id FROM turn WHERE session = ? AND agent IS ? ORDER BY id DESC LIMIT 1", session, output.agent
-    )
-    if row is None:
-        archive.run("INSERT INTO turn (session, agent, at) VALUES (?, ?, ?)", session, output.agent, output.at)
-        row = archive.row("SELECT max(id) FROM turn")
-    return int(row[0])
+    archive.insert("unindexed", step=number)  # indexing takes longer than everything else here
+    return number
 
 
 def note_shortened(archive: Archive, session: int, step: int, output: Output, *, level: int, shown: int) -> None:
     """Record that the model gets a short form of `shown` characters."""
-    archive.run(
-        "INSERT OR IGNORE INTO shortened (step, session, agent, tool_use_id, at, digest, level, whole, shown, awaited) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
-        step,
-        session,
-        output.agent,
-        output.tool_use_id,
-        output.at,
-        output.digest,
-        level,
-        len(output.text),
-        shown,
-    )
+    told = {name: value for name, value in output.as_dict().items() if name != "text"}
+    numbers = {"level": level, "whole": len(output.text), "shown": shown, "awaited": 1}
+    archive.insert("shortened", how="OR IGNORE", step=step, session=session, **told, **numbers)
 
 
 def was_shortened(archive: Archive, session: int, digest: int) -> bool:

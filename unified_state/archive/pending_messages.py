@@ -49,8 +49,8 @@ def keep_message(archive: Archive, session_id: str, message: PendingMessage) -> 
     if message.text.strip():
         with archive.transaction(durable=False):
             session = touch_session(archive, session_id, message.at)
-            insert = "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)"
-            archive.run(insert, session, f"{_WAITS}{message.kind}", message.text, to_text(message.at))
+            kind, at = f"{_WAITS}{message.kind}", to_text(message.at)
+            archive.insert("note", session=session, kind=kind, text=message.text, at=at)
 
 
 def settle_messages(archive: Archive, session_id: str, now: int, *, waits: bool = True) -> None:

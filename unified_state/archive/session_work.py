@@ -33,9 +33,7 @@ class WorkingSession(Record):
 def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[str], at: str) -> None:
     """Add highlights or pending actions; none is ever deleted."""
     for text in texts:
-        archive.run(
-            "INSERT INTO note (session, kind, text, at) VALUES (?, ?, ?, ?)", session, kind, archive.masked(text), at
-        )
+        archive.insert("note", session=session, kind=kind, text=archive.masked(text), at=at)
 
 
 def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
@@ -65,13 +63,7 @@ def replace_next_steps(archive: Archive, session: int, compaction: int, texts: I
         if steps.pop(text.casefold(), None) is None and read_from is not None:
             archive.run("UPDATE note SET done_at = ? WHERE id = ?", at, number)
     for text in steps.values():
-        archive.run(
-            "INSERT INTO note (session, kind, text, at, compaction) VALUES (?, 'action', ?, ?, ?)",
-            session,
-            text,
-            at,
-            compaction,
-        )
+        archive.insert("note", session=session, kind="action", text=text, at=at, compaction=compaction)
 
 
 def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
@@ -140,22 +132,14 @@ def pending_actions(archive: Archive, session: int | None, limit: int) -> tuple[
 
 
 def _add_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
-    archive.run(
-        "INSERT INTO note (session, kind, text, at, done_at, key, state) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        session,
-        TODO,
-        todo.text,
-        at,
-        None if todo.state in _OPEN else at,
-        todo.key,
-        todo.state,
-    )
+    done_at = None if todo.state in _OPEN else at
+    archive.insert("note", session=session, kind=TODO, at=at, done_at=done_at, **todo.as_dict())
 
 
 def read_work(archive: Archive, session: int) -> dict[str, Any]:
     """Return the work of a session, as `change_work` stored it."""
-    row = archive.row("SELECT work FROM session WHERE id = ?", session)
-    return parse_json(row[0]) if row and row[0] else {}
+    work: dict[str, Any] = parse_json(archive.value("SELECT work FROM session WHERE id = ?", session) or "{}")
+    return work
 
 
 def earlier_work_item(archive: Archive, worktree: str) -> dict[str, Any] | None:
@@ -184,14 +168,4 @@ def working_sessions(archive: Archive, worktree: str, since: int, now: int) -> l
         since,
         now + CLOCK_AHEAD,
     )
-    return [
-        WorkingSession(
-            number=number,
-            session_id=session_id,
-            seen_at=seen_at,
-            pid=pid,
-            tool_calls=tool_calls,
-            work=parse_json(work) if work else {},
-        )
-        for number, session_id, seen_at, pid, tool_calls, work in rows
-    ]
+    return [WorkingSession(*(*row, parse_json(work or "{}"))) for *row, work in rows]

@@ -32,8 +32,7 @@ def session_number(archive: Archive, session_id: str) -> int | None:
 
 def session_id_of(archive: Archive, session: int | None) -> str | None:
     """Return the client's id of a session by its number, or None."""
-    row = archive.row("SELECT session_id FROM session WHERE id = ?", session)
-    return None if row is None else row[0]
+    return archive.value("SELECT session_id FROM session WHERE id = ?", session)
 
 
 _HAS_TURNS = "EXISTS (SELECT 1 FROM turn WHERE turn.session = session.id)"
@@ -75,7 +74,7 @@ def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:
     """Return the recently active session whose newest entry is nearest to a time; None if none is within `slack`
     milliseconds.
     """
-    row = archive.row(
+    return archive.value(
         "SELECT id FROM (SELECT recent.id, abs(?1 - (SELECT max(at) FROM step WHERE turn = (SELECT id FROM turn "
         "WHERE session = recent.id AND agent IS NULL ORDER BY id DESC LIMIT 1))) AS distance FROM "
         "(SELECT id FROM session ORDER BY seen_at DESC LIMIT ?3) AS recent) WHERE distance < ?2 "
@@ -84,7 +83,6 @@ def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:
         slack,
         _RECENT_SESSIONS,
     )
-    return None if row is None else row[0]
 
 
 def turns_since(archive: Archive, session: int, at: int) -> int:
@@ -117,13 +115,8 @@ def touch_session(
     """
     number = session_number(archive, session_id)
     if number is None:
-        archive.run(
-            "INSERT INTO session (session_id, started_at, news) VALUES (?, ?, (SELECT coalesce(max(id), 0) FROM news))",
-            session_id,
-            at or now,
-        )
-        number = session_number(archive, session_id)
-        assert number is not None  # noqa: S101  # it was inserted above
+        news = archive.value("SELECT coalesce(max(id), 0) FROM news")
+        number = archive.insert("session", session_id=session_id, started_at=at or now, news=news)
     columns = {name: value for name, value in known.items() if value is not None}
     if "branch" in columns:
         columns["branch"] = archive.masked(columns["branch"])
@@ -197,32 +190,24 @@ def transcripts_of(archive: Archive, session_id: str) -> list[str]:
 
 def read_cursor(archive: Archive, path: str) -> Cursor | None:
     """Return the read position of a transcript, or None if it was never read."""
-    row = archive.row("SELECT path, session, agent, offset, inode, turn FROM transcript WHERE path = ?", path)
+    row = archive.row(f"SELECT {', '.join(Cursor.names)} FROM transcript WHERE path = ?", path)
     return None if row is None else Cursor(*row)
 
 
 def move_cursor(archive: Archive, cursor: Cursor) -> None:
     """Store the read position of a transcript."""
-    archive.run(
-        "INSERT OR REPLACE INTO transcript VALUES (?, ?, ?, ?, ?, ?)",
-        cursor.path,
-        cursor.session,
-        cursor.agent,
-        cursor.offset,
-        cursor.inode,
-        cursor.turn,
-    )
+    archive.insert("transcript", how="OR REPLACE", **cursor.as_dict())
 
 
 def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]:
     """Return the transcripts of the most recently active sessions, each with its session id, the newest first."""
     rows = archive.rows(
-        "SELECT path, session, agent, offset, inode, turn, session_id FROM transcript "
+        f"SELECT {', '.join(Cursor.names)}, session_id FROM transcript "
         "JOIN session ON session.id = transcript.session WHERE transcript.session IN "
         "(SELECT id FROM session ORDER BY seen_at DESC LIMIT ?) ORDER BY seen_at DESC",
         limit,
     )
-    return [(Cursor(*row[:6]), row[6]) for row in rows]
+    return [(Cursor(*row[:-1]), row[-1]) for row in rows]
 
 
 def is_running(pid: int | None) -> bool:

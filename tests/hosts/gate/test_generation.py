@@ -35,6 +35,8 @@ def statements() -> Iterator[str]:
         parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
         for node in nodes:
             text = " ".join(_text(node).split()) if id(node) not in parts else ""
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "insert":
+                text = f"INSERT INTO {table}" if (table := _text(node.args[0])) else ""
             if text.startswith(VERBS) and len(text.split()) > 1:
                 yield text[:LENGTH].rstrip()
 
