@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unified_state.model.constraint import USER_SAID
-from unified_state.upkeep.forget.forget_refs import ForgetRequest, forget_wanted
+from unified_state.upkeep.forget.forget_refs import ForgetPlan, ForgetRequest, forget_wanted
 
 if TYPE_CHECKING:
     from unified_state.archive.archive import Archive
-    from unified_state.upkeep.forget.found import ForgetPlan
 
 
 def forget_ref(archive: Archive, ref: str) -> None:

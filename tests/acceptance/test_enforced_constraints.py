@@ -147,7 +147,6 @@ def test_settings_that_cannot_be_read_are_told_and_left_alone(project: Project) 
     assert (done.code, done.out) == (0, "C1\n")
     assert "not valid JSON" in done.err
     assert path.read_text(encoding="utf-8") == "{ // mine\n}"
-    assert not checks(project)["enforced constraints"]
     path.write_text("{}", encoding="utf-8")
     restored(project, project.folder / "t.jsonl", source="startup")
     assert decision(call(project, command="git push --force")) == "ask"
@@ -159,7 +158,6 @@ def test_a_table_that_is_missing_or_damaged_is_made_anew(forbidden: Project, dam
         table(forbidden).unlink()
     else:
         table(forbidden).write_bytes(damage)
-    assert not checks(forbidden)["enforced constraints"]
     assert decision(call(forbidden, command="git push --force")) == "deny"
     assert decision(call(forbidden, command="git push")) is None
 

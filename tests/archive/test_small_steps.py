@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,32 +9,13 @@ from tests.acceptance.index_segments import indexed_words
 from tests.indexed import check_index, steps_having
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import touch_session
-from unified_state.archive.small_steps import in_small_steps, rewrite_index
+from unified_state.archive.small_steps import rewrite_index
 from unified_state.archive.text_columns import forget_step
 from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
 from unified_state.model.step import TEXT, Step
 
 NOW = 1_700_000_000_000
-
-
-def sizes_of(work: Callable[[], None], calls: int) -> list[int]:
-    """The sizes that a work is asked for."""
-    asked: list[int] = []
-
-    def some(size: int) -> int:
-        work()
-        asked.append(size)
-        return 0 if len(asked) > calls else size
-
-    assert sum(in_small_steps(some, 8, 100)) == sum(asked[:-1])
-    return asked
-
-
-def test_quick_work_is_asked_for_more_at_once_up_to_a_limit() -> None:
-    sizes = sizes_of(lambda: None, 12)
-    assert sizes[0] == 8
-    assert max(sizes) == 100
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from sqlite3 import Connection, DatabaseError, connect
 from types import TracebackType
@@ -174,6 +174,24 @@ def _masked(mask: Callable[[str], str], value: Any) -> Any:
     if isinstance(value, dict):
         return {mask(key): _masked(mask, entry) for key, entry in value.items()}
     return [_masked(mask, entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def check_owner(archive: Archive, repository: str) -> None:
+    """Raise ArchiveUnavailableError if the archive belongs to another repository: the file at our path may be one.
+
+    The user may have put it there, so they are asked, and nothing is written into it. An archive without an owner is
+    assigned to this repository.
+    """
+    owner = archive.meta(OWNER)
+    if owner is None:
+        with suppress(DatabaseError):  # where nothing can be written, the next write reports the error
+            archive.set_meta(OWNER, repository)
+    elif owner != repository:
+        message = (
+            f"the archive is another repository's ({owner}): "
+            f"`unified-state link {repository}` accepts it as this one's; it lies in {archive.path}"
+        )
+        raise ArchiveUnavailableError(message, "if it is there by mistake, move it away; nothing is written into it")
 
 
 def read_enforcement(archive: Archive) -> tuple[int, str | None]:

@@ -9,37 +9,21 @@ index any more.)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from unified_state.archive.archive import Archive
 
-_SECONDS = 0.025  # that a transaction should take
-_LEAST_REST, _MOST_REST = 0.002, 0.1  # SQLite looks for a lock at least ten times a second
-_MOST_GROWTH = 4  # at most, from one transaction to the next
+_REST = 0.02  # seconds between two transactions: SQLite looks for a lock from time to time
 _REWRITE = "words_rewrite"  # name in `meta`
 _DUE, _BEGUN = "due", "begun"
-_LEAST_PAGES, _MOST_PAGES = 256, 4096  # of the index, merged in one transaction
+_PAGES = 1_000  # of the index, merged in one transaction
 _NOTHING_MERGED = 1  # change that the statement itself counts
 
 
-def in_small_steps(work: Callable[[int], int], least: int, most: int) -> Iterator[int]:
-    """Call work(size), which runs one transaction, until it returns 0. Yield what it returns.
-
-    The size follows the time that the work takes, but where the disk is slow a smaller size would only add commits.
-    After each call this process rests for as long as the call took, because a writer that waits for the lock only looks
-    for it from time to time.
-    """
-    size = least
-    while True:
-        begun = time.monotonic()
-        done = work(size)
-        taken = time.monotonic() - begun
-        if not done:
-            return
-        yield done
-        wanted = round(size * min(_MOST_GROWTH, _SECONDS / max(taken, _LEAST_REST)))
-        size = max(least, min(most, wanted))
-        time.sleep(max(_LEAST_REST, min(_MOST_REST, taken)))
+def in_small_steps(work: Callable[[], bool]) -> None:
+    """Call work(), which runs one transaction, until it returns False, with a rest in which others get the lock."""
+    while work():
+        time.sleep(_REST)
 
 
 def note_rewrite(archive: Archive) -> None:
@@ -49,22 +33,22 @@ def note_rewrite(archive: Archive) -> None:
 
 def rewrite_index(archive: Archive) -> None:
     """Merge the index until no segment is left that has words of deleted steps."""
-    for _ in in_small_steps(lambda size: _merge_some(archive, size), _LEAST_PAGES, _MOST_PAGES):
-        pass
+    in_small_steps(lambda: _merge_some(archive))
 
 
-def _merge_some(archive: Archive, pages: int) -> int:
-    """Merge some pages. Return 0 if nothing is left to do."""
+def _merge_some(archive: Archive) -> bool:
+    """Merge some pages. Return False if nothing is left to do."""
     with archive.transaction(durable=False):
         state = archive.meta(_REWRITE)
         if state is None:
-            return 0
+            return False
         before = archive.connection.total_changes
         # a negative number makes all segments of now the input of one merge
-        archive.run("INSERT INTO step_words (step_words, rank) VALUES ('merge', ?)", -pages if state == _DUE else pages)
+        merge = "INSERT INTO step_words (step_words, rank) VALUES ('merge', ?)"
+        archive.run(merge, -_PAGES if state == _DUE else _PAGES)
         if state == _DUE:
             archive.set_meta(_REWRITE, _BEGUN)
         elif archive.connection.total_changes - before <= _NOTHING_MERGED:
             archive.run("DELETE FROM meta WHERE name = ?", _REWRITE)
-            return 0
-    return pages
+            return False
+    return True

@@ -30,8 +30,7 @@ from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
 from unified_state.project.place import Place, digest_path_of
 from unified_state.secrets.masker import Masker
-from unified_state.state_file.read_entries import SETTLED, StateEntry, alias_number, lines_of, read_entries
-from unified_state.state_file.read_notes import read_notes
+from unified_state.state_file.read_entries import SETTLED, StateEntry, alias_number, lines_of, read_entries, read_notes
 from unified_state.state_file.state_file import StateContent, StateFile, has_entries, written_state_files
 
 

@@ -1,4 +1,4 @@
-"""A tolerant reader of the entries of state files, which any program may have written.
+"""A tolerant reader of the entries and the notes of state files, which any program may have written.
 
 No function here raises, whatever the file holds.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.ledger.waiting_notes import ACTION, HIGHLIGHT, WORK_ITEM, FileNote
+from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds, to_text
@@ -22,7 +24,8 @@ from unified_state.model.item import (
     QUESTION,
 )
 from unified_state.model.scope import read_scope
-from unified_state.state_file.state_file import raw_entries
+from unified_state.model.session_state import Workflow, WorkItem
+from unified_state.state_file.state_file import raw_entries, read_section
 
 SETTLED = ("superseded", "resolved")
 _IN_FORCE, _PROPOSED, _RESOLVED = "active", "proposed", "resolved"
@@ -111,3 +114,23 @@ def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> StateEnt
         timestamp=timestamp,
         files=tuple(texts_in(raw, "files")),
     )
+
+
+def read_notes(state: dict[str, Any]) -> Iterator[FileNote]:
+    """Yield the notes of a state file: its own, and those of its sessions.
+
+    What describes the moment at which a file was written is no memory, and is not read: git, times, sizes.
+    """
+    sessions = state.get("sessions")
+    records = list(sessions.values()) if isinstance(sessions, dict) else []
+    summaries = state.get("summaries")
+    for kind, names in ((HIGHLIGHT, ("contextHighlights", "highlights")), (ACTION, ("pendingActions",) * 2)):
+        texts = texts_in(summaries, names[0]) + [text for record in records for text in texts_in(record, names[1])]
+        yield from (FileNote(kind, cut(text, LONGEST)) for text in dict.fromkeys(texts))
+    works = [read_section(WorkItem, one.get("workItem")) for one in (state, *records) if isinstance(one, dict)]
+    flow = read_section(Workflow, state.get("workflow"))
+    phase = None if flow.current_phase == works[0].phase else flow.current_phase  # our own files repeat that
+    if told := ", ".join(filter(None, (phase, flow.last_handoff))):
+        yield FileNote(HIGHLIGHT, cut(f"workflow: {told}", LONGEST))
+    said = [dump_json(fields) for work in works if (fields := disk_value(work))]
+    yield from (FileNote(WORK_ITEM, text) for text in dict.fromkeys(said))

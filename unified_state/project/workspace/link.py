@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 
-from unified_state.archive.archive import Archive
-from unified_state.archive.schema.archive_owner import set_owner
+from unified_state.archive.archive import OWNER, Archive
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.record import Record
 from unified_state.project.find_repository import Identity
@@ -77,7 +76,7 @@ def link(place: Place, data_dir: str, wanted: str) -> Candidate:
         message = f"there is no archive {wanted}"
         raise NotFoundError(message, "`unified-state link` lists the candidates")
     with Archive(os.path.join(chosen, "archive.db")) as archive:
-        set_owner(archive, wanted)
+        archive.set_meta(OWNER, wanted)
     folder = place.repository.identity_folder
     write_identity(folder, Identity(id=wanted, place=folder))
     remember(place.repository, chosen)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from unified_state.archive.archive import OWNER, Archive, damaged, read_enforcement
+from unified_state.archive.archive import Archive, check_owner, damaged, read_enforcement
 from unified_state.archive.sessions import LOCAL_SESSION, session_of_same_client, touch_session
 from unified_state.errors import (
     ArchiveUnavailableError,
@@ -182,12 +182,10 @@ class Workspace(Record):
         """Raise ArchiveUnavailableError for another repository's archive, and DamagedArchiveError if an index of items
         is incomplete. A prompt skips the second check.
         """
-        if self.place.id and archive.meta(OWNER) != self.place.id:
-            from unified_state.archive.schema.archive_owner import check_owner
-
+        if self.place.id:
             check_owner(archive, self.place.id)
         if self.repair_seconds and not archive.has_journal:
-            from unified_state.archive.schema.ledger_check import ledger_problem
+            from unified_state.archive.schema.archive_check import ledger_problem
 
             problem = ledger_problem(archive.connection)
             if problem is not None:

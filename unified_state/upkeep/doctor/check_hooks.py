@@ -26,7 +26,6 @@ from unified_state.hosts.install.hook_table import (
     archives_in,
     is_output_handler,
     is_tool_handler,
-    lean_level,
     our_handlers,
     starts,
 )
@@ -36,7 +35,6 @@ from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.shell.search_path import find_program, own_program
 from unified_state.model.check import Check, bad, good
-from unified_state.model.hook_event import LEAN_LEVELS
 from unified_state.project.find_repository import find_repository
 
 _AGAIN = "run `unified-state install` again"
@@ -60,7 +58,6 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
                 # Handlers of tools and outputs may be in one scope only.
                 calls.add(str([one for one in handlers if not (is_tool_handler(one) or is_output_handler(one))]))
             yield _check_settings(f"hooks ({scope})", path, handlers, data_dir, project)
-            yield from _check_lean(lean_level(settings), handlers, environ)
     if len(calls) > 1:  # the client runs equal handlers once
         told = f"those of the scopes {' and '.join(found)} call different programs, so that each event is handled twice"
         yield bad("hooks", told, "take one out: `unified-state uninstall --scope …`")
@@ -127,20 +124,6 @@ def _may_be_tried(interpreter: str, root: str, project: str) -> bool:
         for path in (interpreter, root)
         for spelling in (os.path.normpath(path), os.path.realpath(path))
     )
-
-
-def _check_lean(level: str | None, handlers: list[dict[str, Any]], environ: Mapping[str, str]) -> Iterator[Check]:
-    """Check that long outputs are shortened if configured. They are not if the agent could not recall them."""
-    name = "lean context"
-    if level is None:
-        return
-    if level not in LEAN_LEVELS:
-        yield bad(name, f"there is no level {level!r}", _AGAIN)
-    elif own_program(environ, handlers[0]["command"]) is None:
-        told = "no output is shortened: the agent would not find `unified-state` to recall it"
-        yield bad(name, told, "put unified-state on the PATH")
-    else:
-        yield good(name, f"{level}: long outputs are shortened, the archive has them whole")
 
 
 def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:

@@ -12,22 +12,17 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlite3 import DatabaseError, sqlite_version_info
 from typing import TypeVar
 
-from unified_state.archive.archive import Archive, damaged, read_enforcement, storage_error
+from unified_state.archive.archive import Archive, check_owner, damaged, storage_error
 from unified_state.archive.journal.journalled_archive import JournalledArchive
 from unified_state.archive.schema.archive_check import problem_in
-from unified_state.archive.schema.archive_owner import check_owner
 from unified_state.archive.steps import damaged_steps
-from unified_state.constraints.compile_constraints import enforced
-from unified_state.constraints.constraint_table import has_hook, read_table, settings_path, table_path
 from unified_state.errors import UnifiedStateError
 from unified_state.extension import parts
-from unified_state.ledger.item_table import ACTIVE, list_items
 from unified_state.lib.package import __version__
 from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
 from unified_state.model.check import Check, bad, good
-from unified_state.model.item import CONSTRAINT
 from unified_state.project.find_repository import FOREIGN, ID_FILE, examine, find_repository
 from unified_state.project.git_command import find_git
 from unified_state.project.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
@@ -197,27 +192,6 @@ def _settings(subject: Subject) -> Iterator[Check]:
         yield bad("settings", problem, "`unified-state config` shows all settings")
 
 
-def _enforcement(subject: Subject) -> Iterator[Check]:
-    """Check that the table of enforced constraints matches the ledger, and that a hook reads it if anything is
-    enforced.
-    """
-    place, name = subject.place, "enforced constraints"
-    found = subject.read(
-        lambda archive: (enforced(list_items(archive, CONSTRAINT, [ACTIVE])), read_enforcement(archive)[1])
-    )
-    if found is None or not (found[0] or has_hook(place)):
-        return
-    wanted, stamp = found
-    table, settings = read_table(place.folder), settings_path(place.repository.worktree)
-    if (table is None and wanted) or (table is not None and table.stamp != stamp):
-        yield bad(name, f"{table_path(place.folder)} is not as the ledger says", "the next session start mends it")
-    elif bool(wanted) != has_hook(place):
-        what = f"{settings} {'lacks the hook' if wanted else 'has a hook with nothing to enforce'}"
-        yield bad(name, what, "the next session start mends it, if the file is valid JSON")
-    else:
-        yield good(name, f"{', '.join(f'{entry.ref} ({entry.mode})' for entry in wanted)}; hook in {settings}")
-
-
 def _extras(subject: Subject) -> Iterator[Check]:
     for checks in parts("CHECKS"):
         yield from checks(subject)
@@ -235,5 +209,5 @@ def _versions(subject: Subject) -> Iterator[Check]:
 
 _CHECKS = (
     *(_hooks, _owners, _runs, _problems, _tier, _archive, _file_system, _space),
-    *(_settings, _enforcement, _extras, _versions),
+    *(_settings, _extras, _versions),
 )

@@ -28,6 +28,7 @@ from unified_state.archive.steps import (
 )
 from unified_state.archive.text_columns import (
     FORGOTTEN,
+    FreeText,
     forget_free_text,
     forget_restores,
     forget_session_texts,
@@ -53,7 +54,6 @@ from unified_state.model.step import TEXT, TOOL_CALL
 from unified_state.project.health import problem_files
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.save_state import refresh_worktrees
-from unified_state.upkeep.forget.found import ForgetPlan
 from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
 from unified_state.upkeep.history.archive_changes import append, ensure_session
 from unified_state.upkeep.history.archive_rows import note_masked, read_tombstones
@@ -62,8 +62,44 @@ Holds = Callable[[str], bool]
 Confirm = Callable[["ForgetPlan"], None]
 
 
+_MOST_REFS = 12
 _QUOTED = 60  # characters of a text that identify an attempt which repeats it
 _READ = 500  # steps read at once: a process that reads for long makes writers wait
+
+
+class ForgetPlan(Record):
+    """What a forget takes: numbers of steps and of compactions with a summary, items, and further texts."""
+
+    steps: tuple[int, ...] = ()
+    items: tuple[LedgerItem, ...] = ()
+    summaries: tuple[int, ...] = ()
+    free: tuple[FreeText, ...] = ()
+
+    @property
+    def refs(self) -> dict[tuple[str, str], list[str]]:
+        """The refs of everything that has one, by what one and several of them are called."""
+        return {
+            ("item", "items"): [item.alias for item in self.items],
+            ("step", "steps"): [f"S{number}" for number in self.steps],
+            ("summary", "summaries"): [f"K{number}" for number in self.summaries],
+        }
+
+    @property
+    def text(self) -> str:
+        """What is taken, in a few words: `2 items (D1, E3), 3 steps (S1, S4, S9), 1 notes and other texts`."""
+        parts = []
+        for (one, several), refs in self.refs.items():
+            named = refs if len(refs) <= _MOST_REFS else [f"{', '.join(refs[: _MOST_REFS - 1])} … {refs[-1]}"]
+            parts += [f"{len(refs):,} {one if len(refs) == 1 else several} ({', '.join(named)})"] if refs else []
+        others = self.counts()["others"]
+        parts += [f"{others:,} notes and other texts"] if others else []
+        return ", ".join(parts) or "nothing that is archived"
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers. `others` are notes, work items, restored texts and git states."""
+        others = sum(not found.is_summary for found in self.free)
+        numbers = {"steps": self.steps, "items": self.items, "summaries": self.summaries}
+        return {**{name: len(found) for name, found in numbers.items()}, "others": others}
 
 
 class ForgetRequest(Record):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unified_state.archive.archive import BODY_SIZE, Archive
+from unified_state.archive.small_steps import rewrite_index
 from unified_state.archive.steps import uuid_key
 from unified_state.archive.text_columns import forget_step
 from unified_state.errors import UsageError
@@ -23,7 +24,6 @@ from unified_state.model.refs import TURN, step_refs
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
-from unified_state.upkeep.forget.vacuum import free_bytes
 
 # Steps that the server in use does not have yet do not count as old.
 _OLD = f"""
@@ -132,3 +132,24 @@ def _evidence(archive: Archive) -> set[int]:
             column = "turn" if kind == TURN else "id"
             found.update(archive.column(f"SELECT id FROM step WHERE {column} = ?", number))
     return found
+
+
+def vacuum(workspace: Workspace) -> tuple[int, int]:
+    """Merge the index in small steps, then write the archive anew without its free pages. Return the bytes of its file,
+    or of the journal, before and after. Other processes wait for the latter, about a second for 100 MB.
+    """
+
+    def action(archive: Archive) -> tuple[int, int]:
+        before = archive.size()
+        rewrite_index(archive)
+        archive.run("VACUUM")
+        return before, archive.size()
+
+    return workspace.use(action)
+
+
+def free_bytes(archive: Archive) -> int:
+    """Return the bytes of an archive's free pages, which new records fill first."""
+    if archive.has_journal:
+        return 0
+    return int(archive.value("PRAGMA freelist_count") or 0) * int(archive.value("PRAGMA page_size") or 0)

@@ -10,6 +10,7 @@ next `forget`, `prune` or `scan --fix` does it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.small_steps import in_small_steps
@@ -18,23 +19,22 @@ from unified_state.capture.working_set.keep_working_set import rebuild_working_s
 from unified_state.lib.json_text import dump_json, parse_json
 
 _UNFINISHED = "unfinished_deletion"
-_LEAST_AT_ONCE, _MOST_AT_ONCE = 20, 500  # steps in one transaction, for which a hook may have to wait
+_AT_ONCE = 100  # steps in one transaction, for which a hook may have to wait
 _SMALL = 10_000_000  # bytes of an archive
 
 
 def in_parts(archive: Archive, steps: Iterable[int], work: Callable[[list[int]], None]) -> None:
     """Call work(part) for parts of some steps, each in a transaction for which others hardly wait."""
-    left = sorted(steps, reverse=True)
+    left = iter(sorted(steps))
 
-    def work_some(size: int) -> int:
-        some = [left.pop() for _ in range(min(size, len(left)))]
+    def work_some() -> bool:
+        some = list(islice(left, _AT_ONCE))
         if some:
             with archive.transaction():
                 work(some)
-        return len(some)
+        return bool(some)
 
-    for _ in in_small_steps(work_some, _LEAST_AT_ONCE, _MOST_AT_ONCE):
-        pass
+    in_small_steps(work_some)
 
 
 def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
