@@ -4,8 +4,8 @@
 in the repository's data folder, in the format of `sha256sum`. It shows whether another program changed the file, and it
 records the paths of all state files that we ever wrote. A file that cannot be parsed is set aside.
 
-Any program may have written the file: its sections are read tolerantly, and fields of newer versions are preserved. A
-file of the seed is migrated: 1.0.0 had no structured sections, 2.0.0 called the work item `sd`.
+Any program may have written the file: its sections are read tolerantly. A file of the seed is migrated: 1.0.0 had no
+structured sections, 2.0.0 called the work item `sd`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from unified_state.lib.package import upgrade_line
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, NotOursError, read_own, read_regular
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import well_formed
-from unified_state.lib.times import to_milliseconds, to_text
+from unified_state.lib.times import to_milliseconds
 from unified_state.model.item import STATE_SECTIONS
-from unified_state.model.session_state import STATE_VERSION, TRIGGERS, GitState, State
+from unified_state.model.session_state import STATE_VERSION, State
 
 Json = dict[str, Any]
 Section = TypeVar("Section", bound=Record)
@@ -193,44 +193,6 @@ def read_section(kind: type[Section], value: object) -> Section:
     types = kind.__annotations__  # strings, since the record modules postpone evaluation
     fields = {name: given.get(disk) for name, disk in kind.disk_names.items() if _fits(types[name], given.get(disk))}
     return kind(**{name: tuple(field) if isinstance(field, list) else field for name, field in fields.items()})
-
-
-def last_save(present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
-    """Return time, trigger and git state of the last save that a file records; the current time if it has none."""
-    timestamp, trigger = present.get("timestamp"), present.get("trigger")
-    return (
-        str(timestamp) if to_milliseconds(timestamp) is not None else to_text(now),
-        trigger if trigger in TRIGGERS else "checkpoint",
-        read_section(GitState, present.get("git")),
-    )
-
-
-def keep_unknown(record: Section, present: object) -> Section:
-    """Return the record with the unknown fields of its present version on disk, in nested records too."""
-    if not isinstance(present, dict):
-        return record
-    kept: dict[str, Any] = {}
-    for name, disk in record.disk_names.items():
-        value = getattr(record, name)
-        inside = _keep_inside(value, present.get(disk))
-        if inside is not value:
-            kept[name] = inside
-    unknown = present.keys() - record.disk_names.values()
-    if unknown or getattr(record, "unknown", None):
-        kept["unknown"] = {disk: field for disk, field in present.items() if disk in unknown}
-    return record.replace(**kept) if kept else record
-
-
-def _keep_inside(value: Any, present: Any) -> Any:
-    if isinstance(value, Record):
-        return keep_unknown(value, present)
-    if isinstance(value, dict) and isinstance(present, dict):
-        return {key: _keep_inside(entry, present.get(key)) for key, entry in value.items()}
-    if isinstance(value, tuple) and isinstance(present, list) and any(isinstance(entry, Record) for entry in value):
-        entries = {str(entry.get("id")): entry for entry in present if isinstance(entry, dict)}
-        inside = tuple(_keep_inside(entry, entries.get(getattr(entry, "id", ""))) for entry in value)
-        return value if all(one is other for one, other in zip(inside, value, strict=True)) else inside
-    return value
 
 
 def _fits(annotation: str, value: object) -> bool:

@@ -27,7 +27,6 @@ from unified_state.ledger.item_table import items_in_file, items_to_load
 from unified_state.ledger.rules.short_item import key_decisions, sections_of, short_form
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import disk_value
-from unified_state.lib.text import cut
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens, upper_bound
 from unified_state.model.item import Entry, LedgerItem
@@ -50,8 +49,6 @@ from unified_state.state_file.state_file import (
     budget_status,
     encode_state,
     has_entries,
-    keep_unknown,
-    last_save,
     read_section,
 )
 
@@ -62,9 +59,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Counter = Callable[[Sequence[str]], list[int]]
 
-_HIGHLIGHTS, _PENDING, _ALL = 5, 20, -1
-_NOTE, _FIELD = 600, 200  # characters of a note in the file, and of a text of the work item
-_TEXTS = ("id", "title", "phase")
+_ALL = -1
 _ONE_DIGIT = str.maketrans("123456789", "000000000")
 _FRAME = 12  # tokens of the numbers about its size, and of commas behind former last entries
 
@@ -175,9 +170,8 @@ def refresh_state(
 ) -> State:
     """Update the state file from the ledger, and return the state.
 
-    The save time, the git state and unknown fields stay in a file that is ours, unless it is written anew.
-    Nothing of any other file stays: what the archive does not know of it is proposed. Without `count_tokens` (in hooks)
-    no item is paged out.
+    The save time and the git state stay in a file that is ours, unless it is written anew. Nothing of any other file
+    stays: what the archive does not know of it is proposed. Without `count_tokens` (in hooks) no item is paged out.
     """
     place = workspace.place
 
@@ -187,8 +181,8 @@ def refresh_state(
         if content.json and not (content.is_ours and has_entries(archive, content.json)):
             _adopt(archive, workspace, content, now)
         present = content.json if content.json and content.is_ours and not is_anew else {}
-        state = keep_unknown(_within_budget(archive, workspace, now, present, content, count_tokens), present)
-        as_before = state.replace(updated_at=_text(present.get("updatedAt")))
+        state = _within_budget(archive, workspace, now, present, content, count_tokens)
+        as_before = state.replace(updated_at=present.get("updatedAt"))
         return as_before if disk_value(as_before) == content.json else state
 
     if not os.path.lexists(place.state_path):
@@ -244,7 +238,7 @@ def _within_budget(
 ) -> State:
     """Return the state that the file holds. Its tokens are not counted while a proved bound says that they fit."""
     items, settings = items_in_file(archive), workspace.settings
-    rest = keep_unknown(_state(archive, workspace, now, present), present)
+    rest = _state(archive, workspace, now, present)
     rest = rest.replace(summaries=rest.summaries.replace(key_decisions=key_decisions(items)))
     state = rest.replace(**sections_of(items))
     text = encode_state(disk_value(state)).decode()
@@ -278,32 +272,35 @@ def _like_lines(text: str) -> list[str]:
 
 def whole_state(archive: Archive, workspace: Workspace, now: int, shown: State) -> State:
     """Return the state without a budget. `shown` is the one in the file."""
-    present, items = disk_value(shown), items_to_load(archive)
-    state = _state(archive, workspace, now, present, is_whole=True)
-    state = state.replace(
+    items = items_to_load(archive)
+    state = _state(archive, workspace, now, disk_value(shown), is_whole=True)
+    return state.replace(
         **sections_of(items),
         updated_at=shown.updated_at,
         summaries=state.summaries.replace(key_decisions=key_decisions(items)),
         token_metrics=shown.token_metrics,
     )
-    return keep_unknown(state, present)
 
 
 def _state(
     archive: Archive, workspace: Workspace, now: int, present: dict[str, Any], *, is_whole: bool = False
 ) -> State:
-    """Return the state without items: the whole, or what the file may hold of it."""
+    """Return the state without items; `is_whole` adds the notes of earlier sessions. `present` is our file's."""
     at, trigger, git = _saved(archive, workspace.place, present, now)
     since = now - workspace.settings.session_hours * 3_600_000
     worktree = workspace.place.repository.worktree
     alive = [one for one in working_sessions(archive, worktree, since, now) if is_running(one.pid)]
     newest = alive[0] if alive else None
-    highlights, actions = _notes(archive, newest.number if newest else None, is_whole)
+    highlights, actions = _notes(archive, newest.number if newest else None)
     if is_whole:
         numbers = [one.number for one in alive]
         highlights = (*earlier_notes(archive, worktree, "highlight", numbers), *highlights)
         actions += earlier_notes(archive, worktree, "action", numbers)
-    earlier = read_section(WorkItem, earlier_work_item(archive, worktree))
+    work_item = _work_item(newest) if newest else None
+    flow = read_section(Workflow, present.get("workflow"))
+    if newest is not None:
+        phase = (work_item.phase if work_item else None) or flow.current_phase
+        flow = flow.replace(current_phase=phase, tool_executions=newest.tool_calls)
     metrics = read_section(TokenMetrics, present.get("tokenMetrics"))
     return State(
         version=STATE_VERSION,
@@ -312,37 +309,34 @@ def _state(
         repository=workspace.place.id,
         updated_at=to_text(now),
         git=git,
-        work_item=_work_item(newest, is_whole) or _short_work(earlier, is_whole),
-        workflow=_workflow(newest, present),
+        work_item=work_item or read_section(WorkItem, earlier_work_item(archive, worktree)),
+        workflow=flow,
         summaries=Summaries(context_highlights=highlights, pending_actions=actions),
         token_metrics=TokenMetrics(last_truncation=metrics.last_truncation),
-        sessions={one.session_id: _session_record(archive, one, is_whole) for one in alive},
+        sessions={one.session_id: _session_record(archive, one) for one in alive},
     )
 
 
-def _notes(archive: Archive, session: int | None, is_whole: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the highlights and the pending actions of a session and of no session: all, or the newest, cut."""
-    if is_whole:
-        return open_notes(archive, session, "highlight", _ALL), pending_actions(archive, session, _ALL)
-    highlights = open_notes(archive, session, "highlight", _HIGHLIGHTS)
-    actions = pending_actions(archive, session, _PENDING)
-    return tuple(cut(note, _NOTE) for note in highlights), tuple(cut(note, _NOTE) for note in actions)
+def _notes(archive: Archive, session: int | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the highlights and the pending actions of a session and of no session."""
+    return open_notes(archive, session, "highlight", _ALL), pending_actions(archive, session, _ALL)
 
 
 def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) -> tuple[str, Any, GitState]:
     """Return time, trigger and git state of the last save. They come from the file if this archive never saved it."""
     saved = archive.row("SELECT at, trigger, git FROM saved WHERE state_path = ?", place.state_path)
     if saved is None:
-        return last_save(present, now)
+        at, trigger = present.get("timestamp", to_text(now)), present.get("trigger", "checkpoint")
+        return at, trigger, read_section(GitState, present.get("git"))
     at, trigger, git = saved
     return at, trigger, GitState.from_disk(parse_json(git))
 
 
-def _session_record(archive: Archive, session: WorkingSession, is_whole: bool) -> SessionRecord:
-    highlights, actions = _notes(archive, session.number, is_whole)
+def _session_record(archive: Archive, session: WorkingSession) -> SessionRecord:
+    highlights, actions = _notes(archive, session.number)
     return SessionRecord(
         updated_at=to_text(session.seen_at),
-        work_item=_work_item(session, is_whole),
+        work_item=_work_item(session),
         highlights=highlights,
         pending_actions=actions,
         branch=session.work.get("branch"),
@@ -350,25 +344,6 @@ def _session_record(archive: Archive, session: WorkingSession, is_whole: bool) -
     )
 
 
-def _work_item(session: WorkingSession | None, is_whole: bool = False) -> WorkItem | None:
-    fields = None if session is None else session.work.get("workItem")
-    return None if fields is None else _short_work(read_section(WorkItem, fields), is_whole)
-
-
-def _short_work(item: WorkItem, is_whole: bool) -> WorkItem:
-    if is_whole:
-        return item
-    return item.replace(**{name: cut(text, _FIELD) for name in _TEXTS if (text := getattr(item, name))})
-
-
-def _workflow(session: WorkingSession | None, present: dict[str, Any]) -> Workflow:
-    before = read_section(Workflow, present.get("workflow"))
-    if session is None:
-        return before
-    work_item = _work_item(session)
-    phase = (work_item.phase if work_item else None) or before.current_phase
-    return before.replace(current_phase=phase, tool_executions=session.tool_calls)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+def _work_item(session: WorkingSession) -> WorkItem | None:
+    fields = session.work.get("workItem")
+    return None if fields is None else read_section(WorkItem, fields)
