@@ -25,7 +25,6 @@ Counter = Callable[[Sequence[str]], list[int]]
 NEWEST_ERRORS = 3
 _LEAVES_FIRST, _WAITS, _MINOR, _USUAL, _MUST_STAY = range(5)
 _INDENT, _FRAME = 2, 12  # tokens around an entry of a list, and around the lists of items
-_KEPT_NOTES = ((None, None), (1, None), (0, None), (0, 5), (0, 0))  # highlights and pending actions, all and fewer
 
 
 def page_out(
@@ -65,14 +64,11 @@ def _estimated(texts: Sequence[str]) -> list[int]:
 def _shorter(state: State) -> Iterator[State]:
     """Yield a state without items, and then with less and less: first what it says twice or git says, notes last."""
     yield state
-    git = state.git.replace(modified_files=())
-    state = state.replace(sessions={}, git=git, summaries=state.summaries.replace(key_decisions=()))
-    yield state
-    state = state.replace(git=git.replace(status="", recent_commits=()))
-    notes = state.summaries
-    for newest, first in _KEPT_NOTES:
-        highlights = notes.context_highlights[-newest:] if newest else () if newest == 0 else notes.context_highlights
-        fewer = notes.replace(context_highlights=highlights, pending_actions=notes.pending_actions[:first])
+    notes = state.summaries.replace(key_decisions=())
+    state = state.replace(sessions={}, git=state.git.replace(modified_files=(), status="", recent_commits=()))
+    for highlights, actions in ((None, None), (1, None), (0, None), (0, 5), (0, 0)):
+        newest = notes.context_highlights[::-1][:highlights][::-1]
+        fewer = notes.replace(context_highlights=newest, pending_actions=notes.pending_actions[:actions])
         yield state.replace(summaries=fewer)
 
 

@@ -24,8 +24,7 @@ from unified_state.model.item import (
     QUESTION,
 )
 from unified_state.model.scope import read_scope
-from unified_state.model.session_state import Workflow, WorkItem
-from unified_state.state_file.state_file import raw_entries, read_section
+from unified_state.state_file.state_file import raw_entries
 
 SETTLED = ("superseded", "resolved")
 _IN_FORCE, _PROPOSED, _RESOLVED = "active", "proposed", "resolved"
@@ -127,10 +126,24 @@ def read_notes(state: dict[str, Any]) -> Iterator[FileNote]:
     for kind, names in ((HIGHLIGHT, ("contextHighlights", "highlights")), (ACTION, ("pendingActions",) * 2)):
         texts = texts_in(summaries, names[0]) + [text for record in records for text in texts_in(record, names[1])]
         yield from (FileNote(kind, cut(text, LONGEST)) for text in dict.fromkeys(texts))
-    works = [read_section(WorkItem, one.get("workItem")) for one in (state, *records) if isinstance(one, dict)]
-    flow = read_section(Workflow, state.get("workflow"))
-    phase = None if flow.current_phase == works[0].phase else flow.current_phase  # our own files repeat that
-    if told := ", ".join(filter(None, (phase, flow.last_handoff))):
+    works = [_work_item(one.get("workItem")) for one in (state, *records) if isinstance(one, dict)]
+    flow = [_text_of(state.get("workflow"), name) for name in ("currentPhase", "lastHandoff")]
+    if flow[0] == works[0].get("phase"):  # our own files repeat that
+        flow = flow[1:]
+    if told := ", ".join(filter(None, flow)):
         yield FileNote(HIGHLIGHT, cut(f"workflow: {told}", LONGEST))
-    said = [dump_json(fields) for work in works if (fields := disk_value(work))]
+    said = [dump_json(work) for work in works if work]
     yield from (FileNote(WORK_ITEM, text) for text in dict.fromkeys(said))
+
+
+def _work_item(given: object) -> dict[str, Any]:
+    """Return the valid fields of a work item."""
+    texts = {name: text for name in ("id", "title", "phase") if (text := _text_of(given, name)) is not None}
+    done = given.get("progress") if isinstance(given, dict) else None
+    is_share = isinstance(done, (int, float)) and not isinstance(done, bool) and 0 <= done <= 1
+    return {**texts, "progress": done} if is_share else {**texts}
+
+
+def _text_of(section: object, name: str) -> str | None:
+    text = section.get(name) if isinstance(section, dict) else None
+    return text if isinstance(text, str) else None

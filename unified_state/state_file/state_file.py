@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from unified_state.archive.archive import Archive
 from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
@@ -24,12 +24,10 @@ from unified_state.lib.package import upgrade_line
 from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, NotOursError, read_own, read_regular
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import well_formed
-from unified_state.lib.times import to_milliseconds
 from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.session_state import STATE_VERSION, State
 
 Json = dict[str, Any]
-Section = TypeVar("Section", bound=Record)
 
 _LAST_OF_SEED = 2  # major version
 _LONGEST_QUOTE = 60
@@ -185,29 +183,6 @@ def has_entries(archive: Archive, state: dict[str, Any]) -> bool:
     """Return whether the ledger has every entry of the file. If not, the archive was lost and the file has more."""
     known = "SELECT 1 FROM item WHERE alias = ?1 UNION SELECT 1 FROM item_alias WHERE alias = ?1"
     return all(archive.row(known, str(entry.get("id"))) for _, entry in raw_entries(state))
-
-
-def read_section(kind: type[Section], value: object) -> Section:
-    """Return a section of the file, with the defaults for missing fields and for values of another type."""
-    given = value if isinstance(value, dict) else {}
-    types = kind.__annotations__  # strings, since the record modules postpone evaluation
-    fields = {name: given.get(disk) for name, disk in kind.disk_names.items() if _fits(types[name], given.get(disk))}
-    return kind(**{name: tuple(field) if isinstance(field, list) else field for name, field in fields.items()})
-
-
-def _fits(annotation: str, value: object) -> bool:
-    match annotation:
-        case "str" | "str | None":
-            return isinstance(value, str)
-        case "Time | None":
-            return to_milliseconds(value) is not None
-        case "int":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "Progress | None":
-            return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
-        case "tuple[str, ...]":
-            return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
-    return False
 
 
 def migrate_state(state: Json, path: str) -> Json:

@@ -10,13 +10,11 @@ from typing import Any
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.ledger.explain_item import Finding
+from unified_state.lib.foreign_values import is_too_deep
 from unified_state.lib.package import asset_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
-from unified_state.lib.record import camel_case
-from unified_state.lib.text import well_formed
 from unified_state.lib.times import to_milliseconds
-from unified_state.model.item import ITEM_KINDS
-from unified_state.model.session_state import State
+from unified_state.model.item import ALIAS_LETTERS, STATE_SECTIONS
 from unified_state.secrets.rules.mask import hide_secrets
 from unified_state.state_file.state_file import migrate_state
 
@@ -44,15 +42,11 @@ def _findings(path: str, archive: Archive | None) -> list[Finding]:
         content = migrate_state(content, path)
     except UnifiedStateError as error:
         return [Finding("$.version", str(error))]
+    if is_too_deep(content):
+        return [Finding("$", "it cannot be checked: it is nested too deep")]
     findings = list(_against_schema(content))
     if not findings:
-        from pydantic import ValidationError
-
-        try:
-            state = _as_state(content)
-        except ValidationError as error:  # nested too deep
-            return [Finding("$", f"it cannot be checked: {error.errors()[0]['msg']}")]
-        findings = [*_ids(state), *(_against_ledger(state, archive) if archive is not None else ())]
+        findings = [*_ids(content), *(_against_ledger(content, archive) if archive is not None else ())]
     return findings
 
 
@@ -67,34 +61,25 @@ def _against_schema(content: dict[str, Any]) -> Iterator[Finding]:
     yield from (Finding(path, message) for path, message in sorted(found.items()))
 
 
-def _as_state(content: dict[str, Any]) -> State:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(State).validate_json(well_formed(json.dumps(content, ensure_ascii=False)))
-
-
-def _sections(state: State) -> Iterator[tuple[str, int, str, str]]:
-    """Yield section, position, expected letter and id of every entry."""
-    for kind in ITEM_KINDS.values():
-        for position, entry in enumerate(getattr(state, kind.section)):
-            yield camel_case(kind.section), position, kind.letter, entry.id
+def _entries(content: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the path of each entry's id, the letter of its kind, and the id."""
+    for section, kind in STATE_SECTIONS.items():
+        for position, entry in enumerate(content.get(section, ())):
+            yield f"$.{section}[{position}].id", ALIAS_LETTERS[kind], entry["id"]
 
 
-def _ids(state: State) -> Iterator[Finding]:
+def _ids(content: dict[str, Any]) -> Iterator[Finding]:
     """Yield the ids that are used twice or have the wrong form."""
-    counts = Counter(alias for _, _, _, alias in _sections(state))
-    for section, position, letter, alias in _sections(state):
-        path = f"$.{section}[{position}].id"
+    counts = Counter(alias for _, _, alias in _entries(content))
+    for path, letter, alias in _entries(content):
         if counts[alias] > 1:
             yield Finding(path, f"the id {alias!r} is used {counts[alias]} times")
         if not (alias.startswith(letter) and alias[1:].isdecimal()):
             yield Finding(path, f"{alias!r} is not an id of this section, such as {letter}1")
 
 
-def _against_ledger(state: State, archive: Archive) -> Iterator[Finding]:
-    known = {alias for (alias,) in archive.rows("SELECT alias FROM item UNION SELECT alias FROM item_alias")}
-    for section, position, _, alias in _sections(state):
+def _against_ledger(content: dict[str, Any], archive: Archive) -> Iterator[Finding]:
+    known = set(archive.column("SELECT alias FROM item UNION SELECT alias FROM item_alias"))
+    for path, _, alias in _entries(content):
         if alias not in known:
-            yield Finding(
-                f"$.{section}[{position}].id", f"the archive has no item {alias!r}; `unified-state save` adopts it"
-            )
+            yield Finding(path, f"the archive has no item {alias!r}; `unified-state save` adopts it")

@@ -49,7 +49,6 @@ from unified_state.state_file.state_file import (
     budget_status,
     encode_state,
     has_entries,
-    read_section,
 )
 
 if TYPE_CHECKING:
@@ -260,7 +259,7 @@ def _most_tokens(text: str, content: StateContent) -> int:
     No token spans two lines, and digits count the same whatever they are. Commas at the ends are added.
     """
     before = content.json if content.is_ours and content.json else {}
-    metrics = read_section(TokenMetrics, before.get("tokenMetrics"))
+    metrics = TokenMetrics.from_disk(before.get("tokenMetrics", {}))
     new = Lines(_like_lines(text)) - Lines(_like_lines(encode_state(before).decode()))
     more = upper_bound("\n".join(new.elements())) + new.total() + _FRAME
     return min(metrics.at_most + more, upper_bound(text))
@@ -297,11 +296,11 @@ def _state(
         highlights = (*earlier_notes(archive, worktree, "highlight", numbers), *highlights)
         actions += earlier_notes(archive, worktree, "action", numbers)
     work_item = _work_item(newest) if newest else None
-    flow = read_section(Workflow, present.get("workflow"))
+    flow = Workflow.from_disk(present.get("workflow", {}))
     if newest is not None:
         phase = (work_item.phase if work_item else None) or flow.current_phase
         flow = flow.replace(current_phase=phase, tool_executions=newest.tool_calls)
-    metrics = read_section(TokenMetrics, present.get("tokenMetrics"))
+    metrics = TokenMetrics.from_disk(present.get("tokenMetrics", {}))
     return State(
         version=STATE_VERSION,
         timestamp=at,
@@ -309,7 +308,7 @@ def _state(
         repository=workspace.place.id,
         updated_at=to_text(now),
         git=git,
-        work_item=work_item or read_section(WorkItem, earlier_work_item(archive, worktree)),
+        work_item=work_item or WorkItem.from_disk(earlier_work_item(archive, worktree) or {}),
         workflow=flow,
         summaries=Summaries(context_highlights=highlights, pending_actions=actions),
         token_metrics=TokenMetrics(last_truncation=metrics.last_truncation),
@@ -327,7 +326,7 @@ def _saved(archive: Archive, place: Place, present: dict[str, Any], now: int) ->
     saved = archive.row("SELECT at, trigger, git FROM saved WHERE state_path = ?", place.state_path)
     if saved is None:
         at, trigger = present.get("timestamp", to_text(now)), present.get("trigger", "checkpoint")
-        return at, trigger, read_section(GitState, present.get("git"))
+        return at, trigger, GitState.from_disk(present.get("git", {}))
     at, trigger, git = saved
     return at, trigger, GitState.from_disk(parse_json(git))
 
@@ -346,4 +345,4 @@ def _session_record(archive: Archive, session: WorkingSession) -> SessionRecord:
 
 def _work_item(session: WorkingSession) -> WorkItem | None:
     fields = session.work.get("workItem")
-    return None if fields is None else read_section(WorkItem, fields)
+    return None if fields is None else WorkItem.from_disk(fields)
