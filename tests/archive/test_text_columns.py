@@ -136,7 +136,6 @@ _NO_TEXT = {
     "outbox": "what key",
     "migration": "name",
     "outbox_server": "name error",
-    "outbox_session": "digest",
     "restore": "nonce part",
     "saved": "state_path at trigger",
     "session": "session_id worktree branch predecessor root",

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.minilm_folder import minilm_folder
 from tests.builders import NOW, prompt
 from tests.contracts.contract import decision, session, step, turn, uuid
-from tests.extras.team.team import PROJECT, Team, found, send
+from tests.extras.team.team import PROJECT, Team, found, send, sent
 from unified_state.archive.vector_table import full_name
 from unified_state.errors import NotFoundError, StorageError
 from unified_state.extras.team.recall_team import explain_of_team, recall_of_team
@@ -229,16 +229,15 @@ def test_one_who_floods_the_words_does_not_hide_the_others(team: Team, find: Fin
     assert "bob" in {hit.said_by for hit in find("swordfish lives", limit=100)}
 
 
-def test_by_meaning_what_has_no_word_in_common_is_found(
-    workspace: Workspace, server: TeamServer, bobs: Callable[..., int], team: Team
-) -> None:
+def test_by_meaning_what_has_no_word_in_common_is_found(workspace: Workspace, server: TeamServer, team: Team) -> None:
     texts = ("the storm broke the mast of the boat", "we had lunch")
-    bobs(*(step(number, text) for number, text in enumerate(texts, 1)))
     workspace.settings.search_vectors, workspace.settings.minilm_folder = "minilm", minilm_folder()
     model = open_model(workspace.settings.minilm_folder)
-    vectors = [np.frombuffer(vector, "<f2").tolist() for vector in model.encode(texts) if vector]
+    vectors = [tuple(np.frombuffer(vector, "<f2").tolist()) for vector in model.encode(texts) if vector]
+    batch = sent(*(step(number, text) for number, text in enumerate(texts, 1)))
+    name = full_name(model.name, model.version)
     with team.open("bob") as store:
-        store.vectors.add(full_name(model.name, model.version), [(uuid(1), 0, vectors[0]), (uuid(2), 0, vectors[1])])
+        store.append([one.replace(model=name, vector=vectors[place]) for place, one in enumerate(batch)], "laptop", 1)
     hits = find_in_team(workspace, server, SearchRequest(query="sailing disaster"), NOW, 30.0)
     assert hits[0].ref == "bob:S1"
 

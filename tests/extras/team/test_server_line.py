@@ -25,10 +25,6 @@ from unified_state.extras.team.server_states import ServerState, server_line
             "here: 2 changes wait; failed 1 min ago: it is down (3 runs in a row)",
         ),
         (
-            ServerState("here", 0, 0, None, NOW - MINUTE, NOW - MINUTE, waiting_vectors=2),
-            "here: 2 vectors wait; synced 1 min ago",
-        ),
-        (
             ServerState("here", 0, 2, None, NOW - MINUTE, NOW - HOUR),
             "here: 2 changes wait; a run began 1 min ago and has not ended",
         ),

@@ -378,6 +378,19 @@ def test_what_is_masked_is_told_before_what_is_new_and_on_its_way(
     assert len(held().texts()) == 49
 
 
+def test_what_is_masked_and_then_stands_in_a_fork_is_still_told_first(
+    said: Callable[..., None], workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult], held: Held
+) -> None:
+    said(prompt(1, f"use {SECRET}"))
+    synced()
+    scan(workspace, fix_at=NOW + 1)
+    said(*(prompt(number, f"prompt {number}") for number in range(2, 9)))
+    said(prompt(1, f"use {SECRET}"), session=FORK)
+    sync(workspace, server, lambda: NOW + 2, Limits(records=1))
+    assert [text[:11] for text in held().texts()] == ["use [MASKED"]
+    assert [text[:11] for text in held().texts(FORK)] == ["use [MASKED"]
+
+
 def test_a_changed_item_has_the_time_of_its_change_on_the_server_and_here(
     workspace: Workspace, archive: Archive, synced: Callable[[], SyncResult], held: Held
 ) -> None:
@@ -551,24 +564,34 @@ def test_a_new_archive_of_the_same_member_shares_the_place_and_takes_nothing_awa
     assert held().told == before
 
 
-def test_vectors_reach_a_server_that_takes_some_each_once(
+def test_vectors_reach_a_server_that_takes_some_whenever_they_are_made_and_go_with_their_steps(
     keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], SyncResult]
 ) -> None:
     np = pytest.importorskip("numpy")
     from unified_state.archive.vector_table import add_vectors, model_number
     from unified_state.setting_table import MINILM, MINILM_NAME
 
+    def nearest(place: int) -> list[str | None]:
+        with server.open() as store:
+            keys = [key[:2] for key in store.nearest(f"{MINILM_NAME} 1", np.eye(384)[place].tolist(), 9)]
+            refs = {(one.author, one.id): one.ref for one in store.fetch(keys)}
+            return [refs[key] for key in keys]
+
     workspace.settings.search_vectors = MINILM
     keep(prompt(1, "one"), prompt(2, "two"), prompt(3, "three"))
     model = model_number(archive, MINILM_NAME, "1", 384)
-    add_vectors(archive, model, [(step, np.eye(384, dtype="<f2")[step].tobytes()) for step in (1, 2, 3)])
-    assert (synced().vectors, synced().vectors) == (3, 0)
-    with server.open() as store:
-        (nearest, *_) = store.vectors.nearest(f"{MINILM_NAME} 1", np.eye(384)[2].tolist(), 3)
-        assert [one.ref for one in store.fetch([nearest[:2]])] == ["S2"]
-        forget(workspace, NOW, ForgetRequest(ref="S2"))
-        synced()
-        found_now = store.fetch(
-            [key[:2] for key in store.vectors.nearest(f"{MINILM_NAME} 1", np.eye(384)[2].tolist(), 9)]
-        )
-        assert "S2" not in [one.ref for one in found_now]
+    vectors = [(step, np.eye(384, dtype="<f2")[step].tobytes()) for step in (1, 2, 3)]
+    add_vectors(archive, model, vectors[:1])
+    synced()
+    assert nearest(1) == ["S1"]
+    add_vectors(archive, model, vectors)
+    assert (synced().told, synced().told) == (2, 0)
+    assert nearest(2)[0] == "S2"
+    forget(workspace, NOW, ForgetRequest(ref="S2"))
+    synced()
+    assert sorted(map(str, nearest(2))) == ["S1", "S3"]
+    workspace.settings.search_vectors = "off"
+    archive.run("DELETE FROM meta WHERE name LIKE 'vectors of %'")  # as before the server took some
+    synced()
+    workspace.settings.search_vectors = MINILM
+    assert synced().told == 2

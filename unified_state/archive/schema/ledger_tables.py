@@ -173,18 +173,4 @@ CREATE TABLE outbox (             -- what a server is to be told beside new step
     is_changed INTEGER NOT NULL,  -- whether it was told before in another form
     UNIQUE (server, is_gone, what, key)
 );
-CREATE TABLE outbox_session (     -- of each session what a server knows of it
-    server INTEGER NOT NULL REFERENCES outbox_server,
-    session INTEGER NOT NULL REFERENCES session,
-    digest TEXT,                  -- of the session as it was told
-    copies INTEGER NOT NULL DEFAULT 0,   -- how many of the steps up to outbox_server.step it has as copies
-    position INTEGER NOT NULL DEFAULT 0, -- up to where the copies are told that came later
-    PRIMARY KEY (server, session)
-) WITHOUT ROWID;
-CREATE TABLE outbox_vectors (     -- of each model up to which of its vectors a server has them
-    server INTEGER NOT NULL REFERENCES outbox_server,
-    model INTEGER NOT NULL REFERENCES vector_model,
-    position INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (server, model)
-) WITHOUT ROWID;
 """

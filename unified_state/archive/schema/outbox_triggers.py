@@ -17,27 +17,36 @@ LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
 
 def _note(what: str, key: str, source: str = "", *, is_gone: bool = False, is_changed: bool = False) -> str:
     """Return the SQL statement that queues a record (its kind and key, as SQL) for all servers, or those that a source
-    selects.
+    selects. What is queued as changed stays so until it is sent.
     """
+    known = f"server = outbox_server.id AND is_gone = 0 AND what = {what} AND key = {key} AND is_changed = 1"
+    changed = "0" if is_gone else "1" if is_changed else f"EXISTS (SELECT 1 FROM outbox WHERE {known})"
     return (
         "INSERT OR REPLACE INTO outbox (server, is_gone, what, key, is_changed) "
-        f"SELECT outbox_server.id, {is_gone:d}, {what}, {key}, {is_changed:d} FROM outbox_server{source}"
+        f"SELECT outbox_server.id, {is_gone:d}, {what}, {key}, {changed} FROM outbox_server{source}"
     )
+
+
+def _differs(columns: tuple[str, ...]) -> str:
+    return " OR ".join(f"new.{name} IS NOT old.{name}" for name in columns)
 
 
 _MAY_HAVE_IT = " WHERE offered >= old.id"
 _TOLD_OF_ITEMS = (
     "body", "status", "origin", "alias", "source_uuid", "files", "changed_at", "superseded_by", "quote", "file_hashes",
 )  # fmt: skip
-_DIFFERS = " OR ".join(f"new.{name} IS NOT old.{name}" for name in _TOLD_OF_ITEMS)
 # Of two versions of an item the server uses the later one. Some changes do not set the time, and clocks are set back.
 _DATE_IT = (
     "UPDATE item SET changed_at = max(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
     "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', old.changed_at, '+0.001 seconds'), '')) "
     "WHERE uuid = new.uuid AND coalesce(new.changed_at, '') <= coalesce(old.changed_at, '')"
 )
-_IS_CARRIED = "WHEN new.what IN ('step', 'compaction')"
+_TOLD_OF_SESSIONS = (
+    "started_at", "seen_at", "ended_at", "end_reason", "worktree", "branch", "predecessor",
+)  # fmt: skip
+_IS_CARRIED = "WHEN new.what IN ('session', 'step', 'compaction')"
 _NOTE_CARRIED = (
+    _note("'session'", "session_id", ", session WHERE new.what = 'session' AND session.id = new.key"),
     _note("'step'", "new.key", " WHERE new.what = 'step' AND offered >= new.key", is_changed=True),
     _note(
         "'compaction'",
@@ -45,12 +54,6 @@ _NOTE_CARRIED = (
         ", compaction WHERE new.what = 'compaction' AND compaction.id = new.key AND boundary_uuid NOT NULL",
     ),
 )
-# Always one further back, so that a batch in transit does not settle it.
-_VECTOR_AGAIN = (
-    "UPDATE outbox_vectors SET position = min(position, vector.id) - 1 FROM vector "
-    "WHERE vector.step = old.id AND vector.model = outbox_vectors.model"
-)
-
 _TRIGGERS = {
     "forgotten": ("INSERT ON tombstone", _note("new.what", "new.key", is_gone=True)),
     # The carried fields of a record have the time of its masking, and may be the masked ones.
@@ -61,16 +64,17 @@ _TRIGGERS = {
         "UPDATE OF uuid ON step WHEN new.uuid IS NOT old.uuid",
         _note("'step'", _STEP_KEY.format("old"), _MAY_HAVE_IT, is_gone=True),
         _note("'step'", "old.id", _MAY_HAVE_IT),
-        _VECTOR_AGAIN,
     ),
-    # The next vector may get the number of the deleted one.
-    "vector_gone": (
-        "DELETE ON vector",
-        "UPDATE outbox_vectors SET position = min(position, (SELECT coalesce(max(id), 0) FROM vector))",
+    "copied": ("INSERT ON step_copy", _note("'step'", "new.step", " WHERE offered >= new.step")),
+    "vector_told": ("INSERT ON vector", _note("'step'", "new.step", " WHERE offered >= new.step")),
+    "session_told": ("INSERT ON session", _note("'session'", "new.session_id")),
+    "session_told_again": (
+        f"UPDATE OF {', '.join(_TOLD_OF_SESSIONS)} ON session WHEN {_differs(_TOLD_OF_SESSIONS)}",
+        _note("'session'", "new.session_id"),
     ),
     "item_told": ("INSERT ON item", _note("'item'", "new.uuid")),
     "item_told_again": (
-        f"UPDATE OF {', '.join(_TOLD_OF_ITEMS)} ON item WHEN {_DIFFERS}",
+        f"UPDATE OF {', '.join(_TOLD_OF_ITEMS)} ON item WHEN {_differs(_TOLD_OF_ITEMS)}",
         _DATE_IT,
         _note("'item'", "new.uuid"),
     ),
@@ -115,6 +119,7 @@ _EVERYTHING = tuple(
             ", step WHERE kind IS NULL AND step.id NOT IN (SELECT step FROM pruned)",
             is_gone=True,
         ),
+        _note("'session'", "session_id", ", session WHERE true"),
         _note("'item'", "uuid", ", item WHERE true"),
         _note("'link'", LINK_KEY.format("item_link"), ", item_link WHERE true"),
         _note("'compaction'", "boundary_uuid", ", compaction WHERE boundary_uuid NOT NULL"),
@@ -126,3 +131,9 @@ def note_everything(archive: Archive, server: int) -> None:
     """Queue everything except steps for a new server. Call it within a transaction."""
     for statement in _EVERYTHING:
         archive.run(statement, server)
+
+
+def note_vectors(archive: Archive, server: int) -> None:
+    """Queue the steps that a server may have and that have a vector. Call it within a transaction."""
+    note = _note("'step'", "vector.step", ", vector WHERE offered >= vector.step AND outbox_server.id = ?1")
+    archive.run(note, server)

@@ -35,7 +35,7 @@ def checks(subject: Subject) -> Iterator[Check]:
 
 
 def _server(state: ServerState) -> Check:
-    waiting = state.waiting_steps + state.waiting_changes + state.waiting_vectors
+    waiting = state.waiting_steps + state.waiting_changes
     if state.error is None:
         return good("server", f"{state.name}: {f'{waiting:,} wait' if waiting else 'has everything'}")
     told = f"{state.name}: {waiting:,} wait, {state.failures} runs failed: {state.error}"

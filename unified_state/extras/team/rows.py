@@ -8,6 +8,7 @@ every field: a colleague can write what he likes into his rows.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -42,11 +43,15 @@ LONGEST_TERM, _MOST_BYTES = 500, 1_000_000  # the server takes 2,046 bytes a ter
 
 
 class OutgoingRecord(Record):
-    """A record to send. `ref` is the author's own. A copy is a step in another session than that which had it first."""
+    """A record to send. `ref` is the author's own. A copy is a step in another session than that which had it first.
+    A step may have a vector, by a model.
+    """
 
     record: HistoryRecord
     ref: str | None = None
     is_copy: bool = False
+    model: str | None = None
+    vector: tuple[float, ...] = ()
 
 
 class Row(Record):
@@ -60,6 +65,8 @@ class Row(Record):
     part_of: UUID | None = None
     body: str = ""
     words: str | None = None
+    embedding: str | None = None
+    model: str | None = None
 
 
 def id_of(kind: str, name: str) -> UUID:
@@ -74,9 +81,16 @@ def to_rows(batch: list[OutgoingRecord]) -> list[Row]:
     for sent, words in zip(batch, terms, strict=True):
         row = _row(sent)
         row = row.replace(words=_joined(words, sent.record) if words else None, body=_body(sent))
+        if sent.model is not None:
+            row = row.replace(embedding=vector_text(sent.vector), model=sent.model)
         if row.id not in rows or rows[row.id].version <= row.version:
             rows[row.id] = row
     return list(rows.values())
+
+
+def vector_text(vector: Sequence[float]) -> str:
+    """Return a vector as pgvector reads it."""
+    return f"[{','.join(f'{number:.5g}' for number in vector)}]"
 
 
 def _row(sent: OutgoingRecord) -> Row:

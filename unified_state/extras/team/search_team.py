@@ -125,14 +125,11 @@ class _Search:
         with server.open() as store:
             newest, having = store.count_words(list(self.parts.values()))
             keys = self._propose(store, newest, having)
-            found = store.fetch(keys)
+            found = store.fetch(keys, self.meant)
             places = [(one.author, f"S{_number(one) + side}") for one in found if _is_step(one) for side in (-1, 1)]
-            beside = store.called(places, _MOST_BESIDE) if self.filters == Filters() else []
+            beside = store.called(places, _MOST_BESIDE, self.meant) if self.filters == Filters() else []
             several = store.archives_of({one.author for one in (*found, *beside)})
-            cosines: dict[Key, float] = {}
-            if self.meant is not None and store.vectors.can_be_kept:
-                cosines = store.vectors.cosines([(one.author, one.id) for one in (*found, *beside)], *self.meant)
-        return _placed(found, beside, several, cosines, newest, having)
+        return _placed(found, beside, several, newest, having)
 
     def _propose(self, store: TeamStore, newest: int, having: list[int]) -> list[Key]:
         """Return the records with all words, then those with the rarest, then the nearest ones; not too much of it."""
@@ -144,8 +141,8 @@ class _Search:
         found = store.candidates(together, by_part, self.filters.since, _CANDIDATES)
         if len(found) < _ENOUGH and len(by_part) > 1:
             found += store.candidates(any_of, by_part, self.filters.since, _CANDIDATES)
-        if self.meant is not None and store.vectors.can_be_kept and self.filters == Filters():
-            found += store.vectors.nearest(*self.meant, _CANDIDATES)
+        if self.meant is not None and store.vectors_in and self.filters == Filters():
+            found += store.nearest(*self.meant, _CANDIDATES)
         keys: dict[Key, int] = {(author, number): size for author, number, size in found}
         room, chosen = _MOST_BYTES, []
         for key, size in keys.items():
@@ -259,7 +256,6 @@ def _placed(
     found: list[ServerRow],
     beside: list[ServerRow],
     several: dict[str, int],
-    cosines: dict[Key, float],
     newest: int,
     having: list[int],
 ) -> tuple[_Theirs, int]:
@@ -285,8 +281,8 @@ def _placed(
         session = place + sessions.setdefault((one.author, one.archive, record.session_id), len(sessions))
         theirs.steps[number] = StepPosition(record, session, record.session_id)
         theirs.keys[number] = key
-        if key in cosines:
-            theirs.cosines[number] = cosines[key]
+        if one.cosine is not None:
+            theirs.cosines[number] = one.cosine
         if key not in chosen or one in found:
             theirs.proposed.add(number)
     return theirs, skipped

@@ -200,9 +200,8 @@ def _sync(context: Context, arguments: Namespace) -> None:
     with progress_bar("sending"):
         done = sync(workspace, server, current_time, Limits(records=arguments.limit))
     rest = "it has everything" if done.complete else "there is more; sync again"
-    vectors = f", and {done.vectors:,} vectors" if done.vectors else ""
     again = "it lost records that it had confirmed, so all are sent again; " if done.again else ""
-    text = f"{done.server}: {again}{done.told:,} records sent, {done.new:,} of them new{vectors}; {rest}"
+    text = f"{done.server}: {again}{done.told:,} records sent, {done.new:,} of them new; {rest}"
     return context.show(done.as_dict(), text)
 
 
@@ -260,7 +259,7 @@ COMMANDS = {
             flag("--off", "send nothing of this project any more"),
             flag("--delete", "delete what you sent of this project, and send nothing any more"),
         ),
-        option("--limit N", "stop once so many records and vectors were sent", type=count),
+        option("--limit N", "stop once so many records were sent", type=count),
         flag("--background", "as the end of a turn starts it: at most a minute, and silently"),
     ),
     "server init": Command(

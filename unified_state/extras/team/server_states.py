@@ -28,7 +28,6 @@ class ServerState(Record):
     complete_at: int | None = None
     failures: int = 0
     error: str | None = None
-    waiting_vectors: int = 0
     waiting_forgotten: int = 0
 
 
@@ -39,8 +38,7 @@ def server_states(archive: Archive) -> list[ServerState]:
         "(SELECT count(*) FROM outbox WHERE server = outbox_server.id), "
         "(SELECT at FROM step WHERE step.id > outbox_server.step ORDER BY step.id LIMIT 1), "
         "began_at, ended_at, complete_at, failures, error, "
-        "(SELECT count(*) FROM outbox_vectors JOIN vector ON vector.model = outbox_vectors.model AND id > position "
-        "WHERE server = outbox_server.id), (SELECT count(*) FROM outbox JOIN tombstone USING (what, key) "
+        "(SELECT count(*) FROM outbox JOIN tombstone USING (what, key) "
         "WHERE server = outbox_server.id AND is_gone = 1) FROM outbox_server ORDER BY id"
     )
     return [ServerState(*row) for row in rows]
@@ -62,7 +60,7 @@ def status(
 
 def server_line(state: ServerState, now: int) -> str:
     """Return one line on the queue of a server and its last sync."""
-    waits = {"step": state.waiting_steps, "change": state.waiting_changes, "vector": state.waiting_vectors}
+    waits = {"step": state.waiting_steps, "change": state.waiting_changes}
     counts = [f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in waits.items() if count]
     since = "" if state.waiting_since is None else f", the oldest of {age_text(now, state.waiting_since)}"
     waiting = f"{' and '.join(counts)} {'wait' if sum(waits.values()) != 1 else 'waits'}{since}"

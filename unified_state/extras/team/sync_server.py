@@ -7,14 +7,13 @@ nothing on the server. The result of a run is recorded for `status`, `doctor` an
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.schema.outbox_triggers import note_everything
 from unified_state.errors import AlreadyRunningError, UnifiedStateError
-from unified_state.extras.team.outbox import Outbox, vector_batches
+from unified_state.extras.team.outbox import Outbox
 from unified_state.extras.team.team_server import Consent, TeamServer, agreed_to, disagree
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
@@ -32,7 +31,7 @@ LOCK = "sync.lock"
 class SyncResult(Record):
     """The result of a run.
 
-    `told` counts the sent records, and `new` those that the server did not have so. `vectors` counts the sent vectors.
+    `told` counts the sent records, and `new` those that the server did not have so.
     `complete` is set if the server has everything now. `again` is set if the server had lost records, so that
     everything was sent again.
     """
@@ -40,13 +39,12 @@ class SyncResult(Record):
     server: str
     told: int = 0
     new: int = 0
-    vectors: int = 0
     complete: bool = False
     again: bool = False
 
 
 class Limits(Record):
-    """The limits of a run: number of records and vectors, time, and seconds to wait for another run."""
+    """The limits of a run: number of records, time, and seconds to wait for another run."""
 
     records: int | None = None
     has_time: Callable[[], bool] | None = None
@@ -115,9 +113,9 @@ def _run(  # the last two say how
             agreed.check(store)
             mark = Mark(archive, name, workspace.place.id or "", store)
             done = SyncResult(name, again=mark.begin_anew())
-            model = None if workspace.settings.search_vectors == OFF else MINILM_NAME
-            sent = chain(_send(store, outbox, mark), _send_vectors(store, archive, model, mark))
-            done = _replicate(done, sent, limits)
+            if workspace.settings.search_vectors != OFF and store.vectors_in:
+                outbox.add_vectors(MINILM_NAME)
+            done = _send(store, outbox, mark, done, limits)
     except Exception as error:
         told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
         end(mask_text(told, lambda _secret: "in-log"), is_complete=False)
@@ -126,34 +124,18 @@ def _run(  # the last two say how
     return done
 
 
-def _replicate(done: SyncResult, sent: Iterable[dict[str, int]], limits: Limits) -> SyncResult:
+def _send(store: TeamStore, outbox: Outbox, mark: Mark, done: SyncResult, limits: Limits) -> SyncResult:
     """Send batch by batch, up to the limits. Return the result."""
-    for counts in sent:
-        done = done.replace(**{name: getattr(done, name) + count for name, count in counts.items()})
-        if limits.records is not None and done.told + done.vectors >= limits.records:
-            return done
-        if limits.has_time is not None and not limits.has_time():
-            return done
-    return done.replace(complete=True)
-
-
-def _send(store: TeamStore, outbox: Outbox, mark: Mark) -> Iterator[dict[str, int]]:
     for batch in outbox.batches():
         new = store.append(batch.records, mark.archive_id, mark.there + 1)
         mark.up()
         batch.settle()
-        yield {"told": len(batch.records), "new": new}
-
-
-def _send_vectors(store: TeamStore, archive: Archive, model: str | None, mark: Mark) -> Iterator[dict[str, int]]:
-    """Send the vectors of the user's search model to a server that stores vectors."""
-    for batch in vector_batches(archive, mark.server, model if store.vectors.can_be_kept else None):
-        if batch.vectors:
-            store.vectors.add(batch.model, batch.vectors)
-            store.append([], mark.archive_id, mark.there + 1)
-            mark.up()
-        batch.settle()
-        yield {"vectors": len(batch.vectors)}
+        done = done.replace(told=done.told + len(batch.records), new=done.new + new)
+        if limits.records is not None and done.told >= limits.records:
+            return done
+        if limits.has_time is not None and not limits.has_time():
+            return done
+    return done.replace(complete=True)
 
 
 def _begin_run(archive: Archive, name: str, now: int) -> None:
@@ -195,8 +177,6 @@ class Mark:
         self._store.append([], self.archive_id, self.there)  # fails on a standby, which lags behind
         with archive.transaction():
             (server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", self.server)
-            archive.run("DELETE FROM outbox_session WHERE server = ?", server)
-            archive.run("UPDATE outbox_vectors SET position = 0 WHERE server = ?", server)
             archive.run("UPDATE outbox_server SET step = 0 WHERE id = ?", server)
             note_everything(archive, server)
             archive.set_meta(self._name, str(self.there))

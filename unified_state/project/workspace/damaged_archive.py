@@ -23,9 +23,9 @@ from unified_state.archive.schema.archive_check import (
     plain_tables,
     problem_in,
     typed_columns,
+    unknown_word,
     without_broken_json,
 )
-from unified_state.archive.schema.ledger_check import unknown_word
 from unified_state.archive.steps import empty_index, index_left
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, StorageError, UnifiedStateError
 from unified_state.hosts.gate.generation import end_generation
@@ -48,7 +48,7 @@ _NUMBERED = ("session", "turn", "step", "compaction")
 _ITEM_GAP = 1000
 _GAP = 1_000_000  # numbers skipped where the last one is unreadable, so that no ref is given twice
 # Triggers refill the first, the outbox is sent again from the start, and vectors are computed again.
-_NOT_COPIED = ("enforcement", "outbox", "outbox_server", "outbox_session", "outbox_vectors", "vector", "vector_model")
+_NOT_COPIED = ("enforcement", "outbox", "outbox_server", "vector", "vector_model")
 _FARTHEST = 1 << 62
 
 

@@ -33,7 +33,7 @@ from unified_state.hosts.install.install_claude_code import read_settings
 from unified_state.hosts.install.install_host import called_programs, installed_hosts
 from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
-from unified_state.lib.shell.search_path import find_program, own_program
+from unified_state.lib.shell.search_path import find_program
 from unified_state.model.check import Check, bad, good
 from unified_state.project.find_repository import find_repository
 

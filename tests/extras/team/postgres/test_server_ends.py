@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.contract import session, step, turn
-from tests.extras.team.team import PROJECT, Team, found, make_database, send
+from tests.extras.team.team import PROJECT, Team, found, make_database, send, sent
 from tests.pgbouncer import need_pgbouncer, pooling
 from tests.postgres_kinds import on_every_server
 from tests.postgres_server import PostgresServer, start_again, start_server, stop_server
@@ -37,14 +37,14 @@ def test_a_server_killed_while_appending_has_all_or_nothing_of_it(own_server: Po
     with ExitStack() as stack:
         team = Team(own_server, make_database(own_server), stack)
         store = team.open()
-        sent = 0
+        told_of = 0
         killer = threading.Timer(0.5, stop_server, [own_server.folder])
         killer.start()
         told = ""
         while not told:
             try:
-                send(store, *(step(sent + number) for number in range(1, 301)), first=sent + 1)
-                sent += 300
+                send(store, *(step(told_of + number) for number in range(1, 301)), first=told_of + 1)
+                told_of += 300
             except StorageError as error:
                 told = str(error)
         assert "nothing is lost" in told
@@ -52,9 +52,9 @@ def test_a_server_killed_while_appending_has_all_or_nothing_of_it(own_server: Po
         start_again(own_server.folder)
         again = team.open()
         kept = [one for one in again.own_records() if isinstance(one, StoredStep)]
-        assert len(kept) in {sent, sent + 300}
+        assert len(kept) in {told_of, told_of + 300}
         assert again.mark("laptop") == len(kept) / 300
-        assert send(again, *(step(number) for number in range(1, sent + 301))) == sent + 300 - len(kept)
+        assert send(again, *(step(number) for number in range(1, told_of + 301))) == told_of + 300 - len(kept)
 
 
 def test_a_connection_that_the_server_ends_is_one_line_and_leaves_nothing_half(team: Team) -> None:
@@ -123,10 +123,11 @@ def test_vectors_can_come_later(postgres: PostgresServer) -> None:
         team = Team(postgres, postgres.database(has_vectors=False), stack)
         init_server(team.administrator)
         team.superuser().execute("ALTER TABLE unified_state.record DROP COLUMN embedding")
+        with_vector = [one.replace(model="model 1", vector=(1.0,) * 384) for one in sent(step(1))]
         store = team.open()
-        send(store, step(1))
-        assert not store.vectors.can_be_kept
+        assert not store.vectors_in
+        assert store.append(with_vector, "laptop", 1) == 1
         init_server(team.administrator)
         again = team.open()
-        again.vectors.add("model 1", [(step(1).uuid, 0, [1.0] * 384)])
-        assert len(again.vectors.nearest("model 1", [1.0] * 384, 9)) == 1
+        assert again.append(with_vector, "laptop", 2) == 1
+        assert len(again.nearest("model 1", [1.0] * 384, 9)) == 1

@@ -25,6 +25,7 @@ from unified_state.extras.team.rows import (
     from_body,
     id_of,
     to_rows,
+    vector_text,
 )
 from unified_state.lib.record import Record
 from unified_state.model.history_records import (
@@ -58,24 +59,29 @@ WHERE organisation = %(of)s AND login IS NOT NULL AND (projects IS NULL OR %(nam
 """
 _OWN = "project = %(project)s AND author = %(author)s"
 _APPEND = f"""
-INSERT INTO unified_state.record AS known (project, author, id, {", ".join(CHANGED)})
-SELECT %(project)s, %(author)s, sent.id, kind, at, version, %(archive)s, ref, part_of, body,
-    array_to_tsvector(string_to_array(words, ' '))
+INSERT INTO unified_state.record AS known (project, author, id, {{columns}})
+SELECT %(project)s, %(author)s, sent.id, {{values}}
 FROM unnest(%(id)s::uuid[], %(kind)s::text[], %(at)s::bigint[], %(version)s::bigint[], %(ref)s::text[],
-    %(part_of)s::uuid[], %(body)s::text[], %(words)s::text[]) AS sent (id, kind, at, version, ref, part_of, body, words)
+    %(part_of)s::uuid[], %(body)s::text[], %(words)s::text[], %(embedding)s::text[], %(model)s::text[])
+    AS sent (id, kind, at, version, ref, part_of, body, words, embedding, model)
 WHERE NOT EXISTS (SELECT FROM unified_state.record AS gone WHERE gone.{_OWN.replace(" author", " gone.author")}
     AND gone.id = sent.part_of AND gone.kind = '{GONE}' AND gone.version = {FOR_GOOD} AND sent.at <= gone.at)
 ORDER BY sent.id
-ON CONFLICT (project, author, id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in CHANGED)}
+ON CONFLICT (project, author, id) DO UPDATE SET {{changes}}
 WHERE excluded.version > known.version OR (excluded.version = known.version AND excluded.archive = known.archive
-    AND (excluded.body, excluded.ref) IS DISTINCT FROM (known.body, known.ref))
+    AND ({{compared}}) IS DISTINCT FROM ({{known}}))
 """
+_VALUES = {
+    **{name: name for name in CHANGED},
+    "archive": "%(archive)s",
+    "words": "array_to_tsvector(string_to_array(words, ' '))",
+}
 _MARK = f"SELECT version FROM unified_state.record WHERE {_OWN} AND id = %(of)s AND kind = '{MARK}'"
 _ARCHIVES = f"""
 SELECT author, count(*) FROM unified_state.record
 WHERE project = %(project)s AND kind = '{MARK}' AND author = ANY (%(authors)s) GROUP BY author
 """
-_EMPTIED = f"kind = '{GONE}', ref = NULL, body = '', words = NULL"
+_EMPTIED = f"kind = '{GONE}', ref = NULL, body = '', words = NULL{{vectors}}"
 _FORGET_PARTS = f"""
 UPDATE unified_state.record SET {_EMPTIED}, version = {FOR_GOOD}, at = {FOR_GOOD}
 WHERE {_OWN} AND part_of = %(of)s AND at <= %(until)s
@@ -91,15 +97,12 @@ _CANDIDATES = """
 SELECT author, id, size FROM unified_state.candidates(
     %(project)s, %(wanted)s::tsquery, %(parts)s::tsquery[], %(weights)s, %(since)s, %(many)s)
 """
-_FOUND = "author, id, kind, archive, ref, body"
-_FETCH = f"""
-SELECT {_FOUND} FROM unified_state.record
-WHERE project = %(project)s AND (author, id) IN (SELECT * FROM unnest(%(authors)s::text[], %(ids)s::uuid[]))
+_READ = """
+SELECT author, id, kind, archive, ref, body, {cosine} FROM unified_state.record WHERE project = %(project)s AND {where}
 """
-_CALLED = f"""
-SELECT {_FOUND} FROM unified_state.record
-WHERE project = %(project)s AND (author, ref) IN (SELECT * FROM unnest(%(authors)s::text[], %(refs)s::text[]))
-    AND octet_length(body) < %(most)s
+_FETCHED = "(author, id) IN (SELECT * FROM unnest(%(authors)s::text[], %(ids)s::uuid[]))"
+_CALLED = """
+(author, ref) IN (SELECT * FROM unnest(%(authors)s::text[], %(refs)s::text[])) AND octet_length(body) < %(most)s
 ORDER BY at DESC
 """
 # Of a step that was archived before its call the number is lower, and the time is not.
@@ -117,26 +120,22 @@ _HAS_VECTORS = """
 SELECT typnamespace::regnamespace::text FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
 WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding'
 """
-_ADD_VECTORS = f"""
-UPDATE unified_state.record SET embedding = sent.embedding::{{schema}}.vector, model = %(model)s
-FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) AS sent (id, embedding)
-WHERE {_OWN} AND record.id = sent.id AND kind = '{STEP}'
-"""
 _NEAREST = f"""
 WITH newest AS MATERIALIZED (SELECT author, id, octet_length(body) AS size, embedding FROM unified_state.record
     WHERE project = %(project)s AND model = %(model)s ORDER BY at DESC LIMIT {_COMPARED})
 SELECT author, id, size FROM newest
 ORDER BY embedding OPERATOR({{schema}}.<=>) %(vector)s::{{schema}}.vector LIMIT %(many)s
 """
-_COSINES = """
-SELECT author, id, 1 - (embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector) FROM unified_state.record
-WHERE project = %(project)s AND model = %(model)s
-    AND (author, id) IN (SELECT * FROM unnest(%(authors)s::text[], %(ids)s::uuid[]))
-"""
+_COSINE = (
+    "CASE WHEN model = %(model)s THEN 1 - (embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector) END AS cosine"
+)
+Meaning = tuple[str, Sequence[float]]  # a model and a vector of it
 
 
 class ServerRow(Record):
-    """A row of the server as it was found: whose it is, from which of his archives, and what it is called there."""
+    """A row of the server as it was found: whose it is, from which of his archives, what it is called there, and how
+    near it is to what was meant.
+    """
 
     author: str
     id: UUID
@@ -144,10 +143,13 @@ class ServerRow(Record):
     archive: str
     ref: str | None
     body: str
+    cosine: float | None = None
 
 
 class TeamStore:
-    """An open project. `identity` is the server's own under every address, and `member` the user's name there."""
+    """An open project. `identity` is the server's own under every address, and `member` the user's name there.
+    `vectors_in` is the schema of pgvector, "" where the server has none.
+    """
 
     def __init__(self, server: Server, organisation: str, project: str, *, begins: bool = False) -> None:
         self.server, self.organisation, self.project = server, organisation, project
@@ -181,7 +183,7 @@ class TeamStore:
             raise StorageError(message, "an administrator runs `unified-state server admit`")
         self._place = {"project": number, "author": member}
         (schema,) = self._connection.execute(_HAS_VECTORS).fetchone() or ("",)
-        self.vectors = Vectors(self, str(schema))
+        self.vectors_in = str(schema)
 
     def close(self) -> None:
         """Close the connection."""
@@ -192,11 +194,6 @@ class TeamStore:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-    def run(self, sql: str, **values: Any) -> int:
-        """Run a statement in this project, as this member. Return the number of rows it changed."""
-        with failures(self.server):
-            return self._connection.execute(sql, {**self._place, **values}).rowcount
 
     def rows(self, sql: str, **values: Any) -> list[Any]:
         """Return the rows of a query in this project, as this member."""
@@ -214,15 +211,32 @@ class TeamStore:
         columns = {name: [getattr(row, name) for row in rows] for name in Row.names}
         ends = [sent.record for sent in batch if isinstance(sent.record, Tombstone) and sent.record.what == SESSION]
         with failures(self.server), self._connection.transaction():
-            changed = self._connection.execute(_APPEND, {**self._place, **columns, "archive": archive}).rowcount
+            changed = self._connection.execute(self._appending(), {**self._place, **columns, "archive": archive})
             for end in ends:
                 given = {**self._place, "of": id_of(SESSION, end.key), "until": end.at}
-                self._connection.execute(_FORGET_PARTS, given)
-        return changed - 1
+                self._connection.execute(_FORGET_PARTS.format(vectors=self._no_vectors()), given)
+        return changed.rowcount - 1
+
+    def _appending(self) -> str:
+        """Return the statement that stores a batch, with its vectors where the server keeps some."""
+        vectors = {"embedding": f"embedding::{self.vectors_in}.vector", "model": "model"} if self.vectors_in else {}
+        values = {**_VALUES, **vectors}
+        compared = ("body", "ref", "model") if self.vectors_in else ("body", "ref")
+        return _APPEND.format(
+            columns=", ".join(values),
+            values=", ".join(values.values()),
+            changes=", ".join(f"{name} = excluded.{name}" for name in values),
+            compared=", ".join(f"excluded.{name}" for name in compared),
+            known=", ".join(f"known.{name}" for name in compared),
+        )
+
+    def _no_vectors(self) -> str:
+        return ", embedding = NULL, model = NULL" if self.vectors_in else ""
 
     def delete_own(self) -> int:
         """Empty everything that this member has here. Return the number of rows. A later sync sends all again."""
-        return self.run(_DELETE_OWN)
+        with failures(self.server):
+            return self._connection.execute(_DELETE_OWN.format(vectors=self._no_vectors()), self._place).rowcount
 
     def own_records(self) -> Iterator[HistoryRecord]:
         """Yield everything that this member has here, in an order in which an archive can take it in."""
@@ -253,57 +267,37 @@ class TeamStore:
         given = {"wanted": wanted, "parts": list(parts), "weights": list(parts.values()), "since": since, "many": many}
         return self.rows(_CANDIDATES, **given)
 
-    def fetch(self, keys: Iterable[tuple[str, UUID]]) -> list[ServerRow]:
+    def fetch(self, keys: Sequence[tuple[str, UUID]], meant: Meaning | None = None) -> list[ServerRow]:
         """Return the records of some keys: of each the author and the id."""
-        authors, ids = zip(*keys, strict=True) if (keys := list(keys)) else ((), ())
-        return [ServerRow(*row) for row in self.rows(_FETCH, authors=list(authors), ids=list(ids))]
+        given = {"authors": [author for author, _ in keys], "ids": [one for _, one in keys]}
+        return self._read(_FETCHED, meant, **given)
 
-    def called(self, refs: Iterable[tuple[str, str]], most: int = LARGEST_BODY) -> list[ServerRow]:
+    def called(
+        self, refs: Sequence[tuple[str, str]], most: int = LARGEST_BODY, meant: Meaning | None = None
+    ) -> list[ServerRow]:
         """Return the records with some refs, of each the author and his own ref, the newest first, none larger than
         `most`.
         """
-        authors, names = zip(*refs, strict=True) if (refs := list(refs)) else ((), ())
-        return [ServerRow(*row) for row in self.rows(_CALLED, authors=list(authors), refs=list(names), most=most)]
+        given = {"authors": [author for author, _ in refs], "refs": [ref for _, ref in refs], "most": most}
+        return self._read(_CALLED, meant, **given)
+
+    def _read(self, where: str, meant: Meaning | None, **given: Any) -> list[ServerRow]:
+        cosine = "NULL"
+        if meant is not None and self.vectors_in:
+            cosine = _COSINE.format(schema=self.vectors_in)
+            given |= {"model": meant[0], "vector": vector_text(meant[1])}
+        return [ServerRow(*row) for row in self.rows(_READ.format(cosine=cosine, where=where), **given)]
 
     def archives_of(self, authors: Iterable[str]) -> dict[str, int]:
         """Return how many archives each of some members sends from."""
         return dict(self.rows(_ARCHIVES, authors=list(authors)))
 
-
-class Vectors:
-    """The vectors of a project's steps, where the server can compare some: see `can_be_kept`."""
-
-    def __init__(self, store: TeamStore, schema: str) -> None:
-        self._store, self._schema = store, schema
-
-    @property
-    def can_be_kept(self) -> bool:
-        """True if the server has pgvector, and a place for them."""
-        return bool(self._schema)
-
-    def add(self, model: str, vectors: Iterable[tuple[str, int, Sequence[float]]]) -> None:
-        """Store the vectors of own steps, by a model: of each step the uuid and the block."""
-        sent = {id_of(STEP, f"{uuid}/{block}"): _text_of(vector) for uuid, block, vector in vectors}
-        given = {"model": model, "ids": list(sent), "vectors": list(sent.values())}
-        self._store.run(_ADD_VECTORS.format(schema=self._schema), **given)
-
     def nearest(self, model: str, vector: Sequence[float], many: int) -> list[tuple[str, UUID, int]]:
         """Return the author, the id and the size of the steps nearest to a vector, the nearest first."""
-        given = {"model": model, "vector": _text_of(vector), "many": many}
-        return self._store.rows(_NEAREST.format(schema=self._schema), **given)
-
-    def cosines(self, keys: Iterable[tuple[str, UUID]], model: str, vector: Sequence[float]) -> dict[Any, float]:
-        """Return the cosines of those records that have a vector, by author and id."""
-        authors, ids = zip(*keys, strict=True) if (keys := list(keys)) else ((), ())
-        given = {"authors": list(authors), "ids": list(ids), "model": model, "vector": _text_of(vector)}
-        rows = self._store.rows(_COSINES.format(schema=self._schema), **given)
-        return {(author, found): cosine for author, found, cosine in rows}
+        given = {"model": model, "vector": vector_text(vector), "many": many}
+        return self.rows(_NEAREST.format(schema=self.vectors_in), **given)
 
 
 def readers(store: TeamStore) -> list[str]:
     """Return the names of the members who read a project."""
     return [name for (name,) in store.rows(_READERS, of=store.organisation, name=store.project)]
-
-
-def _text_of(vector: Sequence[float]) -> str:
-    return f"[{','.join(f'{number:.5g}' for number in vector)}]"
