@@ -62,6 +62,7 @@ STRESS = {
         "acceptance/test_other_platforms.py",
         "acceptance/test_wheel_install.py",
         "docs/test_elsewhere.py",
+        "extras/team/postgres/test_citus.py",
     ),
     "stores": (
         "contracts/test_transfer.py",

@@ -23,3 +23,10 @@ def team(postgres: PostgresServer, team_database: str) -> Iterator[Team]:
     """A team of the test's own."""
     with ExitStack() as stack:
         yield Team(postgres, team_database, stack)
+
+
+@pytest.fixture
+def other(team: Team) -> Iterator[Team]:
+    """Another organisation in the same database."""
+    with ExitStack() as stack:
+        yield Team(team.postgres, team.database, stack)

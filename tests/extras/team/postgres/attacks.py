@@ -23,8 +23,8 @@ _POLICIES = "SELECT polname::text, polrelid::regclass::text FROM pg_policy"
 _MODES = ("UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE")
 _ARGUMENTS = {
     "bigint": ("{project}", "{elsewhere}", "NULL"),
-    "boolean": ("false", "true"),
     "integer": ("1000000", "NULL"),
+    "text": ("'{other_organisation}'", "'{group}'", "NULL"),
     "tsquery": ("'swordfish'", "'!nothing'", "NULL"),
     "tsquery[]": ("ARRAY['swordfish'::tsquery]", "NULL"),
     "double precision[]": ("ARRAY['NaN'::double precision]", "NULL"),
@@ -82,6 +82,12 @@ ALTER ROLE {role} SET temp_file_limit = -1
 ALTER DATABASE {database} SET search_path = harm
 ALTER SYSTEM SET lock_timeout = 0
 DROP OWNED BY {victim}
+CREATE SCHEMA "{role}"
+CREATE OPERATOR public.@@ (LEFTARG = tsvector, RIGHTARG = tsquery, FUNCTION = pg_catalog.ts_match_vq)
+SET search_path = public; SELECT * FROM unified_state.record
+SET temp_file_limit = -1
+LISTEN "unified_state"; NOTIFY "unified_state", 'harm'
+COPY (SELECT * FROM unified_state.record) TO PROGRAM 'true'
 SELECT lo_create(0)
 SELECT lo_from_bytea(0, 'harm')
 SELECT lo_import('/etc/passwd')

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import psycopg
 import pytest
 
@@ -14,24 +12,12 @@ from unified_state.extras.team.postgres.record_store import TeamStore, readers
 from unified_state.extras.team.postgres.set_up_server import delete_project, list_members, move_project, remove_member
 from unified_state.model.history_records import StoredStep
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 def seen(store: TeamStore) -> int:
     """How many records of its project a member reads."""
     sql = "SELECT count(*) FROM unified_state.record WHERE kind = 'step'"
     with psycopg.connect(**store.server.parameters) as connection:  # type: ignore[arg-type]  # they are texts
         return int((connection.execute(sql).fetchone() or (0,))[0])
-
-
-@pytest.fixture
-def other(team: Team, postgres: object) -> Iterator[Team]:
-    """Another organisation in the same database."""
-    from contextlib import ExitStack
-
-    with ExitStack() as stack:
-        yield Team(team.postgres, team.database, stack)
 
 
 def test_members_of_a_project_read_each_other_and_another_organisation_reads_nothing(team: Team, other: Team) -> None:
@@ -150,6 +136,10 @@ def test_what_one_member_may_take_of_the_server_is_limited(team: Team) -> None:
         "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout",
         "temp_file_limit",
     }  # fmt: skip
+    for _ in range(20):
+        team.connect("ada")
+    with pytest.raises(psycopg.OperationalError, match="too many connections for role"):
+        team.connect("ada")
 
 
 def test_a_project_that_moves_is_found_by_both_names(team: Team) -> None:

@@ -50,9 +50,7 @@ SELECT id FROM unified_state.project
 WHERE organisation = %(organisation)s AND (name = %(name)s OR %(name)s = ANY (former))
 ORDER BY name = %(name)s DESC LIMIT 1
 """
-_BEGIN = (
-    "INSERT INTO unified_state.project (organisation, name) VALUES (%(organisation)s, %(name)s) ON CONFLICT DO NOTHING"
-)
+_BEGIN = "SELECT unified_state.begin_project(%(organisation)s, %(name)s)"
 _READERS = """
 SELECT member FROM unified_state.membership
 WHERE organisation = %(of)s AND login IS NOT NULL AND (projects IS NULL OR %(name)s = ANY (projects)) ORDER BY member
@@ -70,6 +68,7 @@ ORDER BY sent.id
 ON CONFLICT (project, author, id) DO UPDATE SET {{changes}}
 WHERE excluded.version > known.version OR (excluded.version = known.version AND excluded.archive = known.archive
     AND ({{compared}}) IS DISTINCT FROM ({{known}}))
+RETURNING id
 """
 _VALUES = {
     **{name: name for name in CHANGED},
@@ -211,11 +210,11 @@ class TeamStore:
         columns = {name: [getattr(row, name) for row in rows] for name in Row.names}
         ends = [sent.record for sent in batch if isinstance(sent.record, Tombstone) and sent.record.what == SESSION]
         with failures(self.server), self._connection.transaction():
-            changed = self._connection.execute(self._appending(), {**self._place, **columns, "archive": archive})
+            changed = self.rows(self._appending(), **columns, archive=archive)
             for end in ends:
                 given = {**self._place, "of": id_of(SESSION, end.key), "until": end.at}
                 self._connection.execute(_FORGET_PARTS.format(vectors=self._no_vectors()), given)
-        return changed.rowcount - 1
+        return len(changed) - 1
 
     def _appending(self) -> str:
         """Return the statement that stores a batch, with its vectors where the server keeps some."""

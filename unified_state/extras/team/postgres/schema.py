@@ -5,7 +5,8 @@ So a role of the same name that is made later has no access. A member changes ro
 delete none, and has no privilege on a whole table that would let him lock it against others: what is forgotten is
 overwritten.
 
-`candidates` runs with its owner's rights. Under row security PostgreSQL uses no index for `@@`, which it takes for a
+`begin_project` runs with its owner's rights, since inserting into a table that Citus has on each node locks all of it.
+`candidates` does, too. Under row security PostgreSQL uses no index for `@@`, which it takes for a
 function that could leak rows. The function checks the caller first, and returns keys and sizes, never a text. It sorts
 by `at + 0`, so that only the index of words answers it: to read all records by time would take longer the rarer a word
 is.
@@ -18,6 +19,10 @@ SERVES_FROM = 1  # the oldest version of a client that this schema serves
 OLDEST_SERVER = 1  # the oldest version of a schema that this client uses
 GROUP = "unified_state:"  # begins the name of an organisation's group role
 LARGEST_BODY = 1 << 28  # bytes
+_FUNCTIONS = ", ".join(
+    f"unified_state.{name}"
+    for name in ("organisations", "whole", "listed", "readable", "own", "candidates", "begin_project")
+)
 CHANGED = ("kind", "at", "version", "archive", "ref", "part_of", "body", "words")
 
 TABLES = f"""
@@ -69,15 +74,12 @@ RIGHTS = f"""
 CREATE FUNCTION unified_state.organisations() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT coalesce(array_agg(substr(rolname, {len(GROUP) + 1})), '{{}}') FROM pg_catalog.pg_roles
     WHERE starts_with(rolname, '{GROUP}') AND pg_has_role(oid, 'MEMBER') $$;
-CREATE FUNCTION unified_state.whole(to_write boolean) RETURNS text[] LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION unified_state.whole() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT coalesce(array_agg(organisation), '{{}}') FROM unified_state.membership
-    WHERE login = current_user AND projects IS NULL AND (writes OR NOT to_write) $$;
-CREATE FUNCTION unified_state.listed(to_write boolean) RETURNS text[] LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
+    WHERE login = current_user AND projects IS NULL $$;
+CREATE FUNCTION unified_state.listed() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT coalesce(array_agg(organisation || '/' || name), '{{}}')
-    FROM unified_state.membership, unnest(projects) AS name
-    WHERE login = current_user AND (writes OR NOT to_write) $$;
+    FROM unified_state.membership, unnest(projects) AS name WHERE login = current_user $$;
 CREATE FUNCTION unified_state.readable() RETURNS bigint[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT coalesce(array_agg(id), '{{}}') FROM unified_state.project $$;
 CREATE FUNCTION unified_state.own() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -100,31 +102,46 @@ AS $$ DECLARE caller name = session_user; BEGIN
             WHERE r.project = asked AND r.words @@ wanted AND (since IS NULL OR r.at >= since)
             ORDER BY r.at + 0 DESC LIMIT 1000) AS newest) AS best
     WHERE place <= 60 ORDER BY score DESC NULLS LAST, best.at DESC LIMIT many; END $$;
+CREATE FUNCTION unified_state.begin_project(asked_of text, asked text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$ BEGIN
+    IF EXISTS (SELECT FROM unified_state.membership WHERE organisation = asked_of AND login = session_user AND writes
+            AND (projects IS NULL OR asked = ANY (projects)))
+        AND pg_has_role(session_user, '{GROUP}' || asked_of, 'MEMBER') THEN
+        INSERT INTO unified_state.project (organisation, name) VALUES (asked_of, asked) ON CONFLICT DO NOTHING;
+    END IF; END $$;
 ALTER TABLE unified_state.membership ENABLE ROW LEVEL SECURITY;
 ALTER TABLE unified_state.project ENABLE ROW LEVEL SECURITY;
 ALTER TABLE unified_state.record ENABLE ROW LEVEL SECURITY;
-CREATE POLICY colleagues ON unified_state.membership FOR SELECT
-    USING (organisation = ANY ((SELECT unified_state.organisations())::text[]));
-CREATE POLICY readable ON unified_state.project FOR SELECT
-    USING (organisation = ANY ((SELECT unified_state.whole(false))::text[])
-        OR organisation || '/' || name = ANY ((SELECT unified_state.listed(false))::text[]));
-CREATE POLICY begun ON unified_state.project FOR INSERT
-    WITH CHECK (former = '{{}}' AND (organisation = ANY ((SELECT unified_state.whole(true))::text[])
-        OR organisation || '/' || name = ANY ((SELECT unified_state.listed(true))::text[])));
-CREATE POLICY readable ON unified_state.record FOR SELECT
-    USING (project = ANY ((SELECT unified_state.readable())::bigint[]));
-CREATE POLICY own ON unified_state.record
-    USING (project || '/' || author = ANY ((SELECT unified_state.own())::text[]));
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA unified_state FROM PUBLIC;
+REVOKE ALL ON FUNCTION {_FUNCTIONS} FROM PUBLIC;
 """
+_POLICIES = {
+    "colleagues ON unified_state.membership": "FOR SELECT "
+    "USING (organisation = ANY ((SELECT unified_state.organisations())::text[]))",
+    "readable ON unified_state.project": "FOR SELECT "
+    "USING (organisation = ANY ((SELECT unified_state.whole())::text[]) "
+    "OR organisation || '/' || name = ANY ((SELECT unified_state.listed())::text[]))",
+    "readable ON unified_state.record": "FOR SELECT "
+    "USING (project = ANY ((SELECT unified_state.readable())::bigint[]))",
+    "own ON unified_state.record": "USING (project || '/' || author = ANY ((SELECT unified_state.own())::text[]))",
+}
+POLICIES = ";".join(f"DROP POLICY IF EXISTS {name}; CREATE POLICY {name} {rule}" for name, rule in _POLICIES.items())
+# With Citus a project's records lie on one node, and who is a member on each, where its policies read it. They may hold
+# no subquery there, so they ask for each row.
+DISTRIBUTE = f"""
+{POLICIES.replace("(SELECT ", "(")};
+SELECT create_reference_table('unified_state.server'), create_reference_table('unified_state.membership'),
+    create_reference_table('unified_state.project'), create_distributed_table('unified_state.record', 'project')
+"""
+NESTED = "ALTER DATABASE {database} SET citus.allow_nested_distributed_execution = on"
 # The one grant of an organisation: to its group role, which has all members.
 GRANTS = f"""
 GRANT USAGE ON SCHEMA unified_state TO {{group}};
-GRANT SELECT ON ALL TABLES IN SCHEMA unified_state TO {{group}};
-GRANT INSERT ON unified_state.project TO {{group}};
+GRANT SELECT ON unified_state.server, unified_state.membership, unified_state.project, unified_state.record
+    TO {{group}};
 GRANT INSERT ON unified_state.record TO {{group}};
 GRANT UPDATE ({", ".join(CHANGED)}) ON unified_state.record TO {{group}};
-GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA unified_state TO {{group}};
+GRANT EXECUTE ON FUNCTION {_FUNCTIONS} TO {{group}};
 """
 # Where pgvector is. The model's vectors have this length.
 VECTORS = """
@@ -146,4 +163,4 @@ DO $$ DECLARE found regprocedure; BEGIN
 END $$
 """
 # By version: what brings a schema to it from the one before. Each only adds, so that older clients go on.
-MIGRATIONS = (TABLES + RIGHTS,)
+MIGRATIONS = (TABLES + RIGHTS + POLICIES,)

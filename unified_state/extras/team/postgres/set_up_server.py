@@ -19,10 +19,12 @@ from psycopg.sql import SQL, Identifier, Literal
 from unified_state.errors import NotFoundError, StorageError, UsageError
 from unified_state.extras.team.postgres.connect import failures, open_connection, schema_version
 from unified_state.extras.team.postgres.schema import (
+    DISTRIBUTE,
     GRANT_VECTORS,
     GRANTS,
     GROUP,
     MIGRATIONS,
+    NESTED,
     REVOKED,
     REVOKED_BY_SUPERUSER,
     SERVES_FROM,
@@ -131,6 +133,7 @@ def init_server(server: Server, owner: str = OWNER) -> dict[str, str]:
                 known = schema_version(connection, server)
                 with connection.transaction():
                     _migrate(connection, name, known)
+                nodes = _distribute(connection, server, name)
                 vectors = _add_vectors(connection, name)
                 hint = _revoke(connection, server) if is_new else ""
         except InsufficientPrivilege as error:
@@ -138,7 +141,7 @@ def init_server(server: Server, owner: str = OWNER) -> dict[str, str]:
             raise StorageError(message, _MAY_NOT) from None
     told = "is there" if known == VERSION else "was created" if known == 0 else f"was migrated from {known}"
     place = f"{server.parameters['dbname']!r} {'was created' if is_new else 'is there'}{hint}"
-    return {"database": place, "schema": f"version {VERSION} {told}, owned by {name}", "vectors": vectors}
+    return {"database": place, "schema": f"version {VERSION} {told}, owned by {name}{nodes}", "vectors": vectors}
 
 
 def _make_database(server: Server) -> bool:
@@ -182,6 +185,19 @@ def _migrate(connection: Connection[Any], owner: str, known: int) -> None:
     for migration in MIGRATIONS[known:]:
         connection.execute(migration)
     connection.execute("UPDATE unified_state.server SET version = %s, serves_from = %s", [VERSION, SERVES_FROM])
+
+
+def _distribute(connection: Connection[Any], server: Server, owner: str) -> str:
+    """Spread the records over the nodes of Citus, if the database has it. Return how many hold some."""
+    if connection.execute("SELECT FROM pg_extension WHERE extname = 'citus'").fetchone() is None:
+        return ""
+    if connection.execute("SELECT FROM pg_dist_partition WHERE partmethod = 'h'").fetchone() is None:
+        connection.execute(SQL(NESTED).format(database=Identifier(server.parameters["dbname"])))
+        with connection.transaction():
+            connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(owner)))
+            connection.execute(DISTRIBUTE)
+    (count,) = connection.execute("SELECT count(*) FROM citus_get_active_worker_nodes()").fetchone() or (0,)
+    return f", on {count} nodes of Citus"
 
 
 def _add_vectors(connection: Connection[Any], owner: str) -> str:
@@ -240,6 +256,9 @@ def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
         password = None
         if admission.ask_password is not None and made and (is_new or admission.resets_password):
             password = admission.ask_password()
+        if _is_new(connection, server, GROUP + admission.organisation):
+            group = Identifier(GROUP + admission.organisation)
+            connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(group))
         with connection.transaction():
             if is_new:
                 connection.execute(SQL("CREATE ROLE {} LOGIN").format(Identifier(login)))
@@ -269,8 +288,6 @@ def _is_made_for(connection: Connection[Any], admission: Admission, login: str) 
 
 def _let_in(connection: Connection[Any], server: Server, admission: Admission, login: str, *, made: bool) -> None:
     group = Identifier(GROUP + admission.organisation)
-    if _is_new(connection, server, GROUP + admission.organisation):
-        connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(group))
     database = Identifier(server.parameters["dbname"])
     with _as_owner(connection):
         connection.execute(SQL(GRANTS).format(group=group))
