@@ -161,7 +161,7 @@ $(VENV)/installed: $(VENV)/product
 	@touch $@
 
 $(VENV)/real-client: $(VENV)/installed
-	$(PIP) claude-agent-sdk==0.2.187
+	$(PIP) claude-agent-sdk==0.2.189
 	@touch $@
 
 $(VENV)/release: $(VENV)/product

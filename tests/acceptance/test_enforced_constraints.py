@@ -266,6 +266,39 @@ def test_a_command_that_is_too_long_to_be_read_is_asked_about_and_never_just_pas
     assert decision(call(forbidden, command="echo " + "x" * 200_000)) is None
 
 
+def test_a_call_that_is_longer_than_the_hook_reads_is_asked_about(forbidden: Project, git: Callable[..., str]) -> None:
+    done = call(forbidden, "Write", file_path="a", content="x" * (65 << 20))
+    assert decision(done) == "ask"
+    assert "too long to be checked" in done.out
+    many = [f"src/{number}" for number in range(300)]
+    forbidden.run(*FORCE_PUSH[:4], "me", "--scope", "path:migrations/**", "--mode", "deny")
+    assert decision(call(forbidden, "mcp__fs__write_files", paths=many)) == "ask"
+    other = Project(forbidden.folder.parent / "other", forbidden.home)
+    git("init", "--quiet", str(other.folder), cwd=forbidden.folder)
+    ((handler,),) = [group["hooks"] for group in settings(forbidden.folder)["hooks"]["PreToolUse"]]
+    told = other.execute([handler["command"], *handler["args"]], b"x" * (65 << 20), {})
+    assert decision_free(told)
+
+
+def test_a_command_of_a_skill_is_checked_as_a_call_is(forbidden: Project) -> None:
+    ((handler,),) = [group["hooks"] for group in settings(forbidden.folder)["hooks"]["PreSkillShellCommand"]]
+
+    def answer(command: str) -> Json:
+        fields = {"tool_name": "Bash", "tool_input": {"command": command}, "command_name": "go"}
+        stdin = forbidden.event("PreSkillShellCommand", **fields)
+        done = forbidden.execute([handler["command"], *handler["args"]], stdin, {})
+        found: Json = json.loads(done.out or "{}")
+        return found
+
+    denied = answer("git push -f")["hookSpecificOutput"]
+    assert (denied["hookEventName"], denied["permissionDecision"]) == ("PreSkillShellCommand", "deny")
+    assert answer("git push") == {}
+    forbidden.at_terminal("edit", "C1", "--mode", "warn")
+    assert list(answer("git push -f")) == ["systemMessage"]
+    forbidden.at_terminal("constraint", "lift", "C2")
+    assert "hooks" not in settings(forbidden.folder)
+
+
 def test_a_session_start_tells_what_is_enforced(forbidden: Project) -> None:
     brief = restored(forbidden, forbidden.folder / "t.jsonl", source="startup")["brief"]
     assert "C1 (the user said, blocking, enforced, deny: git push --force): Never force-push." in brief

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Iterator
@@ -46,7 +47,8 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
     tool, *fields = text.split(" ")
     if not tool.startswith(_TOOLS):
         return "Bash", {"command": text}
-    return tool, dict(field.split("=", 1) for field in fields)
+    given = (field.split("=", 1) for field in fields)
+    return tool, {name: json.loads(value) if value[:1] in ("[", "{") else value for name, value in given}
 
 
 def _locate(path: str, folder: str) -> Forms:

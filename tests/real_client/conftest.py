@@ -26,7 +26,7 @@ def client(namespaces: None) -> Path:
     """The client's binary."""
     binary = find_client()
     if binary is None or not binary.exists():
-        give_up("no real client: pip install claude-agent-sdk==0.2.187")
+        give_up("no real client: pip install claude-agent-sdk==0.2.189")
     return binary
 
 

@@ -71,6 +71,20 @@ def test_a_denied_command_is_stopped_however_it_is_written_and_nothing_else_is(
     assert all(product.health().values())
 
 
+def test_a_command_in_the_text_of_a_slash_command_is_stopped_and_another_is_not(
+    scenario: Scenario, product: Product
+) -> None:
+    product.run("constraint", "add", "Ask", "--source", "me", "--scope", "path:asked")
+    commands = scenario.project / ".claude" / "commands"
+    commands.mkdir(exist_ok=True)
+    lines = ("git push --force; touch denied", "touch asked", "touch allowed")
+    text = "\n".join(f"!`{line}`" for line in lines)
+    (commands / "go.md").write_text(f"---\nallowed-tools: Bash\n---\n{text}\n", encoding="utf-8")
+    scenario.script("done")
+    scenario.prompt("/go", *ALLOW_BASH)
+    assert {name for name in ("denied", "asked", "allowed") if (scenario.project / name).exists()} == {"allowed"}
+
+
 def test_a_constraint_that_asks_hands_the_call_to_the_user(scenario: Scenario) -> None:
     product = installed(scenario)
     product.run("constraint", "add", "Ask before a release", "--source", "me", "--scope", "command:npm publish")

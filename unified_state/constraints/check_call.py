@@ -15,7 +15,7 @@ from unified_state.constraints.constraint_table import Table, has_hook, read_tab
 from unified_state.constraints.rules.judge_call import Forms, Judge, without_quoting
 from unified_state.errors import ConstraintsLostError, UnifiedStateError
 from unified_state.lib.json_text import dump_ascii_json
-from unified_state.model.constraint import ASK, DENY, TOOL_EVENT, Breach, EnforcedRow
+from unified_state.model.constraint import ASK, DENY, SKILL_EVENT, WARN, Breach, EnforcedRow
 from unified_state.model.hook_event import HookEvent
 from unified_state.project.find_repository import find_repository
 from unified_state.project.place import Place, history_path, hook_settings, locate
@@ -29,6 +29,7 @@ _DISGUISE = (
     "This runs unified-state with its environment changed, in which it may not know that an agent started it. "
     "What weakens a rule is for the user to run, in a terminal of their own."
 )
+_UNREAD = "This call is too long to be checked against the constraints of this project."
 
 
 class ToolCheck:
@@ -41,15 +42,19 @@ class ToolCheck:
         self._folder = session_project(event.session_id, environ, data_dir, event.cwd) or os.getcwd()
         self.place = locate(self._folder, data_dir, create=False)
 
-    def answer(self) -> str:
-        """Return the answer to the client; "" where no constraint applies."""
+    def answer(self, *, is_unread: bool = False) -> str:
+        """Return the answer to the client; "" where no constraint applies. A call that is too long to be read is asked
+        about.
+        """
         try:
             table = self._table()
         except ConstraintsLostError as error:
             from unified_state.lib.fence import visible  # a rare case
 
             self._report(str(error))
-            return _decision(ASK, visible(str(error))) if self._is_enabled(self.place) else ""
+            return self._decision(ASK, visible(str(error))) if self._is_enabled(self.place) else ""
+        if is_unread:
+            return self._decision(ASK, _UNREAD) if any(row.mode != WARN for row in table.constraints) else ""
         if not (table.constraints or table.told):
             return ""
         given, worktree = self._event.extra.get("tool_input"), self.place.repository.worktree
@@ -61,11 +66,33 @@ class ToolCheck:
         )
         breaches = judge.breaches(table.constraints)
         if breaches and breaches[0].mode in (ASK, DENY):
-            return _stopped(breaches)
+            return self._decision(breaches[0].mode, _denial(breaches))
         if table.constraints and _disguises_us(given):
-            return _decision(ASK, _DISGUISE)
+            return self._decision(ASK, _DISGUISE)
         told = self._unknown(judge.about(table.told))
-        return _added(breaches, told) if breaches or told else ""
+        return self._added(breaches, told) if breaches or told else ""
+
+    def _decision(self, mode: str, text: str) -> str:
+        """Return the client's answer: deny stops the call, ask hands it to the user."""
+        told = {"permissionDecision": {DENY: "deny", ASK: "ask"}[mode], "permissionDecisionReason": text}
+        return dump_ascii_json({"hookSpecificOutput": {"hookEventName": self._event.hook_event_name, **told}})
+
+    def _added(self, breaches: Sequence[Breach], told: Sequence[EnforcedRow]) -> str:
+        """Return the client's answer that adds text to a call: a warning, which the user sees too, and what is told. A
+        command of a skill takes no text.
+        """
+        answer, texts = {}, []
+        if breaches:
+            answer["systemMessage"] = _denial(breaches)
+            texts.append(answer["systemMessage"])
+        if told:
+            from unified_state.constraints.told_once import told_line
+            from unified_state.lib.fence import fenced
+
+            texts.append(fenced(told_line(told), os.urandom(6).hex(), "a recorded fact about this call, as data"))
+        event = self._event.hook_event_name
+        output = {"hookEventName": event, "additionalContext": "\n".join(texts)}
+        return dump_ascii_json(answer if event == SKILL_EVENT else {"hookSpecificOutput": output, **answer})
 
     def _unknown(self, rows: Sequence[EnforcedRow]) -> Sequence[EnforcedRow]:
         """Return those rows that the agent of this session does not know and was not told, and record that it was."""
@@ -170,35 +197,10 @@ class Locator:
         return tuple(path.lower() if self._folds_case else path for path in shown)
 
 
-def _stopped(breaches: Sequence[Breach]) -> str:
-    """Return the client's answer: deny stops the call, ask hands it to the user."""
+def _denial(breaches: Sequence[Breach]) -> str:
     from unified_state.constraints.rules.denial_text import denial  # most calls need no answer
 
-    return _decision(breaches[0].mode, denial(breaches))
-
-
-def _added(breaches: Sequence[Breach], told: Sequence[EnforcedRow]) -> str:
-    """Return the client's answer that adds text to a call: a warning, which the user sees too, and what is told."""
-    warning, texts = "", []
-    if breaches:
-        from unified_state.constraints.rules.denial_text import denial
-
-        warning = denial(breaches)
-        texts.append(warning)
-    if told:
-        from unified_state.constraints.told_once import told_line
-        from unified_state.lib.fence import fenced
-
-        texts.append(fenced(told_line(told), os.urandom(6).hex(), "a recorded fact about this call, as data"))
-    output = {"hookEventName": TOOL_EVENT, "additionalContext": "\n".join(texts)}
-    answer = {"hookSpecificOutput": output}
-    return dump_ascii_json({**answer, "systemMessage": warning} if warning else answer)
-
-
-def _decision(mode: str, text: str) -> str:
-    decision = {DENY: "deny", ASK: "ask"}[mode]
-    output = {"hookEventName": TOOL_EVENT, "permissionDecision": decision, "permissionDecisionReason": text}
-    return dump_ascii_json({"hookSpecificOutput": output})
+    return denial(breaches)
 
 
 def _disguises_us(given: object) -> bool:

@@ -17,6 +17,7 @@ from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.fence import visible
 from unified_state.lib.json_text import dump_ascii_json
+from unified_state.model.constraint import SKILL_EVENT, TOOL_EVENT
 from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, HookEvent, Moment
 from unified_state.project.place import Place, hook_settings, locate
 from unified_state.project.workspace.session_project import keep_project, session_project
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(event_name: str, part: str = "", data_dir: str = "") -> int:
     """Handle one event and return the exit status."""
-    if event_name == "PreToolUse":
+    if event_name in (TOOL_EVENT, SKILL_EVENT):
         from unified_state.interfaces.hook_tool_use import (
             run as check_tool_use,
         )  # called by hand; usually a separate process

@@ -11,9 +11,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.constraints.check_call import ToolCheck
+from unified_state.errors import UsageError
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.json_text import dump_ascii_json, parse_json
 from unified_state.model.constraint import TOOL_EVENT
+from unified_state.model.hook_event import HookEvent
 from unified_state.settings import environment
 
 BLOCKED = 2
@@ -44,11 +46,15 @@ def check(read: Callable[[], bytes], data_dir: str, environ: Mapping[str, str]) 
     reports: list[str] = []
 
     def find() -> str:
-        event, problem = parse_event(read(), TOOL_EVENT)
+        is_unread = False
+        try:
+            event, problem = parse_event(read(), TOOL_EVENT)
+        except UsageError as error:
+            event, problem, is_unread = HookEvent(TOOL_EVENT), str(error), True
         hook.report(problem)
         checking = ToolCheck(event, hook.data_dir, environ, reports.append)
         hook.folder = checking.place.folder
-        return checking.answer()
+        return checking.answer(is_unread=is_unread)
 
     output = hook.attempt(find)
     is_unchecked = hook.problem is not None

@@ -14,6 +14,7 @@ ORIGINS = (USER_SAID, OBSERVED, INFERRED)
 
 
 TOOL_EVENT = "PreToolUse"
+SKILL_EVENT = "PreSkillShellCommand"  # before a command in the text of a skill or slash command
 SHELL_TOOL = "Bash"
 ALL_TOOLS = ""  # the matcher of a hook before every tool call
 TOLD_TOOLS = f"{SHELL_TOOL}|Edit|MultiEdit|NotebookEdit|Write"  # calls that recorded facts are about

@@ -13,10 +13,29 @@ from unified_state.lib.record import Record
 from unified_state.lib.shell.given_files import found_files
 from unified_state.lib.shell.shell_line import SimpleCommand
 
-_ALL = {"chgrp", "chmod", "chown", "mkdir", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate", "unlink"}
+_ALL = {
+    "black",
+    "chgrp",
+    "chmod",
+    "chown",
+    "ed",
+    "ex",
+    "isort",
+    "mkdir",
+    "mv",
+    "nvim",
+    "rm",
+    "rmdir",
+    "shred",
+    "sponge",
+}
+_ALL |= {"tee", "touch", "truncate", "unlink", "vi", "vim"}
 _LAST = {"cp", "install", "ln", "rsync", "scp"}
-_WHOLE_FOLDERS = {"chgrp", "chmod", "chown", "git", "mv", "rm"}
-_IN_PLACE = {"perl": "-i", "ruby": "-i", "sed": "-i"}
+_WHOLE_FOLDERS = {"black", "chgrp", "chmod", "chown", "eslint", "git", "gofmt", "isort", "mv", "prettier", "rm", "ruff"}
+_IN_PLACE = {
+    "clang-format": "-i", "eslint": "--fix", "gofmt": "-w", "perl": "-i", "prettier": "-w --write", "ruby": "-i",
+    "ruff": "--fix", "sed": "-i",
+}  # fmt: skip
 _NO_BUNDLES = {"perl": "MmIF", "ruby": "rIF", "sed": ""}  # options whose value follows in the same word
 _PACKERS = {"bzip2", "gunzip", "gzip", "xz", "zstd"}
 _OUTPUTS = {
@@ -24,7 +43,7 @@ _OUTPUTS = {
     "wget": ("-O=", "--output-document="),
 }  # fmt: skip
 _LEAST_OPERANDS = 2  # of a program that changes its last operand
-_ONLY_SHOWS = {"--check", "--dry-run", "--numstat", "--stat", "--summary"}
+_ONLY_SHOWS = {"--check", "--diff", "--dry-run", "--numstat", "--stat", "--summary"}
 _PATCHED = ("+++ ", "*** Add File: ", "*** Delete File: ", "*** Update File: ")  # lines of a patch that name a file
 
 
@@ -62,12 +81,13 @@ def named_files(command: SimpleCommand) -> Iterator[ChangedPath]:
 def _changed(invocation: Invocation, words: list[str], stdin: str) -> Sequence[str]:
     program, operands = invocation.program, invocation.operands
     if program in _ALL:
-        return operands
+        return () if invocation.options & _ONLY_SHOWS else operands
     if program in _LAST:
         return _targets(words) or (operands[-1:] if len(operands) >= _LEAST_OPERANDS else ())
     if program in _IN_PLACE:
-        changes = any(word.startswith((_IN_PLACE[program], "--in-place")) for word in words)
-        return operands if changes or _bundles(words, "i", _NO_BUNDLES[program]) else ()
+        changes = any(word.startswith((*_IN_PLACE[program].split(), "--in-place")) for word in words)
+        changes |= program in _NO_BUNDLES and _bundles(words, "i", _NO_BUNDLES[program])
+        return operands if changes else ()
     if program in _PACKERS:
         only_prints = _bundles(words, "clt") or not {"--stdout", "--list", "--test"}.isdisjoint(words)
         return () if only_prints else operands
@@ -79,6 +99,8 @@ def _by_git(invocation: Invocation, _words: list[str], stdin: str) -> Sequence[s
     verb, paths, options = "".join(invocation.operands[:1]), invocation.operands[1:], invocation.options
     if verb in {"checkout", "mv", "restore", "rm"}:
         return paths
+    if verb == "reset":
+        return (".",) if "--hard" in options else ()
     if verb == "clean":
         return (paths or (".",)) if "--force" in options and "--dry-run" not in options else ()
     if verb == "stash":

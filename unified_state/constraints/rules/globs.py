@@ -34,14 +34,14 @@ def path_matches(pattern: str, path: str) -> bool:
 
 
 def lies_within(pattern: str, folder: str) -> bool:
-    """Return whether all matches of a pattern with a fixed beginning are in a folder (`.`: the root)."""
+    """Return whether all matches of a pattern with a fixed beginning are in a folder (`.`: the root; `src/*`)."""
     fixed = []
     for name in _segments(pattern):
         if has_wildcard(name):
             break
         fixed.append(name)
     names = [] if folder == "." else folder.split("/")
-    return "/" in pattern.rstrip("/") and len(names) < len(fixed) + (not names) and fixed[: len(names)] == names
+    return "/" in pattern.rstrip("/") and len(names) <= len(fixed) and all(map(glob_matches, names, fixed))
 
 
 def _segments(pattern: str) -> list[str]:

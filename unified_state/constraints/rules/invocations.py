@@ -25,7 +25,7 @@ _VALUED = {
     "git reset": "--pathspec-from-file", "git clean": "-e --exclude", "git log": "-n --grep --author --since --until",
     "docker": "-H -c -l --host --context --config --log-level", "kubectl": "-n -s --namespace --context --cluster "
     "--kubeconfig --user --server --token --as", "helm": "-n --namespace --kube-context --kubeconfig",
-    "npm": "-w --prefix --workspace --registry --tag", "pnpm": "-C -F --dir --filter", "yarn": "--cwd",
+    "npm": "-C -w --prefix --workspace --registry --tag", "pnpm": "-C -F --dir --filter", "yarn": "--cwd",
     "make": "-C -f -I -o -W", "cargo": "-C --config --manifest-path -p --package", "gh": "-R --repo",
     "aws": "--profile --region --output --endpoint-url", "gcloud": "--project --account --configuration",
     "curl": "-X -H -d -o -u -F -A -e -b -c -T -K -m -w -x --request --header --data --output --output-dir --user "
@@ -91,11 +91,12 @@ def read_invocation(words: list[str]) -> Invocation:
 
 def covers(pattern: Invocation, command: Invocation) -> bool:
     """Return whether a pattern covers a command: the same program, the same first operands, and all options of the
-    pattern.
+    pattern. One that only prints its help does nothing.
     """
     operands = command.operands[: len(pattern.operands)]
     return (
         glob_matches(pattern.program, command.program)
+        and ("--help" not in command.options or "--help" in pattern.options)
         and len(operands) == len(pattern.operands)
         and all(map(glob_matches, pattern.operands, operands))
         and all(any(_is_option(wanted, option) for option in command.options) for wanted in pattern.options)

@@ -51,7 +51,9 @@ _PATH_FIELDS = {
     *("targetpath", "uri"),
 }
 _ORIGINS = {"from", "oldpath", "source", "sourcepath", "src"}
+_VERB_FIELDS = {"action", "method", "op", "operation", "tool", "type"}  # of one call among several
 _MOST_PATHS = 200  # of one call
+_DEEPEST = 20  # objects within each other
 _MOST_COMMANDS = 5_000  # in one line
 _MOST_FILES = 500  # of one line, compared with the patterns of one constraint
 
@@ -74,9 +76,10 @@ class Judge:
         self._tool = tool
         command = given.get("command")
         self._line = command if isinstance(command, str) else None
-        self._words = _words_of(tool) if tool.startswith(_MCP) else frozenset()
+        self._words = _words_of(tool.rpartition("__")[2]) if tool.startswith(_MCP) else frozenset()
+        self._verbs = frozenset().union(*map(_words_of, _texts_in(given, _VERB_FIELDS))) if self._words else frozenset()
         fields = _PATH_FIELDS if self._words.isdisjoint(_MOVING) else _PATH_FIELDS | _ORIGINS
-        self._paths = list(islice(_paths_in(given, fields), _MOST_PATHS))
+        self._paths = list(islice(_texts_in(given, fields), _MOST_PATHS + 1))
         self._locate = locate
         self._roots = roots
         self._commands: list[SimpleCommand] | None = None
@@ -112,12 +115,14 @@ class Judge:
         if constraint.commands or not (constraint.tools or self._changes_files()):
             return None
         matched = next((path for path in self._paths if self._is_meant(constraint.paths, path)), None)
+        if matched is None and len(self._paths) > _MOST_PATHS:
+            return _unread(constraint)
         return None if matched is None else Breach(constraint, constraint.mode, matched)
 
     def _changes_files(self) -> bool:
         """Return whether the tool changes the files that its fields name."""
         is_other = not self._words.isdisjoint(_CHANGING) and self._words.isdisjoint(_READING)
-        return self._tool in _CHANGING_TOOLS or is_other
+        return self._tool in _CHANGING_TOOLS or is_other or not _CHANGING.isdisjoint(self._verbs)
 
     def _breach_by_line(self, constraint: EnforcedRow, line: str) -> Breach | None:
         if constraint.commands and not _names_a_program(constraint.commands, line):
@@ -127,9 +132,7 @@ class Judge:
         try:
             matched = self._matched(constraint)
         except UnreadableError:
-            if constraint.mode == TELL:
-                return None
-            return Breach(constraint, min(constraint.mode, ASK, key=MODES.index), "")
+            return _unread(constraint)
         return None if matched is None else Breach(constraint, constraint.mode, matched)
 
     def _matched(self, constraint: EnforcedRow) -> str | None:
@@ -176,12 +179,17 @@ class Judge:
         )
 
     def _is_meant(self, patterns: Sequence[str], path: str, folder: str = "") -> bool:
-        forms = self._locate(path, folder)
+        forms = self._locate(path.removeprefix("file://"), folder)
         return any(
             path_matches(f".{pattern}" if pattern.startswith("/") else pattern, form.lstrip("/"))
             for pattern in patterns
             for form in (forms.absolute if pattern.startswith("/") else forms.relative)
         )
+
+
+def _unread(constraint: EnforcedRow) -> Breach | None:
+    """Return the breach of a call that has too much to be checked: the user is asked."""
+    return None if constraint.mode == TELL else Breach(constraint, min(constraint.mode, ASK, key=MODES.index), "")
 
 
 def without_quoting(line: str) -> str:
@@ -198,22 +206,21 @@ def _names_a_program(patterns: Sequence[str], line: str) -> bool:
     return any(has_wildcard(name) or name in bare for name in names)
 
 
-def _words_of(tool: str) -> frozenset[str]:
-    """Return the words of the name of an MCP server's tool: `mcp__fs__writeFile` has write and file."""
-    name = tool.rpartition("__")[2]
+def _words_of(name: str) -> frozenset[str]:
+    """Return the words of the name of a tool or an operation: `writeFile` has write and file."""
     spaced = "".join(f" {sign}" if sign.isupper() else " " if sign in "_-." else sign for sign in name)
     return frozenset(spaced.lower().split())
 
 
-def _paths_in(given: Mapping[str, Any], fields: Collection[str]) -> Iterator[str]:
-    """Yield the paths in the fields of a call, also in its lists: `paths`, `files[].path`, `edits[].path`."""
+def _texts_in(given: Mapping[str, Any], fields: Collection[str], depth: int = 0) -> Iterator[str]:
+    """Yield the texts in such fields of a call, also of the objects in it: `paths`, `files[].path`."""
     for name, value in given.items():
-        is_path = name.replace("_", "").replace("-", "").lower() in fields
+        is_meant = name.replace("_", "").replace("-", "").lower() in fields
         for one in value if isinstance(value, list) else (value,):
-            if isinstance(one, dict):
-                yield from _paths_in({key: inner for key, inner in one.items() if isinstance(inner, str)}, fields)
-            elif is_path and isinstance(one, str) and one:
-                yield one.removeprefix("file://")
+            if isinstance(one, dict) and depth < _DEEPEST:
+                yield from _texts_in(one, fields, depth + 1)
+            elif is_meant and isinstance(one, str) and one:
+                yield one
 
 
 def _pattern(text: str) -> Invocation:
@@ -228,5 +235,5 @@ def _fitting(patterns: list[tuple[str, Invocation]], command: SimpleCommand) -> 
 
     if not patterns or not command.words:
         return None
-    invocation = read_invocation(command.words)
+    invocation = read_invocation(command.all_words)
     return next((text for text, pattern in patterns if covers(pattern, invocation)), None)

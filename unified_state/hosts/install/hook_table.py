@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from unified_state.lib.read_files import SMALL_FILE, read_regular
-from unified_state.model.constraint import ALL_TOOLS, TOOL_EVENT
+from unified_state.model.constraint import ALL_TOOLS, SKILL_EVENT, TOOL_EVENT
 from unified_state.model.hook_event import CHECK_WORD, HOOK_WORDS, PARTS, SHORTEN_WORD, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir
 
@@ -41,6 +41,11 @@ def tool_hook_group(data_dir: str, launcher: str, matcher: str = ALL_TOOLS) -> d
     """
     hooks = [_handler(launcher, [CHECK_WORD], data_dir, TOOL_TIMEOUT, CHECK_WORD)]
     return {"matcher": matcher, "hooks": hooks} if matcher else {"hooks": hooks}
+
+
+def tool_hook_events(matcher: str) -> tuple[str, ...]:
+    """Return the events at which the hook before tool calls is called. A skill's own commands are no tool calls."""
+    return (TOOL_EVENT, SKILL_EVENT) if matcher == ALL_TOOLS else (TOOL_EVENT,)
 
 
 def output_hook_group(level: str, data_dir: str, launcher: str) -> dict[str, Any]:

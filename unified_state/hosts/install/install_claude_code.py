@@ -20,6 +20,7 @@ from unified_state.hosts.install.hook_table import (
     is_tool_handler,
     lean_level,
     output_hook_group,
+    tool_hook_events,
     tool_hook_group,
     tool_matcher,
 )
@@ -43,7 +44,7 @@ from unified_state.lib.files import remove_if_empty, write_atomically
 from unified_state.lib.package import asset_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
-from unified_state.model.constraint import TOOL_EVENT
+from unified_state.model.constraint import ALL_TOOLS
 from unified_state.model.item import ALIAS_LETTERS
 
 SCOPES = ("local", "project", "user")
@@ -192,7 +193,7 @@ def _groups(settings: Any, data_dir: str, level: str | None) -> dict[str, list[d
     groups = hook_groups(data_dir, program)
     matcher = tool_matcher(settings)
     if matcher is not None:
-        groups[TOOL_EVENT] = [tool_hook_group(data_dir, program, matcher)]
+        groups |= {event: [tool_hook_group(data_dir, program, matcher)] for event in tool_hook_events(matcher)}
     if level is not None:
         groups[OUTPUT_EVENT] = [output_hook_group(level, data_dir, program)]
     return groups
@@ -237,9 +238,11 @@ def put_tool_hook(path: str, data_dir: str, matcher: str | None) -> bool:
         before = read_text(path)
         if before is None and group is None:
             return False
-        settings = {} if before is None else remove_handlers(parsed(before), TOOL_EVENT, is_tool_handler)
-        if group is not None:
-            settings = append_entries(settings, ("hooks", TOOL_EVENT), [group])
+        settings = {} if before is None else parsed(before)
+        for event in tool_hook_events(ALL_TOOLS):
+            settings = remove_handlers(settings, event, is_tool_handler)
+        for event in () if group is None or matcher is None else tool_hook_events(matcher):
+            settings = append_entries(settings, ("hooks", event), [group])
         write_text(path, before, laid_out(settings, before), data_dir, is_empty=not settings)
         return before is None
 

@@ -7,14 +7,14 @@ Only names that stand in the line are found. Where `find` has a test of names, i
 from __future__ import annotations
 
 from unified_state.lib.record import Record
-from unified_state.lib.shell.shell_line import SimpleCommand, program_name, unescaped
+from unified_state.lib.shell.printed import printed
+from unified_state.lib.shell.shell_line import SimpleCommand, program_name
 
 _PASSING = {"cat", "egrep", "grep", "head", "rg", "shuf", "sort", "tac", "tail", "tee", "tr", "uniq"}
 _LISTING = {"-l", "-L", "--files-with-matches", "--files-without-match"}
 _NAME_TESTS = {"-name", "-iname"}
 _PATH_TESTS = {"-path", "-ipath", "-wholename", "-iwholename"}
 _WILDCARDS = ("*", "?", "[")
-_MOST = 100  # files of one command
 _LONGEST_PIPE = 10
 
 
@@ -25,20 +25,10 @@ class GivenFiles(Record):
     is_whole: bool = False
 
 
-def printed(command: SimpleCommand) -> str | None:
-    """Return what `echo`, `printf` or `cat` prints, None for other commands and for what is not in the line."""
-    name, words = program_name("".join(command.words[:1])), command.words[1:]
-    if name == "cat":
-        return command.stdin
-    if name == "echo":
-        return _echoed(words)
-    return _formatted(words) if name == "printf" else None
-
-
 def given_by_pipe(command: SimpleCommand) -> GivenFiles | None:
     """Return the files that a command reads on its stdin, a name a line; None where they are not in the line."""
     if command.stdin is not None:
-        return GivenFiles(tuple(command.stdin.split()[:_MOST]))
+        return GivenFiles(tuple(command.stdin.split()))
     feeder = command.feeder
     for _ in range(_LONGEST_PIPE):
         if feeder is None or not feeder.words:
@@ -51,13 +41,13 @@ def given_by_pipe(command: SimpleCommand) -> GivenFiles | None:
 
 
 def _given_by(feeder: SimpleCommand) -> GivenFiles | None:
-    name, text = program_name(feeder.words[0]), printed(feeder)
+    name, text = program_name(feeder.words[0]), printed(feeder.words, feeder.stdin)
     if name == "find":
         return found_files(feeder.words)
     if text is not None:
-        return GivenFiles(tuple(text.split()[:_MOST]))
+        return GivenFiles(tuple(text.split()))
     listed = _listed(name, feeder.words)
-    return None if listed is None else GivenFiles(tuple(listed[:_MOST]), is_whole=name != "ls")
+    return None if listed is None else GivenFiles(tuple(listed), is_whole=name != "ls")
 
 
 def found_files(words: list[str]) -> GivenFiles:
@@ -82,7 +72,7 @@ def found_files(words: list[str]) -> GivenFiles:
         elif test in _PATH_TESTS and not is_negated:
             paths.append(value.removeprefix("*/"))
     tested = [*paths, *(f"{root.rstrip('/')}/{name}" for root in roots for name in names)]
-    return GivenFiles(tuple(tested[:_MOST] or roots[:_MOST]), is_whole=not tested)
+    return GivenFiles(tuple(tested or roots), is_whole=not tested)
 
 
 def _listed(name: str, words: list[str]) -> list[str] | None:
@@ -94,31 +84,3 @@ def _listed(name: str, words: list[str]) -> list[str] | None:
         return plain[1:] or ["."]
     lists = any(word in _LISTING or (word[:1] == "-" and word[1:2] != "-" and "l" in word) for word in words[1:])
     return plain[1:] or ["."] if name in {"egrep", "grep", "rg"} and lists else None
-
-
-def _echoed(words: list[str]) -> str:
-    escapes = False
-    while words and words[0] in {"-n", "-e", "-E", "-en", "-ne"}:
-        escapes |= "e" in words[0]
-        words = words[1:]
-    text = " ".join(words)
-    return _with_escapes(text) if escapes else text
-
-
-def _formatted(words: list[str]) -> str:
-    """Return what `printf` prints, with a line for each argument that its format has no `%s` for."""
-    if words[:1] == ["-v"]:
-        return ""
-    words = words[words[:1] == ["--"] :]
-    text = _with_escapes("".join(words[:1]))
-    for value in words[1:]:
-        text = text.replace("%s", value, 1) if "%s" in text else f"{text}\n{value}"
-    return text
-
-
-def _with_escapes(text: str) -> str:
-    found, at = "", 0
-    while at < len(text):
-        sign, length = unescaped(text, at) if text[at] == "\\" else (text[at], 1)
-        found, at = found + sign, at + length
-    return found

@@ -6,8 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unified_state.lib.shell.given_files import GivenFiles, found_files, given_by_pipe, printed
-from unified_state.lib.shell.shell_line import DEEPEST, SimpleCommand, UnreadableError, program_name, read_commands
+from unified_state.lib.shell.given_files import GivenFiles, found_files, given_by_pipe
+from unified_state.lib.shell.printed import printed
+from unified_state.lib.shell.shell_line import (
+    DEEPEST,
+    STDIN,
+    SimpleCommand,
+    UnreadableError,
+    program_name,
+    read_commands,
+)
 
 _LONGEST = 20_000  # characters of a command that are parsed
 _KEY_CHARACTERS = 500
@@ -86,14 +94,17 @@ def shows(words: list[str]) -> bool:
 _KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "while"}
 # Programs that run another one, and their options that take a value.
 _WRAPPERS = {
-    "builtin": "", "busybox": "", "caffeinate": "-t -w", "chroot": "", "chrt": "", "command": "", "doas": "-u -C",
+    "bundle exec": "", "builtin": "", "busybox": "", "caffeinate": "-t -w", "chroot": "", "chrt": "",
+    "command": "", "conda run": "-n -p", "doas": "-u -C",
     "env": "-u -C -S --unset --chdir --split-string", "exec": "-a", "fakeroot": "-i -s", "flock": "-w -E",
-    "ionice": "-c -n -p", "nice": "-n --adjustment", "nohup": "",
-    "parallel": "-a -j --arg-file --jobs", "proxychains": "-f", "setsid": "", "stdbuf": "-i -o -e",
+    "ionice": "-c -n -p", "lerna exec": "", "nice": "-n --adjustment", "nohup": "", "npm exec": "-p --package -w",
+    "npx": "-p --package -w", "parallel": "-a -j --arg-file --jobs", "pdm run": "", "pipenv run": "",
+    "pnpm exec": "", "poetry run": "", "proxychains": "-f", "setsid": "", "stdbuf": "-i -o -e",
     "strace": "-a -b -e -E -I -o -O -p -P -s -S -u -X",
     "sudo": "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --role --type",
     "systemd-run": "-p -t -u --unit --property --setenv --uid", "taskset": "",
     "time": "-f -o --format --output", "timeout": "-k -s --kill-after --signal", "unbuffer": "", "unshare": "",
+    "uv run": "-p --extra --group --project --python --with", "yarn exec": "",
     "watch": "-n", "xvfb-run": "-e -f -n -s",
     "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
 }  # fmt: skip
@@ -101,9 +112,11 @@ _OPERANDS_FIRST = {"chroot": 1, "chrt": 1, "flock": 1, "taskset": 1, "timeout": 
 _COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # these take a script after `-c`
 _SHELLS = {"ash", "bash", "dash", "ksh", "sh", "zsh"}
 _SHELL_VALUES = {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}
-_STDIN = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+_STDIN = {"-", STDIN, "/dev/fd/0", "/proc/self/fd/0"}
 _EACH = ("$@", "$*", "$0", "$1", "${@}", "${1}")  # the files in a script that `find` or `xargs` calls
 _MARK = "{}"
+_MOST_GIVEN = 500  # files
+_GIT_RUNS = (("rebase", "-x"), ("rebase", "--exec"), ("submodule", "foreach"), ("bisect", "run"))
 _EXECUTES = {"-exec", "-execdir", "-ok", "-okdir"}
 
 
@@ -124,12 +137,14 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     if not command.words:
         return
     name = program_name(command.words[0])
+    if (both := " ".join([name, *command.words[1:2]])) in _WRAPPERS:
+        name = both
     if name in _WRAPPERS and not (name in _COMMAND_OPTION and "-c" in command.words[:-1]):
         yield from _behind_wrapper(name, command, depth + 1)
     elif name == "find":
         yield from _executed_by_find(command, depth + 1)
     elif name == "git":
-        yield from _git_alias(command, depth + 1)
+        yield from _run_by_git(command, depth + 1)
     else:
         for script in _scripts_of(name, command):
             yield from _for_each(commands_run(script, command.folder, depth + 1), command)
@@ -142,7 +157,7 @@ def _scripts_of(name: str, command: SimpleCommand) -> Iterator[str]:
         yield words[words.index("-c") + 1]
     elif name in _SHELLS:
         yield from _scripts(command)
-    elif name in (".", "source") and words[1:2] and words[1] in _STDIN:
+    elif name in ("at", "batch") or (name in (".", "source") and words[1:2] and words[1] in _STDIN):
         yield from _read_from_stdin(command)
     elif name == "eval":
         yield " ".join(words[1:])
@@ -164,7 +179,7 @@ def _is_assignment(word: str) -> bool:
 
 
 def _behind_wrapper(name: str, command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
-    valued, words, at = _WRAPPERS[name].split(), command.words, 1
+    valued, words, at = _WRAPPERS[name].split(), command.words, 1 + name.count(" ")
     folder, mark = command.folder, ""
     while at < len(words) and words[at].startswith("-") and words[at] != "-":
         option, value = words[at], words[at + 1 : at + 2]
@@ -213,7 +228,7 @@ def _read_from_stdin(command: SimpleCommand) -> Iterator[str]:
     """Yield the script on stdin, if it is in the line."""
     script = command.stdin
     if script is None and command.feeder is not None:
-        script = printed(command.feeder)
+        script = printed(command.feeder.words, command.feeder.stdin)
     if script is not None:
         yield script
 
@@ -221,6 +236,8 @@ def _read_from_stdin(command: SimpleCommand) -> Iterator[str]:
 def _give(command: SimpleCommand, given: GivenFiles | None, mark: str) -> None:
     """Let a command have files that another one gives it."""
     if given is not None:
+        if len(given.paths) > _MOST_GIVEN:
+            raise UnreadableError
         command.given, command.mark, command.is_whole = given.paths, mark, given.is_whole
 
 
@@ -246,9 +263,13 @@ def _executed_by_find(command: SimpleCommand, depth: int) -> Iterator[SimpleComm
         at = end + 1
 
 
-def _git_alias(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
-    """Yield the commands that `git -c alias.NAME=… NAME` runs."""
+def _run_by_git(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
+    """Yield the commands that git runs: `-c alias.NAME=…`, `rebase -x …`, `submodule foreach …`, `bisect run …`."""
     words, at = command.words, 1
+    for verb, before in _GIT_RUNS:
+        if verb in words and before in words:
+            behind = [word for word in words[words.index(before) + 1 :] if word != "--recursive"]
+            yield from commands_run(" ".join(behind[:1] if verb == "rebase" else behind), command.folder, depth)
     aliases: dict[str, str] = {}
     while at + 1 < len(words) and words[at] == "-c":
         name, _, value = words[at + 1].partition("=")

@@ -1,22 +1,22 @@
 """A parser of shell lines that finds every simple command, at any depth.
 
 Quotes, escapes, comments, redirections, heredocs, subshells, `$(…)`, backquotes and `<(…)` are parsed as bash parses
-them. Quoted text is a word and never a command. Values known only to the running shell (variables, globs, aliases) are
-not expanded. The parser takes one pass, in linear time.
+them. Quoted text is a word and never a command. A variable stands for what the line set it to before, and `$(echo …)`
+for what it prints. Values known only to the running shell (other variables, globs, aliases) are not expanded. The
+parser takes one pass, in linear time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from unified_state.lib.shell.printed import note_variables, printed, unescaped
 
 MOST_CHARACTERS = 100_000  # half a second at worst
 DEEPEST = 25  # substitutions within each other
+STDIN = "/dev/stdin"
 UNKNOWN = "$()"  # the word for a substitution, whose output only the running shell knows
 _LONGEST_ARITHMETIC = 1_000
-_OCTAL, _HEXADECIMAL = frozenset("01234567"), frozenset("0123456789abcdefABCDEF")
-_DIGITS = {"x": 2, "u": 4, "U": 8}  # most digits of an escape
-_CHARACTERS = range(1, 0xD800)  # others have no place in a command
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
 
 class UnreadableError(ValueError):
@@ -73,16 +73,26 @@ def read_commands(text: str, folder: str = "", depth: int = 0) -> list[SimpleCom
     return reader.commands
 
 
+def _output(commands: list[SimpleCommand]) -> str:
+    """Return what the commands of a substitution print, or the word for an unknown text."""
+    only = commands[0] if len(commands) == 1 and not commands[0].targets else SimpleCommand()
+    text = printed(only.words, only.stdin)
+    return UNKNOWN if text is None else text.rstrip("\n")
+
+
 class _Reader:
     """Parses the commands of a text, word by word. Each substitution has its own reader."""
 
-    def __init__(self, text: str, folder: str, depth: int, at: int = 0) -> None:
+    def __init__(
+        self, text: str, folder: str, depth: int, at: int = 0, variables: dict[str, list[str]] | None = None
+    ) -> None:
         if len(text) > MOST_CHARACTERS or depth > DEEPEST:
             raise UnreadableError
         self._text, self.at, self._depth = text, at, depth
         self._word: list[str] | None = None
         self._is_quoted = False
         self._scanned = 0  # characters that were scanned more than once
+        self._variables: dict[str, list[str]] = {} if variables is None else variables
         self.commands: list[SimpleCommand] = []
         self._command = SimpleCommand(folder)
         self._folders = [folder]  # of the open subshells
@@ -119,20 +129,46 @@ class _Reader:
         self._end_word()
         self.at += 1
 
-    def _inside(self, begin: int, closing: str) -> None:
-        """Parse the commands of a substitution that begins at `begin`."""
-        reader = _Reader(self._text, self._command.folder, self._depth + 1, begin)
+    def _inside(self, begin: int, closing: str) -> str:
+        """Parse the commands of a substitution that begins at `begin`, and return what they print."""
+        reader = _Reader(self._text, self._command.folder, self._depth + 1, begin, self._variables)
         reader.run(closing)
         self.commands += reader.commands
         self.at = reader.at
+        return _output(reader.commands)
 
-    def _backquote(self) -> None:
-        self._add(UNKNOWN)
+    def _put(self, values: Sequence[str], *, in_quotes: bool) -> None:
+        """Add what stands for a variable or a substitution. Without quotes each of its words is one."""
+        self._scanned += sum(map(len, values))
+        if self._scanned > MOST_CHARACTERS:
+            raise UnreadableError
+        for number, word in enumerate(values if in_quotes else " ".join(values).split()):
+            if number:
+                self._end_word()
+            self._add(word)
+            self._is_quoted |= in_quotes
+
+    def _known_variable(self, *, in_quotes: bool) -> bool:
+        """Add the value of a variable that the line has set, and return whether it is one."""
+        is_braced = self._text[self.at + 1 : self.at + 2] == "{"
+        begin = end = self.at + 1 + is_braced
+        while self._text[end : end + 1].isalnum() or self._text[end : end + 1] == "_":
+            end += 1
+        values = self._variables.get(self._text[begin:end])
+        if values is None or (is_braced and self._text[end : end + 1] != "}"):
+            return False
+        self._put(values, in_quotes=in_quotes)
+        self.at = end + is_braced
+        return True
+
+    def _backquote(self, *, in_quotes: bool = False) -> None:
         begin = self.at = self.at + 1
         while self.at < len(self._text) and self._text[self.at] != "`":
             self.at += 2 if self._text[self.at] == "\\" else 1
         inner = self._text[begin : self.at].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
-        self.commands += read_commands(inner, self._command.folder, self._depth + 1)
+        commands = read_commands(inner, self._command.folder, self._depth + 1)
+        self.commands += commands
+        self._put([_output(commands)], in_quotes=in_quotes)
         self.at += 1
 
     def _comment(self) -> None:
@@ -146,8 +182,9 @@ class _Reader:
     def _redirect(self) -> None:
         sign, following = self._text[self.at], self._text[self.at + 1 : self.at + 3]
         if following[:1] == "(":
-            self._add(UNKNOWN)
-            self._inside(self.at + 2, ")")
+            text = self._inside(self.at + 2, ")")
+            self._add(UNKNOWN if text == UNKNOWN else STDIN)
+            self._command.stdin = self._command.stdin if text == UNKNOWN else text
             return
         if self._word is not None and not self._is_quoted and "".join(self._word).isdigit():
             self._word = None  # the number of a descriptor
@@ -176,11 +213,10 @@ class _Reader:
         if doubled and self._skip_arithmetic(self.at):
             return
         before = self._end_command()
-        self.at += 1
-        if sign == "|" and self._text[self.at : self.at + 1] != "|":
+        is_or = self._text[self.at : self.at + 2] == "||"
+        self.at += 1 + is_or
+        if sign == "|" and not is_or:
             self._command.feeder = before
-        elif sign == "|":
-            self.at += 1
         elif sign == "(":
             self._folders.append(self._command.folder)
         elif sign == ")" and len(self._folders) > 1:
@@ -213,7 +249,13 @@ class _Reader:
             ended.targets.clear()  # `<` and `>` compare there
         if ended.words or ended.targets:
             self.commands.append(ended)
+            if ended.words:
+                note_variables(ended.words, self._variables)
             match ended.words[:2]:
+                case ["cd" | "pushd", to] if to.startswith(
+                    "$"
+                ):  # most often to the top: `git rev-parse --show-toplevel`
+                    folder = ""
                 case ["cd" | "pushd", to]:
                     folder = to if to.startswith(("/", "~")) else f"{folder}/{to}" if folder else to
                 case ["case", *_]:
@@ -265,7 +307,7 @@ class _Reader:
             elif sign == "$":
                 self._dollar(in_quotes=True)
             elif sign == "`":
-                self._backquote()
+                self._backquote(in_quotes=True)
             else:
                 self._add(sign)
                 self.at += 1
@@ -280,14 +322,15 @@ class _Reader:
 
     def _dollar(self, *, in_quotes: bool = False) -> None:
         following = self._text[self.at + 1 : self.at + 3]
+        if self._known_variable(in_quotes=in_quotes):
+            return
         if following == "((" and self._skip_arithmetic(self.at + 1):
             self._add(UNKNOWN)
         elif following[:1] == "$":  # the shell's own number, whatever follows
             self._add("$$")
             self.at += 2
         elif following[:1] == "(":
-            self._add(UNKNOWN)
-            self._inside(self.at + 2, ")")
+            self._put([self._inside(self.at + 2, ")")], in_quotes=in_quotes)
         elif following[:1] == "{":
             self._braces(in_quotes=in_quotes)
         elif following[:1] == "'" and not in_quotes:
@@ -347,16 +390,3 @@ class _Reader:
             self._add(sign)
             self.at += length
         self.at += 1
-
-
-def unescaped(text: str, at: int) -> tuple[str, int]:
-    """Return the character that the escape at `at` stands for in `$'…'` or a format of printf, and its length."""
-    sign = text[at + 1 : at + 2]
-    digits, most, begin = (_OCTAL, 3, at + 1) if sign in _OCTAL else (_HEXADECIMAL, _DIGITS.get(sign, 0), at + 2)
-    end = begin
-    while end < begin + most and text[end : end + 1] in digits:
-        end += 1
-    if end == begin:
-        return _ESCAPED.get(sign, sign), 2
-    code = int(text[begin:end], 8 if digits is _OCTAL else 16)
-    return (chr(code) if code in _CHARACTERS else "\ufffd"), end - at
