@@ -99,6 +99,44 @@ def test_the_command_tells_compactions(session: Session) -> None:
     ]
 
 
+def test_the_settings_of_the_client_say_when_it_compacts(session: Session) -> None:
+    session.turn(50_000)
+    found = []
+    of_models = {"claude-sonnet-4-5": {"autoCompactWindow": 120_000}, "claude-opus-5-5": 7}
+    cases: list[dict[str, object]] = [
+        {"autoCompactWindow": 150_000},
+        {"autoCompactWindow": 150_000, "modelSettings": of_models},
+        {"env": {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}},
+        {"autoCompactWindow": "auto", "modelSettings": [], "env": None},
+    ]
+    for told in cases:
+        path = session.project.folder / ".claude" / "settings.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(told), encoding="utf-8")
+        context = session.context()
+        found.append((context["compacts_at"], context["known_from"]))
+    assert found == [(117_000, "client"), (87_000, "client"), (67_000, "client"), (167_000, "default")]
+
+
+def test_the_client_tells_its_window_by_its_status_line_or_by_what_it_compacted(session: Session) -> None:
+    def window() -> str:
+        checks = json.loads(session.project.run("doctor", "--json").out)
+        told: str = next(check["message"] for check in checks if check["name"] == "context window")
+        return told
+
+    session.model = "claude-unknown-7"
+    session.turn(50_000)
+    table = "200,000 tokens, as our table has for claude-unknown-7; after `install --status-line` the client says it"
+    assert window() == table
+    details = {"trigger": "auto", "preTokens": 400_000, "postTokens": 3_000}
+    session.written.entry("system", subtype="compact_boundary", content="compacted", compactMetadata=details)
+    session.turn(20_000)
+    assert window() == "1,000,000 tokens, as the client says"
+    status = {"session_id": "s", "context_window": {"context_window_size": 500_000, "used_percentage": 4}}
+    session.project.run("statusline", stdin=json.dumps({**status, "cwd": str(session.project.folder)}))
+    assert window() == "500,000 tokens, as the client says"
+
+
 def test_before_anything_is_known_it_says_so(project: Project) -> None:
     assert project.run("context").err.startswith("unified-state: no session is known here yet")
     assert project.ask("context") is None

@@ -43,7 +43,10 @@ def report_context(workspace: Workspace, environ: Mapping[str, str], now: int) -
             return None
         path = transcript_of(archive, session)
         reading = newest_reading(archive, session, workspace.place.folder, session_id, path)
-        watched = None if reading is None else watched_now(archive, session, reading, workspace.settings, environ)
+        project = workspace.place.repository.worktree
+        watched = None
+        if reading is not None:
+            watched = watched_now(archive, session, reading, workspace.settings, project, environ)
         cuts = [
             CompactionPoint(f"K{number}", at, tokens, why)
             for number, at, tokens, why in done_compactions(archive, session)

@@ -8,11 +8,18 @@ newer of both sources counts.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from unified_state.archive.archive import Archive
 from unified_state.context.window.context_table import newest_cut, seen_limits, watched_context
-from unified_state.context.window.rules.context_phase import compaction_limit, is_higher, phase_of, window_of
+from unified_state.context.window.rules.context_phase import (
+    USUAL_WINDOW,
+    compaction_limit,
+    is_higher,
+    phase_of,
+    window_of,
+)
+from unified_state.hosts.install.claude_settings import with_compaction_settings
 from unified_state.hosts.transcripts.transcript_lines import parse_entries, time_of, usage_of
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.json_text import dump_json, parse_json
@@ -28,21 +35,28 @@ def newest_reading(
 ) -> Reading | None:
     """Return the newest measurement since a session's last compaction, or None.
 
-    The window comes from the client if known, because the client knows it better than we do.
+    The window comes from the client if known, because the client knows it better than we do: from its status line, or
+    from the size of a conversation that it compacted.
     """
     _, cut_at = newest_cut(archive, session)
     told, found = read_usage(folder, session_id), last_usage(transcript_path)
-    if told is not None and found is not None and found.tokens <= told.window:
-        found = found.replace(window=told.window)
+    if found is not None:
+        largest = archive.value("SELECT max(pre_tokens) FROM compaction WHERE session = ?", session) or 0
+        if told is not None and found.tokens <= told.window:
+            found = found.replace(window=told.window, is_guess=False)
+        elif largest > found.window:
+            found = found.replace(window=window_of(found.model, largest), is_guess=False)
+        told = told and told.replace(model=found.model)
     readings = (reading for reading in (found, told) if reading is not None and reading.tokens and reading.at > cut_at)
     return max(readings, key=lambda reading: reading.at, default=None)
 
 
 def watched_now(
-    archive: Archive, session: int, reading: Reading, settings: Settings, environ: Mapping[str, str]
+    archive: Archive, session: int, reading: Reading, settings: Settings, project: str, environ: Mapping[str, str]
 ) -> UsageRecord:
     """Return the limit and the phase that follow from the newest reading of a session."""
-    before, limit = watched_before(archive, session, reading, environ)
+    before = watched_before(archive, session, reading)
+    limit = limit_of(reading, seen_limits(archive, session, reading.window), project, environ)
     phase = phase_of(
         reading.tokens * 100 / limit.tokens, before.phase, (settings.context_warning, settings.context_optimise)
     )
@@ -50,15 +64,18 @@ def watched_now(
     return UsageRecord(reading.tokens, reading.window, limit, phase, reached, before.cycle)
 
 
-def watched_before(
-    archive: Archive, session: int, reading: Reading, environ: Mapping[str, str]
-) -> tuple[UsageRecord, Limit]:
-    """Return the last phase of a session since its newest compaction, and the limit of a reading's window."""
+def limit_of(reading: Reading, seen: Sequence[int], project: str, environ: Mapping[str, str]) -> Limit:
+    """Return the number of tokens at which a client of this environment compacts, which starts in a project."""
+    return compaction_limit(reading.window, seen, with_compaction_settings(reading.model, project, environ))
+
+
+def watched_before(archive: Archive, session: int, reading: Reading) -> UsageRecord:
+    """Return the last phase of a session since its newest compaction."""
     cycle, _ = newest_cut(archive, session)
     before = watched_context(archive, session)
     if before is None or before.cycle != cycle:
-        before = UsageRecord(0, reading.window, Limit(0, ""), OK, OK, cycle)
-    return before, compaction_limit(reading.window, seen_limits(archive, session, reading.window), environ)
+        return UsageRecord(0, reading.window, Limit(0, ""), OK, OK, cycle)
+    return before
 
 
 _PIECE = 1 << 18
@@ -89,7 +106,8 @@ def _reading(line: bytes) -> Reading | None:
         if usage is not None and usage.context_tokens > 0 and model != _SYNTHETIC:
             model = model if isinstance(model, str) else ""
             window = window_of(model, usage.context_tokens)
-            return Reading(usage.context_tokens, window, time_of(entry))
+            is_guess = usage.context_tokens <= USUAL_WINDOW
+            return Reading(usage.context_tokens, window, time_of(entry), model=model, is_guess=is_guess)
     return None
 
 

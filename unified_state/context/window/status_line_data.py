@@ -12,8 +12,9 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
-from unified_state.context.window.read_context import watched_before
-from unified_state.context.window.rules.context_phase import compaction_limit, phase_of
+from unified_state.context.window.context_table import seen_limits
+from unified_state.context.window.read_context import limit_of, watched_before
+from unified_state.context.window.rules.context_phase import phase_of
 from unified_state.context.window.rules.status_text import StatusFigures
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.json_text import parse_object
@@ -33,7 +34,7 @@ def glance_at(
 ) -> StatusFigures:
     """Return all figures that can be read now."""
     glance, before = StatusFigures(problem=_problem(place.folder, now)), OK
-    limit = None if reading is None else compaction_limit(reading.window, [], environ)
+    seen: list[int] = []
     # An archive may be locked or damaged; the hooks find and report damage.
     with suppress(UnifiedStateError):
         if os.path.exists(place.archive_path):  # a journal would be replayed each time
@@ -41,10 +42,11 @@ def glance_at(
                 glance = glance.replace(**_recorded(archive, place.state_path, now))
                 if reading is not None:
                     session = session_number(archive, session_id) or 0  # a new session uses the limits of others
-                    watched, limit = watched_before(archive, session, reading, environ)
-                    before = watched.phase
-    if reading is None or limit is None:
+                    before = watched_before(archive, session, reading).phase
+                    seen = seen_limits(archive, session, reading.window)
+    if reading is None:
         return glance
+    limit = limit_of(reading, seen, place.repository.worktree, environ)
     phase = phase_of(reading.tokens * 100 / limit.tokens, before, (settings.context_warning, settings.context_optimise))
     return glance.replace(
         tokens=reading.tokens, window=reading.window, percent=reading.percent, compacts_at=limit.tokens, phase=phase

@@ -59,6 +59,29 @@ def parsed_settings(text: str) -> Any:
         return None
 
 
+def with_compaction_settings(model: str, project: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment with what the client's settings say of compactions. The most specific file counts, and the
+    environment itself before all.
+    """
+    found: dict[str, str] = {}
+    for _, path in settings_files(project, environ):
+        settings = settings_in(path, "utoCompact", "COMPACT")
+        if not isinstance(settings, dict):
+            continue
+        own = [values for name, values in _object(settings, "modelSettings").items() if name in model]
+        for values in (settings, *own):
+            window = values.get("autoCompactWindow") if isinstance(values, dict) else None
+            found |= {_WINDOW: str(window)} if isinstance(window, int) else {}
+        found |= {name: str(value) for name, value in _object(settings, "env").items()}
+    return {**found, **environ}
+
+
+def _object(settings: dict[str, Any], name: str) -> dict[str, Any]:
+    value = settings.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+_WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 PLUGIN = "unified-state"
 RECORD = "program"
 _FOLDER = "CLAUDE_PLUGIN_DATA"

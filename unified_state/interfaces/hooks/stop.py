@@ -56,7 +56,7 @@ def watch_context(call: HookCall, archive: Archive) -> None:
     if reading is None:
         return
     before = watched_context(archive, session)
-    watched = watched_now(archive, session, reading, call.settings, call.environ)
+    watched = watched_now(archive, session, reading, call.settings, place.repository.worktree, call.environ)
     reached_before = before.reached if before is not None and before.cycle == watched.cycle else OK
     line = None
     if is_higher(watched.reached, reached_before):

@@ -32,15 +32,19 @@ def is_higher(phase: str, than: str) -> bool:
 
 
 USUAL_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
-_LARGE_MODELS = ("claude-sonnet-5", "claude-opus-5")
+_LARGE_MODELS = ("sonnet-5", "opus-5", "opus-4-7", "opus-4-8", "haiku-5-5", "fable-5", "mythos-5")  # of 2.1.332
 _LARGE_MARK = "[1m]"  # in the name of a model with the large window
 _FOR_SUMMARY, _RESERVE = 20_000, 13_000
 _SMALLEST_WINDOW = 100_000  # the smallest window that the client accepts as a setting
 
 
 def window_of(model: str, tokens: int) -> int:
-    """Return the window of a model. A conversation that exceeds the usual window has the large one."""
-    is_large = tokens > USUAL_WINDOW or _LARGE_MARK in model or model.startswith(_LARGE_MODELS)
+    """Return the window of a model, whose name may have a provider's prefix.
+
+    A conversation that exceeds the usual window has the large one.
+    """
+    name = model.rpartition("claude-")[2]
+    is_large = tokens > USUAL_WINDOW or _LARGE_MARK in model or (name != model and name.startswith(_LARGE_MODELS))
     return LARGE_WINDOW if is_large else USUAL_WINDOW
 
 

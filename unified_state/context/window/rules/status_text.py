@@ -29,7 +29,9 @@ def parse_status(raw: bytes, now: int) -> StatusInput:
     if fields is None:
         return StatusInput()
     session_id, cwd, path = (_text(fields.get(name)) for name in ("session_id", "cwd", "transcript_path"))
-    return StatusInput(session_id, cwd, path, _reading(fields.get("context_window"), now))
+    reading, model = _reading(fields.get("context_window"), now), fields.get("model")
+    name = _text(model.get("id")) if isinstance(model, dict) else ""
+    return StatusInput(session_id, cwd, path, reading and reading.replace(model=name))
 
 
 def _text(value: Any) -> str:
