@@ -8,6 +8,7 @@ The gate (`interfaces/gate.sh`) compares texts, never times: a generation that e
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from unified_state.lib.files import make_room, write_note
 from unified_state.lib.read_files import SMALL_FILE, read_regular
@@ -21,6 +22,7 @@ _ADDED = frozenset(("compaction", "item", "item_alias", "item_link", "news", "to
 _NEW_ROW, _SESSION = "INSERT", "session"
 
 
+@lru_cache(500)  # an import runs the same few statements a million times
 def ends_generation(sql: str) -> bool:
     """Return whether a statement writes something that a hook may add to a prompt."""
     verb, table = written_table(sql)

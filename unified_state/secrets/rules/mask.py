@@ -19,6 +19,7 @@ _MASK = re.compile(rb"\.{0,8}\[MASKED [A-Za-z0-9-]{1,70} [A-Za-z0-9]{1,70}\]")
 _LONGEST_LOOK = 10_000  # characters
 _PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
 _CONTROL_INTRODUCER = b"\x9b"
+_SEQUENCE_SIGNS = (b"\x1b", _CONTROL_INTRODUCER, b"\\")  # one is in each control sequence
 _PROGRAMS = (b"set -", b"setenv ", *b"curl login mysql mariadb mongo redis-cli sshpass ldapsearch".split())
 _MASKED = ""  # the kind of a span that is already a mask
 
@@ -97,7 +98,7 @@ def _find_everywhere(data: bytes) -> list[Found]:
     If it has control sequences, it is searched with blanks in their place, and with the sequences removed. A token's
     first letter may end a sequence, so tokens are searched in the text itself too.
     """
-    if not SEQUENCE.search(data):
+    if not any(map(data.__contains__, _SEQUENCE_SIGNS)) or not SEQUENCE.search(data):
         return _find_all(data)
     shown = VisibleText(data)
     placed = [(*shown.place(start, end), kind) for start, end, kind in _find_all(shown.text)]

@@ -91,10 +91,11 @@ QUOTES = b"\"'`"
 _AFTER_NAME = SPACE + QUOTES + b"\\]"  # os.environ["TOKEN"] = …, \"token\": …
 _LONGEST_NAME = 120
 _SIGNATURES = (b"sig", b"signature")
-# The last letters of a name, its digits and signs, and what may stand between it and an operator, in lower case.
+# An operator, what may stand before it, and the last letters of a name with its digits and signs, in lower case and
+# backwards: operators are rarer than such letters, so that they are looked for first.
 _ASSIGNED = re.compile(
-    rb"(?:word|sswd|rase|pass|pwd|cret|oken|tials?|key|pat|auth|reds|okie|sig|ture|tion)"
-    rb"(?:[\d_-]|" + b"|".join(_QUALIFIERS) + rb"){0,40}[ \t\"'`\\\]]{0,40}[=:]"
+    rb"[=:][ \t\"'`\\\]]{0,40}(?:[\d_-]|" + b"|".join(one[::-1] for one in _QUALIFIERS) + rb"){0,40}"
+    rb"(?:drow|dwss|esar|ssap|dwp|terc|neko|s?lait|yek|tap|htua|sder|eiko|gis|erut|noit)"
 )
 _OPTION = re.compile(rb"--\w[\w-]{0,117}")
 
@@ -104,8 +105,8 @@ def find_names(data: bytes) -> Iterator[tuple[int, bytes, str]]:
 
     Options of a command come last: `--password …`, or `"--password", "…"` in a list.
     """
-    for match in _ASSIGNED.finditer(data.lower()):
-        at = match.end()
+    for match in reversed(list(_ASSIGNED.finditer(data.lower()[::-1]))):
+        at = len(data) - match.start()
         name, kind = secret_name(data[max(0, at - 1 - _LONGEST_NAME) : at - 1])
         if kind:
             yield at, name, kind
