@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from tests.tools.command_reference import table
+from unified_state.hosts.transcripts.rules.claude_kinds import ATTACHMENTS, ENTRIES, EVENTS, SYSTEM
 from unified_state.hosts.transcripts.rules.hosts import HOSTS, Host
+from unified_state.model.hook_event import TIMEOUTS
 
+_AT_TIMES = {
+    "PreToolUse": "used while a constraint is enforced",
+    "PostToolUse": "used where long outputs are shortened",
+}
 _FIVE = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 
 
@@ -72,3 +78,17 @@ def _after(host: Host) -> str:
     if host.says_compact:
         return "a SessionStart with the source `compact`"
     return "the transcript, at the next prompt" if host.transcript else "the next event that may add context"
+
+
+def clients() -> str:
+    """What becomes of each kind of entry and attachment of Claude Code, and of each of its events."""
+    events = {name: _AT_TIMES.get(name, "used" if name in TIMEOUTS else "not used") for name in EVENTS}
+    parts = {"entries": ENTRIES, "`system` entries": SYSTEM, "attachments": ATTACHMENTS, "hook events": events}
+    return "\n\n".join(table((title, "what becomes of them"), _by_use(uses)) for title, uses in parts.items())
+
+
+def _by_use(uses: dict[str, str]) -> list[tuple[str, str]]:
+    return [
+        (", ".join(f"`{name}`" for name, one in sorted(uses.items()) if one == use), use)
+        for use in dict.fromkeys(uses.values())
+    ]

@@ -20,7 +20,7 @@ from tests.docs import examples
 from tests.docs.pages import PAGES, ROOT, name_of
 from tests.tools import mcp_reference
 from tests.tools.command_reference import commands, described, table
-from tests.tools.host_reference import hosts
+from tests.tools.host_reference import clients, hosts
 from unified_state import AgentMemory, MessageArchive, UnifiedStateManager, errors, prune_messages
 from unified_state.extension import parts
 from unified_state.hosts.install.hook_table import hook_groups
@@ -275,6 +275,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "mcp-instructions": mcp_reference.instructions,
     "demo": demo,
     "hosts": hosts,
+    "clients": clients,
 }
 
 

@@ -32,7 +32,7 @@ from unified_state.archive.sessions import (
     session_number,
     touch_session,
 )
-from unified_state.archive.steps import last_turns, queue_again, queue_step, queued_steps
+from unified_state.archive.steps import last_entry_at, last_turns, queue_again, queue_step, queued_steps
 from unified_state.archive.write_steps import StepWriter
 from unified_state.hosts.transcripts.claude_code import EntryReader
 from unified_state.hosts.transcripts.transcript_lines import (
@@ -135,7 +135,8 @@ class Capture:
         """Capture new lines of a transcript file in chunks. The first chunk is always captured, the others while time
         is left.
         """
-        read = reader_of(session_id)
+        session = session_number(self._archive, session_id)
+        read = reader_of(session_id, (session and last_entry_at(self._archive, session)) or 0)
         added, is_first = 0, True
         while True:
             self._derive(session_id, path)  # includes steps that an earlier hook left in the queue
@@ -312,10 +313,12 @@ class Capture:
         return writer.added
 
 
-def reader_of(session_id: str) -> Read:
-    """Return the reader of a session's transcript. The prefix of the session id names another host."""
+def reader_of(session_id: str, at: int = 0) -> Read:
+    """Return the reader of a session's transcript. The prefix of the session id names another host. `at` is the time of
+    the last entry before.
+    """
     if HOST_MARK not in session_id:
-        return EntryReader().read
+        return EntryReader(at).read
     from unified_state.hosts.transcripts.transcript_readers import host_reader
 
     return host_reader(session_id)

@@ -16,6 +16,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.model.item import LedgerItem
 from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
+from unified_state.model.step import NOTICE
 
 _HINT = "`unified-state search` finds refs"
 
@@ -72,7 +73,7 @@ def _turn(archive: Archive, number: int) -> dict[str, Any]:
     if row is None or not steps:
         raise _nothing(archive, TURN, number)
     session_id, agent, at = row
-    tools = {step.tool_use_id: step.tool for _, step in steps if step.tool}
+    tools = {step.tool_use_id: step.tool for _, step in steps if step.tool and step.kind != NOTICE}
     lines = [export_line(step_number, step, session_id, tools.get(step.tool_use_id)) for step_number, step in steps]
     return {
         "ref": f"T{number}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,6 +167,43 @@ def test_news_that_the_client_gave_the_agent_are_kept(kind: str) -> None:
     assert told(entry(1, "attachment", attachment=attachment)) == [(NOTICE, "ada\nCI is red")]
 
 
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (entry(1, "teleport", content={"said": "CI is red"}), "teleport"),
+        ({"type": "teleport", "sessionId": "s", "note": "CI is red"}, "teleport"),
+        (entry(1, "attachment", attachment={"type": "beacon", "text": "CI is red"}), "attachment beacon"),
+        (entry(1, "system", subtype="oracle", content="CI is red"), "system oracle"),
+        (entry(1, "user", message={"content": [{"type": "hologram", "text": "CI is red"}]}), "block hologram"),
+        (answer(1, {"type": "hologram", "text": "CI is red"}), "block hologram"),
+    ],
+)
+def test_the_text_of_an_unknown_kind_is_a_notice_with_its_name(value: Entry, kind: str) -> None:
+    (step,) = steps(value)
+    assert (step.kind, step.tool) == (NOTICE, f"unknown kind: {kind}")
+    assert step.text.endswith("CI is red")
+
+
+def test_a_title_a_tag_and_a_link_are_notices_once_from_the_first_step_on() -> None:
+    named = {"type": "custom-title", "customTitle": "JAGUAR refactor", "sessionId": "s"}
+    link = {"type": "pr-link", "prUrl": "https://github.com/a/b/pull/7", "prNumber": 7, "sessionId": "s"}
+    reader = EntryReader()
+    read = (one for entry in (named, prompt(1, "go"), link, named) for one in reader.read(entry))
+    found = [one for one in read if isinstance(one, Step)]
+    assert [(step.kind, step.tool, step.text, step.at) for step in found] == [
+        (PROMPT, None, "go", NOW + 1000),
+        (NOTICE, "custom-title", "JAGUAR refactor", NOW + 1000),
+        (NOTICE, "pr-link", "https://github.com/a/b/pull/7", NOW + 1000),
+        (NOTICE, "custom-title", "JAGUAR refactor", NOW + 1000),
+    ]
+    assert found[1].uuid == found[3].uuid
+
+
+def test_the_result_of_a_tool_that_the_api_ran_is_kept() -> None:
+    block = {"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": [{"title": "FTS5", "url": "x.org"}]}
+    assert told(answer(1, block)) == [(TOOL_RESULT, "FTS5\nx.org")]
+
+
 def queued(operation: str, at: int, content: str | None = None) -> Entry:
     more = {} if content is None else {"content": content}
     return {"type": "queue-operation", "operation": operation, "sessionId": "s", "timestamp": f"2026-01-0{at}", **more}
@@ -214,6 +252,16 @@ def test_a_notification_ends_the_call_that_it_tells_of(status: str, ends: list[b
         (TOOL_RESULT, "toolu_2", failed) for failed in ends
     ]
     assert all(step.text == 'Background command "make" failed with exit code 2' for step in results)
+
+
+@pytest.mark.parametrize(("name", "kept"), [("b12.output", "\nFAILED test_x"), ("passwd", ""), ("gone/b12.output", "")])
+def test_a_notification_brings_the_output_of_its_task(tmp_path: Path, name: str, kept: str) -> None:
+    for file in ("b12.output", "passwd"):
+        (tmp_path / file).write_text("FAILED test_x\n")
+    path = f"<output-file>{tmp_path / name}</output-file>\n<status>"
+    text = NOTIFICATION.format("failed").replace("<status>", path)
+    _, ended = steps(prompt(1, text, origin={"kind": "task-notification"}))
+    assert ended.text == f'Background command "make" failed with exit code 2{kept}'
 
 
 def test_a_notification_that_a_person_typed_ends_nothing() -> None:

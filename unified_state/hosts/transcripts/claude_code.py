@@ -1,19 +1,30 @@
 """Transcripts of Claude Code: the steps of each entry of a JSON Lines file.
 
-Seen with versions 2.0.76 to 2.1.330. The reader skips unknown kinds of entries: a newer client must never break the
-archive. It also skips the client's own duplicates (`toolUseResult`, `progress`, `api-request-*`) and
-the client's descriptions of its surroundings (listings of tools, skills and agents, the environment).
+Seen with versions 2.0.76 to 2.1.332. `claude_kinds` lists the kinds of entries, and what becomes of each. The text of
+an unknown kind is a notice: a newer client must never break the archive, and what it tells is not lost.
 """
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from unified_state.hosts.transcripts.rules.claude_kinds import (
+    ATTACHMENTS,
+    ENTRIES,
+    FILE,
+    NEWS,
+    SYSTEM,
+    TITLES,
+    UNKNOWN,
+)
 from unified_state.hosts.transcripts.transcript_lines import Entry, Message, object_in, objects_in, text_in, time_of
 from unified_state.lib.fence import nonces_in
 from unified_state.lib.foreign_values import is_too_deep
 from unified_state.lib.json_text import dump_json
+from unified_state.lib.read_files import open_regular
 from unified_state.lib.text import strings_of
 from unified_state.model.step import (
     ATTACHMENT,
@@ -35,8 +46,12 @@ PARTS_PER_BLOCK = 1000
 _TOO_DEEP = "[nested too deep]"
 
 _MEDIA = ("image", "document")
+_NO_TEXT = ("redacted_thinking", "fallback")
 _NOTIFICATION, _ENDED = "task-notification", ("completed", "failed")
-_TOLD = ("teammate_mailbox", "poll_events", "task_status")  # attachments with news for the agent
+_ENVELOPE = {"type", "parentUuid", "logicalParentUuid", "uuid", "isSidechain", "timestamp", "sessionId", "cwd"}.union(
+    ("version", "userType", "entrypoint", "gitBranch", "slug", "agentId")  # fields of entries that are no text
+)
+_MOST_OUTPUT = 1 << 16  # bytes at the end of a task's output
 _NO_MESSAGE = ("/", "<", "{")  # in the queue: commands, and what the client wrote
 _NO_MODEL = "<synthetic>"  # the client wrote the answer: an error of the API, or that none was asked for
 # Texts that the client wrote in the user's place. Those of the first group open a turn because the agent answers them.
@@ -58,42 +73,66 @@ _OTHER_MACHINE_TEXT = (
 
 
 def read_entry(entry: Entry) -> Iterator[Found]:
-    """Yield the steps, boundaries, summaries and deliveries of one transcript entry, in order. Other entries yield
-    nothing.
-    """
-    if entry.get("type") == "last-prompt" and isinstance(entry.get("leafUuid"), str):
+    """Yield the steps, boundaries, summaries and deliveries of one transcript entry, in order."""
+    kind = text_in(entry, "type")
+    if kind == "last-prompt" and isinstance(entry.get("leafUuid"), str):
         return iter((RewindMark(after=entry["leafUuid"]),))
-    read = _READERS.get(text_in(entry, "type"))
-    if read is None or not isinstance(entry.get("uuid"), str):
+    read = _READERS.get(kind)
+    if read is None and kind in ENTRIES:
         return iter(())
+    uuid = entry.get("uuid")
+    if not isinstance(uuid, str):
+        if read is not None or not kind:
+            return iter(())
+        uuid = f"{text_in(entry, 'sessionId')}/{kind}/{zlib.crc32(_json(entry).encode('utf-8', 'replace')):08x}"
     agent = text_in(entry, "agentId") or "sidechain" if entry.get("isSidechain") else None
-    return read(Message(entry["uuid"], time_of(entry), agent), entry)
+    message = Message(uuid, time_of(entry), agent)
+    if read is not None:
+        return read(message, entry)
+    fields = {name: value for name, value in entry.items() if name not in _ENVELOPE}
+    return _notice(message, fields, f"{UNKNOWN}{kind}")
+
+
+def _notice(message: Message, fields: Any, tool: str | None, block: int = 0) -> Iterator[Step]:
+    """Yield the text of an entry, an attachment or a block, unless it has only names and numbers."""
+    text = strings_of(_shallow(fields))
+    if " " in text:
+        yield message.step(NOTICE, text, block, tool=tool)
 
 
 class EntryReader:
-    """Reads the entries of one transcript in order, and with them what old clients tell in their queue alone.
+    """Reads the entries of one transcript in order, and with them titles, which have no time of their own, and what old
+    clients tell in their queue alone. `at` is the time of the last entry before.
 
     A message that was typed while the agent worked has an entry of its own in newer clients. Up to 2.1.42 it is only
     put into the queue and removed from it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, at: int = 0) -> None:
+        self._at = at
+        self._titles: list[Entry] = []  # before the first entry with a time
         self._waiting: list[tuple[str, Step | None]] = []  # None: it has an entry of its own
         self._removed: list[tuple[str, Step]] = []
 
     def read(self, entry: Entry) -> Iterator[Found]:
         """Yield what an entry holds, behind the messages that were removed before the agent went on."""
-        match entry.get("type"):
+        match text_in(entry, "type"):
             case "queue-operation":
                 self._note(entry)
+            case kind if kind in TITLES:
+                self._titles.append(entry)
             case "assistant" if not entry.get("isSidechain"):
                 yield from (step for _, step in self._removed)
                 self._removed = []
         for one in read_entry(entry):
+            if isinstance(one, Step):
+                self._at = one.at
             if isinstance(one, Step) and one.kind == PROMPT:
                 self._waiting = [(text, None if text == one.text else step) for text, step in self._waiting]
                 self._removed = [(text, step) for text, step in self._removed if text != one.text]
             yield one
+        while self._at and self._titles:
+            yield from _title(self._titles.pop(0), self._at)
 
     def _note(self, entry: Entry) -> None:
         text, operation = text_in(entry, "content"), entry.get("operation")
@@ -106,6 +145,16 @@ class EntryReader:
             text, step = self._waiting.pop(0)
             if operation == "remove" and step is not None and text.strip() and not text.startswith(_NO_MESSAGE):
                 self._removed.append((text, step))
+
+
+def _title(entry: Entry, at: int) -> Iterator[Step]:
+    """Yield the notice of a title, tag or link. The client writes it again and again."""
+    kind = text_in(entry, "type")
+    text = text_in(entry, TITLES[kind]).strip()
+    if text:
+        of = text_in(entry, "sessionId") or text_in(entry, "leafUuid")
+        uuid = f"{of}/{kind}/{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
+        yield Message(uuid, time_of(entry) or at).step(NOTICE, text, tool=kind)
 
 
 def _blocks(content: Any) -> list[Any]:
@@ -135,6 +184,8 @@ def _user(message: Message, entry: Entry) -> Iterator[Found]:
                 yield from _tool_result(message, position, block)
             case kind if kind in _MEDIA:
                 yield _medium(message, position, block, None)
+            case kind:
+                yield from _notice(message, block, f"{UNKNOWN}block {kind}", position)
 
 
 def _user_text(message: Message, entry: Entry, position: int, text: str) -> Step:
@@ -153,8 +204,21 @@ def _end_of_task(message: Message, position: int, text: str) -> Iterator[Step]:
     """Yield the result of the call whose command or agent ended in the background, if a notification tells it."""
     call, status, summary, result = (_tagged(text, tag) for tag in ("tool-use-id", "status", "summary", "result"))
     if call and status in _ENDED:
-        block = PARTS_PER_BLOCK * (position + 1)
-        yield message.result(result or summary, call, block, is_error=status != _ENDED[0])
+        output = result or _output(_tagged(text, "output-file"), _tagged(text, "task-id"))
+        told = output if result else "\n".join(filter(None, (summary, output)))
+        yield message.result(told, call, PARTS_PER_BLOCK * (position + 1), is_error=status != _ENDED[0])
+
+
+def _output(path: str, task: str) -> str:
+    """Return the end of the output of a task, "" if its file is gone, or is another one."""
+    if not task or os.path.basename(path) != f"{task}.output":
+        return ""
+    try:
+        with open_regular(path) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _MOST_OUTPUT))
+            return file.read(_MOST_OUTPUT).decode("utf-8", "replace").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def _tagged(text: str, tag: str) -> str:
@@ -191,32 +255,42 @@ def _assistant(message: Message, entry: Entry) -> Iterator[Found]:
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 given = _shallow(block.get("input"))
                 yield message.call(text_in(block, "name"), given, text_in(block, "id") or None, position)
+            case kind if kind.endswith("_tool_result"):  # of a tool that the API ran
+                content = block.get("content")
+                yield message.result(strings_of(_shallow(content)), text_in(block, "tool_use_id") or None, position)
+            case kind if kind not in _NO_TEXT:
+                yield from _notice(message, block, f"{UNKNOWN}block {kind}", position)
 
 
 def _attachment(message: Message, entry: Entry) -> Iterator[Found]:
     attachment = object_in(entry, "attachment")
-    match attachment.get("type"):
-        case "hook_additional_context":
-            content = attachment.get("content")
-            texts = content if isinstance(content, list) else [content]
-            nonces = nonces_in("\n".join(text for text in texts if isinstance(text, str)))
-            if nonces:
-                yield Delivery(uuid=message.uuid, nonces=nonces)
-        case "queued_command":  # text that the user typed while the agent was working
-            blocks = _blocks(attachment.get("prompt"))
-            text, origin = _texts(blocks), object_in(attachment, "origin")
-            yield _user_text(message, {**entry, "origin": origin}, 0, text)
-            if _NOTIFICATION in {origin.get("kind"), attachment.get("commandMode")}:
-                yield from _end_of_task(message, 0, text)
-            for position, block in enumerate(blocks):
-                if _kind(block) in _MEDIA:
-                    yield _medium(message, position + 1, block, None)
-        case kind if kind in _TOLD:
-            text = strings_of({name: value for name, value in attachment.items() if name != "type"})
-            if text:
-                yield message.step(NOTICE, text)
-        case "file" | "already_read_file" | "directory":  # mentioned by the user, or attached again by the client
-            yield message.step(ATTACHMENT, _attached(attachment))
+    kind = text_in(attachment, "type")
+    use = ATTACHMENTS.get(kind)
+    if kind == "hook_additional_context":
+        content = attachment.get("content")
+        texts = content if isinstance(content, list) else [content]
+        nonces = nonces_in("\n".join(text for text in texts if isinstance(text, str)))
+        if nonces:
+            yield Delivery(uuid=message.uuid, nonces=nonces)
+    elif kind == "queued_command":
+        yield from _queued(message, entry, attachment)
+    elif use == FILE:
+        yield message.step(ATTACHMENT, _attached(attachment))
+    elif use in (NEWS, None):
+        fields = {name: value for name, value in attachment.items() if name != "type"}
+        yield from _notice(message, fields, None if use else f"{UNKNOWN}attachment {kind}")
+
+
+def _queued(message: Message, entry: Entry, attachment: Entry) -> Iterator[Step]:
+    """Yield what the user typed while the agent was working, or what the client put there in the same way."""
+    blocks = _blocks(attachment.get("prompt"))
+    text, origin = _texts(blocks), object_in(attachment, "origin")
+    yield _user_text(message, {**entry, "origin": origin}, 0, text)
+    if _NOTIFICATION in {origin.get("kind"), attachment.get("commandMode")}:
+        yield from _end_of_task(message, 0, text)
+    for position, block in enumerate(blocks):
+        if _kind(block) in _MEDIA:
+            yield _medium(message, position + 1, block, None)
 
 
 def _attached(attachment: Entry) -> str:
@@ -239,6 +313,8 @@ def _system(message: Message, entry: Entry) -> Iterator[Found]:
             pre_tokens=tokens if isinstance(tokens, int) else None,
             kept_from=text_in(object_in(details, "preservedSegment"), "headUuid") or None,
         )
+    elif (kind := text_in(entry, "subtype")) not in SYSTEM:
+        yield from _notice(message, entry.get("content"), f"{UNKNOWN}system {kind}")
 
 
 def _kind(block: Any) -> str:

@@ -16,17 +16,19 @@ from unified_state.archive.archive import Archive, check_owner, damaged, storage
 from unified_state.archive.journal.journalled_archive import JournalledArchive
 from unified_state.archive.schema.archive_check import problem_in
 from unified_state.archive.sessions import newest_with_transcript, session_id_of
-from unified_state.archive.steps import damaged_steps
+from unified_state.archive.steps import KIND_NUMBERS, damaged_steps
 from unified_state.context.window.context_table import transcript_of
 from unified_state.context.window.read_context import newest_reading
 from unified_state.errors import UnifiedStateError
 from unified_state.extension import parts
+from unified_state.hosts.transcripts.rules.claude_kinds import UNKNOWN
 from unified_state.lib.package import __version__
 from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
 from unified_state.model.check import Check, bad, good
 from unified_state.model.context_usage import Reading
+from unified_state.model.step import NOTICE
 from unified_state.project.find_repository import FOREIGN, ID_FILE, examine, find_repository
 from unified_state.project.git_command import find_git
 from unified_state.project.health import LOG, MENDED, SYNC_RUN, last_runs, read_log, set_aside_files
@@ -42,6 +44,7 @@ _NETWORK_FILE_SYSTEMS = {
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs", "fuse.s3fs",
 }  # fmt: skip
 _RECENT_PROBLEMS = 5
+_NEWEST_STEPS = 100_000  # that are looked through for unknown kinds
 _MOST_NAMED = 5  # damaged parts of an archive
 _QUICKLY_READ = 32 * 1024 * 1024  # bytes of an archive that is checked whole in a tenth of a second
 _PATIENCE = 1.0  # seconds for which each check waits for another process that writes
@@ -161,6 +164,19 @@ def _archive(subject: Subject) -> Iterator[Check]:
         yield good("archive", f"{found}, {size / 1e6:.1f} MB in {path}{told}")
 
 
+def _unknown_kinds(subject: Subject) -> Iterator[Check]:
+    """Count what the reader of transcripts does not know, in the newest steps: a newer client wrote it."""
+    count = (
+        "SELECT substr(tool, ?1), count(*) FROM step WHERE id > (SELECT max(id) FROM step) - ?2 AND kind = ?3 "
+        "AND tool GLOB ?4 GROUP BY tool ORDER BY tool"
+    )
+    values = len(UNKNOWN) + 1, _NEWEST_STEPS, KIND_NUMBERS[NOTICE], f"{UNKNOWN}*"
+    found = subject.read(lambda archive: archive.rows(count, *values))
+    if found:
+        told = ", ".join(f"{name} ({number:,})" for name, number in found)
+        yield good("unknown kind", f"{told}: the client is newer than this version; the text is archived")
+
+
 def _file_system(subject: Subject) -> Iterator[Check]:
     folder = subject.place.folder
     if kind := network_file_system(folder):
@@ -230,6 +246,6 @@ def _versions(subject: Subject) -> Iterator[Check]:
 
 
 _CHECKS = (
-    *(_hooks, _owners, _runs, _problems, _tier, _archive, _file_system, _space),
+    *(_hooks, _owners, _runs, _problems, _tier, _archive, _unknown_kinds, _file_system, _space),
     *(_settings, _window, _extras, _versions),
 )
