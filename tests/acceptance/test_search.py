@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders import SESSION, answer, call, prompt, write_transcript
+
 from .conftest import Prepared
 from .namespaces import in_folder, mounted
 from .product import PATIENCE, PROGRAM, Project
@@ -114,6 +116,22 @@ def test_other_repositories_are_searched_where_that_is_asked_for_and_only_there(
     assert {hit["worktree"] for hit in everywhere} == {str(known.folder), str(other.folder)}
     shown = other.run("search", "parser", "--all-projects").out.splitlines()
     assert {str(known.folder), str(other.folder)} <= set(shown)
+
+
+def test_a_hit_elsewhere_names_its_session_and_is_opened(known: Project, other: Project, tmp_path: Path) -> None:
+    title = {"type": "custom-title", "customTitle": "JAGUAR refactor", "sessionId": SESSION}
+    wrote = answer(2, call("t1", "Write", file_path="a.py", content="x = 1\n\n"))
+    path = write_transcript(tmp_path / "t.jsonl", prompt(1, "look at the gazelle"), wrote, title)
+    other.run("import", str(path))
+    for words in ("gazelle", "jaguar"):
+        shown = known.run("search", words, "--all-projects").out.splitlines()
+        assert f"  JAGUAR refactor: claude --resume {SESSION}" in shown
+    hit = known.ask("search", "gazelle", "--all-projects")[0]
+    there = ("--project", hit["worktree"])
+    assert known.ask("show", hit["ref"], *there)["text"] == "look at the gazelle"
+    (call_ref,) = refs(other, "a.py", "--tool", "Write")
+    assert known.run("show", call_ref, *there, "--content").out == "x = 1\n\n"
+    assert other.run("show", "T1", "--content").code == 2
 
 
 def test_a_read_only_archive_can_still_be_searched_and_recalled(known: Project) -> None:

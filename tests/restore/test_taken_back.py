@@ -21,6 +21,7 @@ from unified_state.model.step import NOTICE, PROMPT
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather
 from unified_state.restore.work_in_short import work_in_short
+from unified_state.search.search_archive import search
 from unified_state.secrets.masker import Masker
 
 Keep = Callable[..., None]
@@ -50,6 +51,13 @@ def told(archive: Archive, session: int = 1) -> list[str]:
     typed = recent_steps(archive, session, 100, (PROMPT, NOTICE), turns=100)
     steps = [*typed, *recent_steps(archive, session, 100)]
     return list(dict.fromkeys(step.text for _, step in steps if not step.text.startswith("{")))
+
+
+def test_a_search_marks_what_was_taken_back(archive: Archive, keep: Keep) -> None:
+    keep(*STANDS, *TAKEN_BACK, *GOES_ON)
+    marks = {hit.snippet: hit.status for words in ("kiwi", "csv") for hit in search(archive, words, 10)}
+    assert marks["Switch to **KIWI**."] == "taken back"
+    assert marks["**CSV** it is."] is None
 
 
 @pytest.mark.parametrize("parts", [[(*STANDS, *TAKEN_BACK, *GOES_ON)], [STANDS, TAKEN_BACK, GOES_ON]])

@@ -177,20 +177,22 @@ def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[
 
 
 class StepPosition(Record):
-    """A step and the session it belongs to."""
+    """A step, the session it belongs to, and whether its user took it back."""
 
     step: Step
     session: int
     session_id: str
+    is_taken_back: bool = False
 
 
 def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, StepPosition]:
     """Return the existing steps with their sessions, by their numbers, in order."""
     rows = archive.rows(
-        f"{_SELECT}, session.id, session_id {_FROM} JOIN session ON session.id = turn.session "
+        f"{_SELECT}, session.id, session_id, EXISTS (SELECT 1 FROM rewind WHERE rewind.session = turn.session "
+        f"AND step.at > after_at AND step.at < until_at) {_FROM} JOIN session ON session.id = turn.session "
         f"WHERE kind NOT NULL AND step.id IN ({', '.join(map(str, numbers))}) ORDER BY step.id"
     )
-    return {row[0]: StepPosition(_numbered_step(row[:-2])[1], row[-2], row[-1]) for row in rows}
+    return {row[0]: StepPosition(_numbered_step(row[:-3])[1], row[-3], row[-2], bool(row[-1])) for row in rows}
 
 
 def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | None:

@@ -98,7 +98,7 @@ class Hit(Record):
     """One search result.
 
     `uuids` are the transcript entries it covers. `score` is higher for better results. `coverage` is the share of the
-    query found there and beside it, between 0 and 1. `status` is that of an item.
+    query found there and beside it, between 0 and 1. `status` is that of an item, or `taken back` of a rewound step.
     """
 
     ref: str

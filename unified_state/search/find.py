@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 from unified_state.archive.archive import Archive, explained
 from unified_state.archive.cut_outputs import note_recall
 from unified_state.archive.full_text import Filters
-from unified_state.archive.steps import index_left, steps_of_turn
+from unified_state.archive.steps import KIND_NUMBERS, index_left, steps_of_turn
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
 from unified_state.extension import hook, need
 from unified_state.ledger.item_table import items_called
 from unified_state.ledger.source_table import entry_steps
 from unified_state.lib.query import words_of
 from unified_state.lib.record import Record
-from unified_state.lib.text import one_line
+from unified_state.lib.text import one_line, unpack
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
-from unified_state.model.step import KINDS, Hit
+from unified_state.model.step import KINDS, NOTICE, Hit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
-from unified_state.search.search_archive import note_accesses, search
+from unified_state.search.search_archive import note_accesses, rank, search
 from unified_state.setting_table import OFF
 
 if TYPE_CHECKING:
@@ -52,10 +52,11 @@ class SearchRequest(Record):
 
 
 class LocatedHit(Record):
-    """A hit, its archive, and the last known folder of the archive's repository."""
+    """A hit, its archive, the last known folder of the archive's repository, and the title of the hit's session."""
 
     archive: str
     worktree: str | None
+    title: str | None
     hit: Hit
 
 
@@ -120,11 +121,14 @@ def find_everywhere(workspace: Workspace, wanted: SearchRequest, now: int) -> li
     hits, problems = search_archives(_archives(workspace), search)
     for problem in problems:
         workspace.report(f"skipped: {problem.message}")
-    worktrees: dict[str, str | None] = {}
+    located: list[LocatedHit] = []
     for path in dict.fromkeys(path for path, _ in hits):
         with Archive(path) as archive:
-            worktrees[path] = _worktree(archive)
-    return [LocatedHit(path, worktrees[path], hit) for path, hit in hits]
+            worktree = _worktree(archive)
+            found = [hit for at, hit in hits if at == path]
+            titles = {name: _title(archive, name) for name in {hit.session_id for hit in found}}
+        located += [LocatedHit(path, worktree, titles[hit.session_id], hit) for hit in found]
+    return sorted(located, key=lambda one: rank(one.hit))
 
 
 def is_team_ref(ref: str) -> bool:
@@ -211,7 +215,22 @@ def _try_to_write(report: Callable[[str], None], archive: Archive, action: Calla
 
 def _worktree(archive: Archive) -> str | None:
     """Return the last known folder of an archive's repository."""
-    return archive.value("SELECT worktree FROM session WHERE worktree NOT NULL ORDER BY seen_at DESC LIMIT 1")
+    return archive.value(
+        "SELECT coalesce(worktree, root) AS folder FROM session WHERE folder NOT NULL "
+        "ORDER BY worktree IS NULL, seen_at DESC LIMIT 1"
+    )
+
+
+def _title(archive: Archive, session_id: str | None) -> str | None:
+    """Return the newest title of a session, the one that the user gave it before the client's."""
+    row = archive.row(
+        "SELECT body FROM session JOIN turn ON turn.session = session.id JOIN step ON step.turn = turn.id "
+        "WHERE session_id = ? AND kind = ? AND tool IN ('custom-title', 'ai-title') "
+        "ORDER BY tool DESC, step.id DESC LIMIT 1",
+        session_id,
+        KIND_NUMBERS[NOTICE],
+    )
+    return None if row is None else unpack(row[0])
 
 
 def _archives(workspace: Workspace) -> list[str]:

@@ -61,6 +61,7 @@ _CANDIDATES = 60  # ranked together; the weights are chosen for so many
 _OF_SESSION, _AGAIN = 5, 0.05  # first steps of a session, and by how much each further one is lower than the one before
 _LOOKED_AT = 3_000  # characters around the first matching word of a step
 _SNIPPET = 240
+TAKEN_BACK = "taken back"  # the status of a step that the user rewound
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # an item that has all words ranks above any step
 _HALF = 0.5
 _THOUGHT = 4  # words; shorter queries name something more often than they describe it
@@ -233,7 +234,7 @@ def _source(number: int, placed: StepPosition, asked: ParsedQuery) -> dict[str, 
         "uuids": (step.uuid,),
         "timestamp": to_text(step.at),
         "session_id": asked.session_id or placed.session_id,
-        "status": None,
+        "status": TAKEN_BACK if placed.is_taken_back else None,
     }
 
 

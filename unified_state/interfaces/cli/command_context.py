@@ -109,7 +109,11 @@ SESSION = option("--session ID", "default: the session that runs this command", 
 
 
 class Context:
-    """One run of the command line. `session_id` is the session that a command works for, if an argument names one."""
+    """One run of the command line. `session_id` is the session that a command works for, if an argument names one, and
+    `named` the project.
+    """
+
+    named: str | None = None
 
     def __init__(self, *, as_json: bool, session_id: str | None = None) -> None:
         self.as_json = as_json
@@ -122,7 +126,9 @@ class Context:
 
     @property
     def _project(self) -> str:
-        """The folder whose memory a command uses: that of the session which runs it, else the current one."""
+        """The folder whose memory a command uses: the named one, that of the session which runs it, or the current."""
+        if self.named:
+            return os.path.abspath(self.named)
         project = ""
         if any(map(environment().get, (*SESSION_VARIABLES, PROJECT_VARIABLE))):
             from unified_state.project.workspace.session_project import client_project
@@ -151,7 +157,7 @@ class Context:
             shell=self.folder,
         )
         worktree = workspace.place.repository.worktree
-        if self.folder and not self._has_named and not lies_in(os.path.realpath(self.folder), worktree):
+        if self.folder and not (self.named or self._has_named) and not lies_in(os.path.realpath(self.folder), worktree):
             self._has_named = True
             sys.stderr.write(f"unified-state: this session belongs to {visible(worktree)}, whose memory is used\n")
         return workspace
@@ -228,6 +234,10 @@ class Context:
     def write(self, text: str) -> None:
         """Print to stdout what is visible already."""
         sys.stdout.write(well_formed(text) + "\n")
+
+    def write_bare(self, text: str) -> None:
+        """Print a text as it is, for a file; on a terminal what is hidden in it is made visible."""
+        sys.stdout.write(visible(text) if sys.stdout.isatty() else well_formed(text))
 
     def write_line(self, value: Any) -> None:
         """Print one value as a line of JSON. Only characters that hide or steer are escaped."""

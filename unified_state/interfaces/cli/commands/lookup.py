@@ -19,9 +19,17 @@ from unified_state.interfaces.cli.commands.past import POINT, show_state_at
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
+from unified_state.model.hook_event import HOST_MARK
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import SearchRequest, find, find_everywhere, is_team_ref, recall_and_note
+from unified_state.search.find import (
+    LocatedHit,
+    SearchRequest,
+    find,
+    find_everywhere,
+    is_team_ref,
+    recall_and_note,
+)
 from unified_state.settings import environment
 
 if TYPE_CHECKING:
@@ -33,6 +41,7 @@ _MARK = "**"  # around each word that was found
 _ORIGINS = {"user_said": "the user said it", "observed": "it was observed", "inferred": "a model inferred it"}
 _CHARACTERS, _NAME_WIDTH = 300, 10
 _HASH, _UUID = 12, 8  # characters that tell one from another; --json has all
+_UUID_LENGTH = 36  # of a session's id
 
 
 def _search(context: Context, arguments: Namespace) -> None:
@@ -67,14 +76,26 @@ def _here(context: Context, wanted: SearchRequest) -> Found:
 
 
 def _everywhere(context: Context, wanted: SearchRequest) -> Found:
-    found = find_everywhere(context.workspace(create=False), wanted, current_time())
-    places = {one.archive: one.worktree or one.archive for one in found}
-    lines = [
-        line
-        for archive, place in places.items()
-        for line in (place, *(_hit_line(one.hit) for one in found if one.archive == archive))
-    ]
-    return lines, [{"archive": one.archive, "worktree": one.worktree, **one.hit.as_dict()} for one in found]
+    workspace = context.workspace(create=False)
+    found, lines = find_everywhere(workspace, wanted, current_time()), list[str]()
+    for archive in dict.fromkeys(one.archive for one in found):
+        of_archive = [one for one in found if one.archive == archive]
+        lines.append(of_archive[0].worktree or archive)
+        for name in dict.fromkeys(one.hit.session_id for one in of_archive):
+            of_session = [one for one in of_archive if one.hit.session_id == name]
+            lines += [*_session_line(of_session[0]), *(_hit_line(one.hit) for one in of_session)]
+    if any(one.archive != workspace.place.archive_path for one in found):
+        lines.append("`unified-state show REF --project FOLDER` opens a hit of another project")
+    shown = ({"archive": one.archive, "worktree": one.worktree, "title": one.title} for one in found)
+    return lines, [{**place, **one.hit.as_dict()} for place, one in zip(shown, found, strict=True)]
+
+
+def _session_line(one: LocatedHit) -> Iterator[str]:
+    """Yield the title of a hit's session, and the command that resumes it, where its client is Claude Code."""
+    name = one.hit.session_id or ""
+    resume = f"claude --resume {name}" if len(name) == _UUID_LENGTH and HOST_MARK not in name else ""
+    if one.title or resume:
+        yield f"  {': '.join(filter(None, (one.title and one_line(one.title), resume)))}"
 
 
 def _in_team(context: Context, wanted: SearchRequest) -> Found:
@@ -103,6 +124,7 @@ def _hit_line(hit: Hit) -> str:
 def _show(context: Context, arguments: Namespace) -> None:
     from unified_state.search.recall_ref import Part, part_of
 
+    context.named = arguments.project
     if arguments.at is not None:
         return _show_at(context, arguments)
     if arguments.ref is None:
@@ -119,6 +141,8 @@ def _show(context: Context, arguments: Namespace) -> None:
         found = found if part is None else part_of(found, part)
     else:
         found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
+    if arguments.content:
+        return context.write_bare(_bare_content(found))
     return context.show(found, "" if context.as_json else _content_text(found), style="headings")
 
 
@@ -168,6 +192,15 @@ def _step(step: dict[str, Any]) -> str:
     part = f" {_part(step['part'])}" if "part" in step else ""
     told = "".join(f" {name} {text}" for name, text in _said_by(step))
     return f"--- {step['ref']} {step['kind']}{tool}{error} {step['timestamp']}{part}{told}\n{_content(step)}"
+
+
+def _bare_content(found: dict[str, Any]) -> str:
+    """Return the text of a step alone; of a call that wrote a file the file. Raises UsageError."""
+    written = found.get("input", found).get("content") if "input" in found else found.get("result", found.get("text"))
+    if not isinstance(written, str):
+        message = f"{found['ref']} holds no text or file of its own"
+        raise UsageError(message, "--content takes a step: a Write, a result, a prompt or an answer")
+    return written
 
 
 def _content(step: dict[str, Any]) -> str:
@@ -287,5 +320,7 @@ COMMANDS = {
         flag("--source", "of an item: where it comes from, the words that say it, and what became of it"),
         option("--lines FIRST:LAST", "only these lines of a step: 200:260, 200:, :60"),
         option("--grep REGEX", "only the lines of a step that match, numbered"),
+        flag("--content", "the bare text of a step, or the file that a Write wrote: `show S12 --content > FILE`"),
+        option("--project FOLDER", "in the memory of another project"),
     ),
 }
