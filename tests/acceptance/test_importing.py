@@ -204,6 +204,39 @@ def test_what_is_no_history_is_one_clear_line(project: Project, tmp_path: Path) 
         assert str(tmp_path / name) in done.err
 
 
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ('{"display":"x","pastedContents":{},"timestamp":1,"project":"/p"}', "Claude Code's list of prompts"),
+        ('{"session_id":"s","ts":1,"text":"x"}', "Codex's list of prompts"),
+        ('[{"uuid":"u","name":"n","chat_messages":[]}]', "an export of claude.ai"),
+        ("CREATE TABLE session (id); CREATE TABLE part (id)", "opencode's database"),
+    ],
+)
+def test_what_agents_keep_beside_their_sessions_is_refused_by_name(
+    project: Project, tmp_path: Path, content: str, what: str
+) -> None:
+    path = tmp_path / "file"
+    if content.startswith("CREATE"):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(content)
+    else:
+        path.write_text(f"{content}\n", encoding="utf-8")
+    done = project.run("import", str(path))
+    assert (done.code, f"{path} is {what}, which is not imported" in done.err) == (1, True)
+
+
+def test_a_chat_of_an_early_gemini_cli_goes_to_the_project_with_its_hash(project: Project, tmp_path: Path) -> None:
+    told = {"id": "l1", "timestamp": "2026-03-01T10:00:00Z", "type": "user", "content": "Feed the CARACAL"}
+    for name, worktree in (("mine", str(project.folder)), ("other", "/other")):
+        path = tmp_path / "gemini" / name / "chats" / f"session-{name}.json"
+        path.parent.mkdir(parents=True)
+        chat = {"sessionId": name, "projectHash": sha256(worktree.encode()).hexdigest(), "messages": [told]}
+        path.write_text(json.dumps(chat, indent=2), encoding="utf-8")
+    assert imported(project, tmp_path / "gemini")[0]["added"] == 1
+    assert [hit["session_id"] for hit in project.ask("search", "caracal")] == ["gemini:mine"]
+
+
 def test_imported_history_is_found_and_shown_with_its_source(project: Project, tmp_path: Path) -> None:
     imported(project, database(tmp_path, FLOW), STATES / "v2.0.0.json", FLOW_JSON)
     imported(project, database(tmp_path, MEM), "--project", "project")

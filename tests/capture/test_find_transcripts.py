@@ -17,6 +17,8 @@ def write(tmp_path: Path) -> Path:
         "codex/sessions/2026/11/25/rollout-1.jsonl",
         "codex/archived_sessions/rollout-2.jsonl",
         "gemini/tmp/p/chats/session-1.jsonl",
+        "gemini/tmp/p/chats/session-0.json",
+        "gemini/tmp/p/logs.json",
         "claude/history.jsonl",
         "claude/projects/-a/s.jsonl",
         "claude/projects/-a/s/subagents/agent-1.jsonl",
@@ -32,7 +34,7 @@ def write(tmp_path: Path) -> Path:
     [
         ("codex", ["archived_sessions/rollout-2.jsonl", "sessions/2026/11/25/rollout-1.jsonl"]),
         ("codex/sessions", ["2026/11/25/rollout-1.jsonl"]),
-        ("gemini", ["tmp/p/chats/session-1.jsonl"]),
+        ("gemini", ["tmp/p/chats/session-0.json", "tmp/p/chats/session-1.jsonl"]),
         ("claude", ["projects/-a/s.jsonl"]),
     ],
 )
@@ -41,5 +43,5 @@ def test_a_session_below_an_agents_folder_goes_to_its_project(write: Path, folde
 
 
 def test_a_session_that_lies_in_the_folder_itself_belongs_here(write: Path) -> None:
-    chats = write / "gemini/tmp/p/chats"
-    assert find_transcripts([str(chats)]) == [(str(chats / "session-1.jsonl"), False)]
+    sessions = write / "codex/archived_sessions"
+    assert find_transcripts([str(sessions)]) == [(str(sessions / "rollout-2.jsonl"), False)]

@@ -9,11 +9,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 
 from unified_state.archive.archive import Archive
 from unified_state.capture.capture_transcript import Capture, CaptureResult
 from unified_state.errors import ForeignFileError, NotFoundError
-from unified_state.hosts.transcripts.transcript_lines import cwd_of, parse_entries, read_lines, session_of
+from unified_state.hosts.transcripts.transcript_lines import (
+    CHAT_END,
+    TRANSCRIPT_END,
+    cwd_of,
+    parse_entries,
+    read_lines,
+    session_of,
+)
 from unified_state.hosts.transcripts.transcript_readers import told_by_host
 from unified_state.lib.record import Record
 from unified_state.model.hook_event import Moment
@@ -24,7 +32,7 @@ from unified_state.settings import environment, load_settings
 
 Report = Callable[[int], None]
 
-_ENDING = ".jsonl"
+_CHATS = "chats"  # Gemini CLI's folder
 _NO_SESSIONS = ("history.jsonl", "session_index.jsonl")  # lists of prompts and of names beside an agent's sessions
 _HEAD_LINES = 50  # of a transcript, in which its session and its folder are told
 
@@ -87,7 +95,7 @@ def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, re
 
 def read_head(path: str) -> Transcript:
     """Whose transcript a file is. Without a word in it the file's name is the session's id."""
-    name = os.path.basename(path).removesuffix(_ENDING)
+    name = os.path.basename(path).removesuffix(TRANSCRIPT_END)
     agent = name.removeprefix("agent-") if name.startswith("agent-") else None
     session_id, cwd = None, None
     for number, (_, line) in enumerate(read_lines(path, 0, to_end=True)):
@@ -110,16 +118,21 @@ def _readable(path: str) -> Transcript:
 def _in_folder(folder: str) -> Iterator[tuple[str, bool]]:
     """The transcripts below a folder. Those that lie in it directly belong here, others to their own projects."""
     for at, folders, names in os.walk(folder):
-        paths = [
-            os.path.join(at, name) for name in sorted(names) if name.endswith(_ENDING) and name not in _NO_SESSIONS
+        endings = (TRANSCRIPT_END, CHAT_END) if os.path.basename(at) == _CHATS else (TRANSCRIPT_END,)
+        found = [
+            path
+            for name in sorted(names)
+            if name.endswith(endings) and name not in _NO_SESSIONS
+            if os.path.isfile(path := os.path.join(at, name))  # a link may lead nowhere
         ]
-        found = list(filter(os.path.isfile, paths))  # a link may lead nowhere
         folders[:] = [] if found else sorted(folders)  # what lies below a session belongs to it
         yield from ((path, at != folder) for path in found)
 
 
 def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
     """The workspace of the repository that a session ran in; None where its folder is gone."""
+    if transcript.cwd == sha256(os.fsencode(workspace.place.repository.worktree)).hexdigest():
+        return workspace
     if transcript.cwd is None or not os.path.isdir(transcript.cwd):
         return None
     place = locate(transcript.cwd, workspace.settings.data_dir, create=True)

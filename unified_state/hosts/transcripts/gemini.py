@@ -2,8 +2,8 @@
 
 Tested with version 0.61.0. The host writes a message again with the same id when it has grown (first a tool's call,
 then its result), so no step is stored twice. `$set` replaces the conversation with the one that the model has from then
-on. Only a compression in it is new. `$rewindTo` takes back a message and all behind it. Tools that Claude Code also has
-get its names.
+on. Only a compression in it is new. `$rewindTo` takes back a message and all behind it. Earlier versions wrote one
+object with all messages. Tools that Claude Code also has get its names.
 """
 
 from __future__ import annotations
@@ -44,6 +44,11 @@ _FAILED = ("error", "cancelled")
 
 def read_line(line: Entry) -> Iterator[Found]:
     """Yield the steps, boundaries, summaries and deliveries of one line, in order. Other lines yield nothing."""
+    for one in (line, *objects_in(line.get("messages"))):
+        yield from _read(one)
+
+
+def _read(line: Entry) -> Iterator[Found]:
     if "$set" in line:
         yield from _compression(object_in(line, "$set"))
     elif isinstance(line.get(_BACK), str):

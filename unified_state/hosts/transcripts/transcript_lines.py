@@ -30,8 +30,13 @@ def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tupl
 
     A last line without a newline is still being written and is left for the next call. With `to_end`, for files that
     are complete, it is read if it is valid. A line of more than `LONGEST_LINE` bytes is yielded in parts, each as b"".
+    A chat of an early Gemini CLI is one line.
     """
     with open_regular(path, 1 << 18) as file:
+        if path.endswith(CHAT_END):
+            content = file.read(LONGEST_LINE)
+            yield len(content), content
+            return
         file.seek(offset)
         while line := file.readline(_PART):
             size, is_whole = len(line), line.endswith(b"\n")
@@ -207,7 +212,7 @@ def without_context(prompt: str) -> str:
     return prompt
 
 
-TRANSCRIPT_END = ".jsonl"
+TRANSCRIPT_END, CHAT_END = ".jsonl", ".json"
 _RECORD_END = ".meta.json"
 _SUBAGENTS = "subagents"
 _HOOK_OUTPUT = "hook-"  # prefix of a hook's output that the client found too long, in contrast to a tool's

@@ -22,12 +22,14 @@ def host_reader(session_id: str) -> Read:
 
 
 def told_by_host(line: Entry) -> tuple[str, str | None] | None:
-    """Return the session and the folder in the first line of another host's transcript, or None for any other line."""
+    """Return the session and the folder in the first line of another host's transcript, or None for any other line.
+    Gemini CLI tells only the SHA-256 of the folder.
+    """
     codex_id = text_in(object_in(line, "payload"), "id")
     if line.get("type") == "session_meta" and codex_id:
         return HOSTS["codex"].session_id(codex_id), text_in(line["payload"], "cwd") or None
     if "projectHash" in line and isinstance(line.get("sessionId"), str):
-        return HOSTS["gemini"].session_id(line["sessionId"]), None
+        return HOSTS["gemini"].session_id(line["sessionId"]), text_in(line, "projectHash") or None
     return None
 
 

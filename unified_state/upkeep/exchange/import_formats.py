@@ -34,6 +34,12 @@ _READERS: dict[str, Callable[[str], Iterator[HistoryRecord]]] = {
 }
 _HEAD, _LONGEST_LINE = 1 << 20, 1 << 28
 _HINT = "the documentation tells what can be imported"
+# What files have that are refused by name, what they are, and what to do instead.
+_REFUSED = (
+    ((b'"display"', b'"pastedContents"'), "Claude Code's list of prompts", "import ~/.claude/projects"),
+    ((b'"session_id"', b'"ts"', b'"text"'), "Codex's list of prompts", "import ~/.codex/sessions"),
+    ((b'"chat_messages"',), "an export of claude.ai", "its conversations belong to no project"),
+)
 _ENDINGS = (".md", ".json", ".jsonl")  # of a folder's files
 _NOT_ENTERED = frozenset({".git", "node_modules"})
 # What a line of an agent's transcript has beside its type.
@@ -126,14 +132,22 @@ def find_format(path: str) -> str:
     line = text.split(b"\n", 1)[0]
     if is_history(line):
         return HISTORY
-    if _is_entry(line):
+    if _is_entry(line) or b'"projectHash"' in text[:HEAD]:
         return TRANSCRIPT
+    _refuse_by_name(path, text[:HEAD])
     if text.startswith((b"[", b"{")):
         form = _STATE if text.startswith(b"{") else _format_with("TAKES_LISTS", bool)
         if form:
             return form
     message = f"{path} is {'empty' if not head else 'of no format that is known here'}"
     raise ForeignFileError(message, _HINT)
+
+
+def _refuse_by_name(path: str, head: bytes) -> None:
+    for signs, what, hint in _REFUSED:
+        if all(sign in head for sign in signs):
+            message = f"{path} is {what}, which is not imported"
+            raise ForeignFileError(message, hint)
 
 
 def open_records(source: Source, project: str, worktree: str, tally: Tally) -> Iterator[HistoryRecord]:
@@ -164,14 +178,15 @@ def _database_format(path: str) -> str:
         if form := _format_with("TABLE", lambda table: bool(database.columns(table))):
             return form
         is_ours = database.columns("step") and database.columns("item")
+        is_opencodes = database.columns("session") and database.columns("part")
+    if is_opencodes:
+        message = f"{path} is opencode's database, which is not imported"
+        raise ForeignFileError(message, "`unified-state install --host opencode` archives its sessions from now on")
     message = f"{path} is {'an archive of unified-state' if is_ours else 'a database of no program that is known here'}"
     hint = "export it there with `unified-state export --full FILE`, and import that file" if is_ours else _HINT
     raise ForeignFileError(message, hint)
 
 
 def _is_entry(line: bytes) -> bool:
-    """Return whether a line is an entry of a transcript: an object with a type, or one of Gemini CLI's project
-    lines.
-    """
-    entry = parse_object(line) or {}
-    return "type" in entry or "projectHash" in entry
+    """Return whether a line is an entry of a transcript: an object with a type."""
+    return "type" in (parse_object(line) or {})
