@@ -58,7 +58,9 @@ def test_what_was_archived_comes_back_word_for_word(project: Project) -> None:
     lines = project.export()
     assert next(line["text"] for line in lines if line["kind"] == "prompt").endswith("🐘\n\n    indented\ttabbed\r\n")
     assert {line["tool"]: line["result"] for line in lines if line["kind"] == "tool_result"}["Bash"] == ""
-    assert sum("iVBORw0KGgo" in line.get("text", "") for line in lines) == 2
+    first, again = (line for line in lines if line["kind"] == "attachment")
+    assert "iVBORw0KGgo" in first["text"]
+    assert again["text"] == f"[the same as in entry {first['uuids'][0]}]"
     assert sum(line.get("is_error", False) for line in lines) == 1
 
 

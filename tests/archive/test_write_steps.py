@@ -163,3 +163,12 @@ def test_a_text_can_be_replaced_where_it_stands(archive: Archive, session: int) 
 def test_half_an_emoji_anywhere_is_no_reason_to_fail(archive: Archive, session: int, field: str) -> None:
     add(archive, session, step(1, TOOL_CALL, "{}").replace(**{field: '"\ud83d"'}))
     assert len(step_numbers(archive, session)) == 1
+
+
+def test_an_image_is_kept_once_a_session(archive: Archive, session: int, other: int) -> None:
+    add(archive, session, step(1, PROMPT, "look"), step(2, ATTACHMENT, IMAGE), step(3, ATTACHMENT, IMAGE))
+    add(archive, session, step(4, ATTACHMENT, IMAGE), step(5, ATTACHMENT, f"{IMAGE}x"))
+    add(archive, other, step(6, ATTACHMENT, IMAGE))
+    texts = [found.text for number in range(2, 7) if (found := find_step(archive, number))]
+    again = f"[the same as in entry {uuid_of(2)}]"
+    assert texts == [IMAGE, again, again, f"{IMAGE}x", IMAGE]

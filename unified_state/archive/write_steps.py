@@ -11,15 +11,17 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import (
+    DATA_URL,
     KIND_NUMBERS,
     STEP_COLUMNS,
     STEP_FIELDS,
     add_to_index,
     index_left,
     uuid_key,
+    uuid_text,
 )
 from unified_state.lib.text import unpack
-from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
+from unified_state.model.step import ATTACHMENT, TOOL_CALL, TOOL_RESULT, Step
 
 _INSERT = f"INSERT INTO step (id, turn, {STEP_COLUMNS}) VALUES (?, ?{', ?' * len(STEP_FIELDS)})"
 _AT_ONCE = 500  # queued steps indexed with each write, for which a hook may wait
@@ -63,6 +65,9 @@ class StepWriter:
             self._open_turn(step)
         if step.kind == TOOL_RESULT and (met := self._meet(step, key)) is not None:
             return met
+        if step.text.startswith(DATA_URL) and (first := self._same_medium(body)):
+            body = f"[the same as in entry {first}]"
+            step = step.replace(text=body)
         number = self.last = self._next_step
         stored = {"uuid": key, "kind": KIND_NUMBERS[step.kind], "is_error": step.is_error or None, "text": body}
         values: dict[str, Any] = {**step.as_dict(), **stored}
@@ -72,6 +77,15 @@ class StepWriter:
         self.tool_calls += step.kind == TOOL_CALL
         add_to_index(self._archive, number, step)
         return True
+
+    def _same_medium(self, body: str | bytes) -> str:
+        """Return the earlier entry of the session with the same image or document, or ""."""
+        query = (
+            "SELECT step.uuid FROM turn JOIN step ON step.turn = turn.id "
+            "WHERE session = ? AND kind = ? AND length(body) = ? AND body = ? LIMIT 1"
+        )
+        row = self._run(query, (self._session, KIND_NUMBERS[ATTACHMENT], len(body), body)).fetchone()
+        return "" if row is None else uuid_text(row[0])
 
     def _meet(self, step: Step, key: str | bytes) -> bool | None:
         """Move an output that was archived before its entry to the position of the entry.
