@@ -136,3 +136,17 @@ def test_messages_that_gemini_rewound_are_not_told(archive: Archive, masker: Mas
     Capture(archive, masker, Moment(NOW)).session(str(path), "gemini:m")
     session = session_number(archive, "gemini:m") or 0
     assert told(archive, session) == ["Store notes in files.", "Add tests.", "Files."]
+
+
+def test_messages_that_opencode_reverted_are_not_told(archive: Archive, masker: Masker) -> None:
+    def message(number: int, role: str, text: str) -> Entry:
+        info = {"id": f"msg_{number}", "role": role, "time": {"created": NOW + number * 1000}}
+        return {"info": info, "parts": [{"id": f"prt_{number}", "type": "text", "text": text}]}
+
+    kept = [message(1, "user", "Store notes in files."), message(2, "assistant", "Files.")]
+    reverted = [message(3, "user", "Use OCELOTDB."), message(4, "assistant", "OCELOTDB wired.")]
+    capturing = Capture(archive, masker, Moment(NOW + 20_000))
+    for messages in ([*kept, *reverted], kept, [*kept, message(5, "user", "Add tests.")]):
+        capturing.messages(messages, "opencode:m")
+    session = session_number(archive, "opencode:m") or 0
+    assert told(archive, session) == ["Store notes in files.", "Add tests.", "Files."]

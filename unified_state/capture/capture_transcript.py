@@ -7,7 +7,7 @@ loses its current chunk at most. The next hook continues after the last committe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,14 @@ from unified_state.archive.sessions import (
     session_number,
     touch_session,
 )
-from unified_state.archive.steps import last_entry_at, last_turns, queue_again, queue_step, queued_steps
+from unified_state.archive.steps import (
+    last_entry_at,
+    last_turns,
+    queue_again,
+    queue_step,
+    queued_steps,
+    recent_steps,
+)
 from unified_state.archive.write_steps import StepWriter
 from unified_state.hosts.transcripts.claude_code import EntryReader
 from unified_state.hosts.transcripts.transcript_lines import (
@@ -52,7 +59,7 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import pack
 from unified_state.lib.times import is_past
 from unified_state.model.hook_event import HOST_MARK, Moment
-from unified_state.model.step import TOOL_FILE, Boundary, Continuation, Delivery, RewindMark, Step, Summary
+from unified_state.model.step import PROMPT, TOOL_FILE, Boundary, Continuation, Delivery, RewindMark, Step, Summary
 
 if TYPE_CHECKING:
     from unified_state.secrets.masker import Masker
@@ -62,6 +69,7 @@ Prepared = tuple[Step | Fact, str | bytes]
 
 
 CHUNK_BYTES = 1 << 20
+_MOST_PROMPTS = 200  # that are compared with those that a host passes
 INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
@@ -163,10 +171,23 @@ class Capture:
         with self._archive.transaction(durable=False):
             session = touch_session(self._archive, session_id, self._moment.now)
             newest = last_turns(self._archive, session, 1)
+            prepared += [(mark, "") for mark in self._reverted(session, prepared)]
             writer = self._write(prepared, session, newest[0] if newest else None)
         self._derive(session_id)
         settle_messages(self._archive, session_id, self._moment.now)
         return CaptureResult(writer.added)
+
+    def _reverted(self, session: int, prepared: list[Prepared]) -> Iterator[RewindMark]:
+        """Yield a mark if the host does not pass archived prompts any more, which stand between others: their user
+        reverted them.
+        """
+        passed = {one.uuid: one.at for one, _ in prepared if isinstance(one, Step)}
+        begin = min(passed.values(), default=0)
+        prompts = (step for _, step in recent_steps(self._archive, session, _MOST_PROMPTS, (PROMPT,), _MOST_PROMPTS))
+        gone = [step for step in prompts if step.uuid not in passed and "/" not in step.uuid and step.at > begin]
+        later = [at for at in passed.values() if gone and at > gone[0].at]
+        if later:
+            yield RewindMark(at=min(later), first=gone[0].uuid)
 
     def _tool_files(self, transcript_path: str, session_id: str) -> CaptureResult:
         """Capture results that were too long for the transcript: the files in the session's `tool-results/`."""
