@@ -175,6 +175,9 @@ def test_the_plan_that_a_cleared_conversation_begins_with_was_approved() -> None
     fact = plan_to_implement(f"Implement the following plan:\n\n{PLAN}\n{back}")
     assert fact is not None
     assert (fact.quote, fact.body["title"]) == (PLAN.strip(), "Cache the prices")
+    named = plan_to_implement("Implement the following plan:\n\n# Plan\n\n## Context\n\nPrices are slow.")
+    assert named is not None
+    assert named.body["title"] == "Context"
 
 
 @pytest.mark.parametrize(

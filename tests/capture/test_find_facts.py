@@ -190,6 +190,14 @@ def test_an_approved_plan_is_what_is_worked_on(archive: Archive, capture: Keep) 
     assert work == {"title": "Cache the prices", "phase": "implementing"}
 
 
+def test_a_plan_that_a_cleared_conversation_carries_out_is_one_decision(archive: Archive, capture: Keep) -> None:
+    capture(*planned(1, "# Plan\n\n1. Cache the prices"))
+    cleared = prompt(5, "Implement the following plan:\n\n# Plan\n\n1. Cache the prices", session=FORK)
+    (item,) = capture(cleared, session=FORK, path=Path(archive.folder) / f"{FORK}.jsonl")
+    assert item.body["title"] == "1. Cache the prices"
+    assert read_work(archive, session(archive, FORK))["workItem"]["phase"] == "implementing"
+
+
 def test_a_plan_does_not_rename_what_the_user_works_on(archive: Archive, capture: Keep) -> None:
     capture(prompt(1, "hello"))
     archive.run("""UPDATE session SET work = '{"workItem":{"id":"SHOP-7","title":"Prices","phase":"EXEC"}}'""")

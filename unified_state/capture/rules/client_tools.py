@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from unified_state.capture.rules.failed_calls import refusal
+from unified_state.lib.text import text_hash
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import DECISION, Fact, Todo
 
@@ -103,7 +104,7 @@ _HEADS = ("\n## Approved Plan:\n", "\n## Approved Plan (edited by user):\n")
 _TO_IMPLEMENT = "Implement the following plan:\n\n"
 _BACK = "\n\nIf you need specific details from before exiting plan mode"
 _TITLE_CHARACTERS = 200
-_LABELS = ("plan:", "implementation plan:")
+_LABELS = ("plan", "the plan", "implementation plan")
 
 
 def answered_plan(call: dict[str, Any], result: str, *, is_error: bool) -> Fact | None:
@@ -130,19 +131,22 @@ def plan_to_implement(prompt: str) -> Fact | None:
 
 
 def title_of(plan: str) -> str:
-    """Return the first heading of a plan, or else its first line, without markup."""
+    """Return the first heading of a plan that says more than that it is one, or else such a line, without markup."""
     lines = [line.strip() for line in plan.splitlines() if line.strip()]
-    line = next((line for line in lines if line.startswith("#")), lines[0] if lines else "").lstrip("#").strip()
-    for label in _LABELS:
-        if line.lower().startswith(label):
-            line = line[len(label) :].strip()
-    return line[:_TITLE_CHARACTERS]
+    for line in (*(line for line in lines if line.startswith("#")), *lines):
+        title = line.lstrip("#").strip()
+        label, _, rest = title.partition(":")
+        title = rest.strip() if label.lower() in _LABELS else title
+        if title:
+            return title[:_TITLE_CHARACTERS]
+    return plan[:_TITLE_CHARACTERS]
 
 
 def _approved(plan: str, quote: str) -> Fact:
     title = title_of(plan)
     body = {"decision": f"Approved plan: {title}", "rationale": "", "reversible": True, "plan": plan, "title": title}
-    return Fact(APPROVED_PLAN, DECISION, USER_SAID, "active", body, quote, replaces=title)
+    key = f"{APPROVED_PLAN}:{text_hash(plan)}"  # the session that carries it out tells of it again
+    return Fact(APPROVED_PLAN, DECISION, USER_SAID, "active", body, quote, replaces=title, key=key)
 
 
 def _rejected(plan: str, reason: str, result: str) -> Fact:
