@@ -162,7 +162,7 @@ def test_every_installed_hook_runs_as_it_is_written(project: Project) -> None:
     handlers = [(event, hook) for event, entries in groups.items() for group in entries for hook in group["hooks"]]
     commands = [" ".join([hook["command"], *hook["args"]]) for _, hook in handlers]
     assert max(map(len, commands)) < 100 + len(sys.prefix)
-    assert len(set(commands)) == len(commands)
+    assert len(set(commands)) == len(commands) - 1  # the hook before tool calls is at two events
     for event, hook in handlers:
         given = project.event(event, session_id="s", transcript_path="", tool_name="Bash", tool_input={"command": "ls"})
         done = project.execute([hook["command"], *hook["args"]], given, {})
