@@ -40,6 +40,8 @@ from unified_state.model.item import (
 )
 from unified_state.model.scope import enforcement_of
 
+End = tuple[str, str, str]  # the change as the log names it, the status from then on, and its verb
+
 _ENFORCEMENT = ("scope", "mode")
 # How a body tells that its item is over, and how it tells that it was. A dropped item is no rejected proposal.
 _ENDS = {"resolution": "formerResolution", "resolvedAt": "formerResolvedAt", "dropped": "formerlyDropped"}
@@ -70,21 +72,15 @@ def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *,
 def drop(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int, why: str = "") -> LedgerItem:
     """Drop an item and return it: it is neither restored nor shown in the state file, and stays in the ledger."""
     item = _holding(archive, ref)
-    _pass_gate(archive, item, author, "drops", mask=mask, now=now)
-    with archive.transaction():
-        item = _holding(archive, item.uuid)
-        resolution = checked("why", why, mask) if why else "dropped"
-        told = {"dropped": True} if item.status == ACTIVE else {}
-        return _end(archive, item, (DROPS, DISMISSED), author, now, resolution=resolution, **told)
+    told: dict[str, Any] = {"dropped": True} if item.status == ACTIVE else {}
+    told["resolution"] = checked("why", why, mask) if why else "dropped"
+    return _end_by_user(archive, item, (DROPS, DISMISSED, "drops"), author, mask=mask, now=now, **told)
 
 
 def lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Lift a constraint and return it. It leaves the state file and stays in the ledger."""
-    constraint = _in_force(archive, ref)
-    _pass_gate(archive, constraint, author, "lifts", mask=mask, now=now)
-    with archive.transaction():
-        constraint = _in_force(archive, ref)
-        return _end(archive, constraint, (LIFTS, RESOLVED), author, now, resolution="lifted by the user")
+    item, told = of_kind(_holding(archive, ref), CONSTRAINT), "lifted by the user"
+    return _end_by_user(archive, item, (LIFTS, RESOLVED, "lifts"), author, mask=mask, now=now, resolution=told)
 
 
 def close(
@@ -98,7 +94,7 @@ def close(
         if item.kind != QUESTION:
             item, resolution = _settled(archive, item, author), resolution or "closed"
         resolution = checked("resolution", resolution, mask)
-        return _end(archive, item, (CLOSES, RESOLVED), author, now, resolution=resolution)
+        return _end(archive, item, (CLOSES, RESOLVED, "closes"), author, now, resolution=resolution)
 
 
 def _settled(archive: Archive, item: LedgerItem, author: Author) -> LedgerItem:
@@ -113,21 +109,24 @@ def _settled(archive: Archive, item: LedgerItem, author: Author) -> LedgerItem:
     return item
 
 
-def _end(archive: Archive, item: LedgerItem, end: tuple[str, str], author: Author, now: int, **told: Any) -> LedgerItem:
-    """Return an item with its end: the verb of the change, and its status from now on."""
-    (verb, status), at = end, to_text(now)
+def _end(archive: Archive, item: LedgerItem, end: End, author: Author, now: int, **told: Any) -> LedgerItem:
+    """Return an item with its end."""
+    (change, status, _), at = end, to_text(now)
     gone = None if item.kind == QUESTION and status == RESOLVED else at
     body = {**item.body, **told, "resolvedAt": at}
     ended = item.replace(status=status, body=body, changed_at=at, paged_out_at=gone)
     update_item(archive, ended)
-    note_change(archive, verb, author.origin, author.session_id, [(item, ended)], at)
+    note_change(archive, change, author.origin, author.session_id, [(item, ended)], at)
     return ended
 
 
-def _pass_gate(archive: Archive, item: LedgerItem, author: Author, verb: str, *, mask: Mask, now: int) -> None:
-    """Pass the gate where only the user may end an item. Otherwise record a proposal to end it, and raise
-    NotAtGateError.
+def _end_by_user(
+    archive: Archive, item: LedgerItem, end: End, author: Author, *, mask: Mask, now: int, **told: Any
+) -> LedgerItem:
+    """Return an item with its end. Where only the user may end it, pass the gate, or record a proposal to end it and
+    raise NotAtGateError.
     """
+    verb = end[2]
     try:
         if not _may_change(item, author):
             pass_gate(author.origin, f"{verb} {item.alias}")
@@ -137,6 +136,8 @@ def _pass_gate(archive: Archive, item: LedgerItem, author: Author, verb: str, *,
             proposal = propose_end(archive, item, author, mask=mask, now=now)
             error.hint += f" (`unified-state inbox accept {proposal.alias}` {verb} it too)"
         raise
+    with archive.transaction():
+        return _end(archive, _holding(archive, item.uuid), end, author, now, **told)
 
 
 def reopen(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:  # noqa: ARG001
@@ -196,7 +197,7 @@ def _proposals_for(archive: Archive, item: LedgerItem) -> list[LedgerItem]:
 
 def propose_lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
     """Return the proposal to lift a constraint."""
-    return propose_end(archive, _in_force(archive, ref), author, mask=mask, now=now)
+    return propose_end(archive, of_kind(_holding(archive, ref), CONSTRAINT), author, mask=mask, now=now)
 
 
 def propose_end(archive: Archive, item: LedgerItem, author: Author, *, mask: Mask, now: int) -> LedgerItem:
@@ -227,15 +228,6 @@ def _may_change(item: LedgerItem, author: Author) -> bool:
     """
     is_models = item.status == ACTIVE and item.origin == INFERRED and item.kind != CONSTRAINT
     return author.origin == USER_SAID or is_models
-
-
-def _in_force(archive: Archive, ref: str) -> LedgerItem:
-    """Return a constraint that holds or is proposed. Raises UsageError for another item."""
-    constraint = of_kind(find_item(archive, ref), CONSTRAINT)
-    if constraint.status not in (ACTIVE, PROPOSED):
-        message = f"{constraint.alias} is already {constraint.status}"
-        raise UsageError(message, "`unified-state constraint list` shows those that hold")
-    return constraint
 
 
 def _holding(archive: Archive, ref: str) -> LedgerItem:

@@ -58,7 +58,8 @@ def accept(
     )
     with archive.transaction():
         pairs: list[Pair] = []
-        for proposal in sorted(_proposals(archive, refs, origin), key=_age):  # a newer one may change an older one
+        # a UUID begins with the time, and a newer one may change an older one
+        for proposal in sorted(_proposals(archive, refs, origin), key=lambda item: item.uuid):
             pairs += _accept(archive, proposal, to_text(now))
         take_over(archive, [waiting.note for waiting in notes], now)
         end_waiting(archive, notes, to_text(now))
@@ -129,10 +130,6 @@ def _proposals(archive: Archive, refs: Sequence[str], origin: str) -> list[Ledge
             message = f"{item.alias} is {item.status}, not proposed"
             raise UsageError(message, "`unified-state inbox` lists what waits for you")
     return list(items.values())
-
-
-def _age(item: LedgerItem) -> str:
-    return item.uuid  # which begins with the time
 
 
 def _check_agree(archive: Archive, proposals: Sequence[LedgerItem]) -> None:
