@@ -47,7 +47,7 @@ def compaction(archive: Archive) -> Compaction:
 def record(archive: Archive, masker: Masker) -> Callable[..., LedgerItem]:
     def decide(text: str, **options: str) -> LedgerItem:
         body = {"decision": text, "rationale": "agreed", "reversible": True}
-        return record_item(archive, DECISION, body, Author("user_said"), mask=masker.text, now=NOW, **options)
+        return record_item(archive, DECISION, body, Author("user_said"), now=NOW, **options)
 
     return decide
 

@@ -38,7 +38,7 @@ class Decider:
         body = {**BODIES[DECISION], "decision": said}
         author = self.workspace.author()
         now = current_time()
-        return record_item(self.archive, DECISION, body, author, mask=self.workspace.mask, now=now, **options).alias
+        return record_item(self.archive, DECISION, body, author, now=now, **options).alias
 
     def standing(self) -> dict[str, Validity]:
         return dict(standing(self.archive, self.workspace.place.repository).others)
@@ -175,7 +175,7 @@ def test_a_rewind_leaves_the_ledger_ahead(
     keep(prompt(0, "one"), answer(1, "done"), prompt(2, "two"), answer(3, "Use SQLite for all"))
     for at in (500, 2500):
         author = Author("inferred", SESSION)
-        record_item(archive, DECISION, BODIES[DECISION], author, mask=masker.text, now=NOW + at)
+        record_item(archive, DECISION, BODIES[DECISION], author, now=NOW + at)
     keep(prompt(4, "another way", parentUuid=uuid_of(1)))
     assert decide.standing()["D2"].rewound
     assert not decide.standing().get("D1", Validity()).rewound

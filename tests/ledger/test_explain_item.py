@@ -39,7 +39,7 @@ def decided(archive: Archive, masker: Masker, keep: Callable[..., None]) -> Arch
 def decide(archive: Archive, masker: Masker, keep: Callable[..., None], said: str) -> Archive:
     author = Author(origin="inferred", session_id=SESSION, commit="c0ffee" * 6, branch="main")
     body = {**BODIES[DECISION], "decision": said}
-    record_item(archive, DECISION, body, author, mask=masker.text, now=NOW + 9000)
+    record_item(archive, DECISION, body, author, now=NOW + 9000)
     command = f"unified-state decision add '{said}' --rationale x"
     keep(prompt(1, "Decide where to keep it"), answer(2, "Well."), answer(3, call("a", "Bash", command=command)))
     return archive
@@ -61,7 +61,7 @@ def test_why_shows_origin_time_commit_quote_and_the_turn_around_it(decided: Arch
 def test_why_shows_links_in_both_directions(archive: Archive, masker: Masker, place: Place) -> None:
     for text, older in (("Push to main", None), ("Push to a branch", "D1")):
         body = {**BODIES[DECISION], DECISION: text}
-        record_item(archive, DECISION, body, Author("inferred"), mask=masker.text, now=NOW, supersedes=older)
+        record_item(archive, DECISION, body, Author("inferred"), now=NOW, supersedes=older)
     (link,) = explain(archive, place.repository, "D2")["links"]
     assert link == {"relation": "supersedes", "ref": "D1", "isFrom": True, "status": "superseded"}
     (link,) = explain(archive, place.repository, "D1")["links"]
@@ -100,7 +100,8 @@ def test_the_check_survives_masking_that_comes_later(
     unmasked = Masker(place.key_folder, enabled=False)
     said = f"Deploy with {SECRET} always"
     body = {**BODIES[DECISION], "decision": said}
-    record_item(archive, DECISION, body, Author("inferred", SESSION), mask=unmasked.text, now=NOW + 9000)
+    with Archive(place.archive_path) as other:
+        record_item(other, DECISION, body, Author("inferred", SESSION), now=NOW + 9000)
     command = f"unified-state decision add '{said}' --rationale x"
     path = write_transcript(tmp_path / "s.jsonl", prompt(1, "x"), answer(2, call("a", "Bash", command=command)))
     Capture(archive, unmasked, Moment(NOW)).transcript(str(path), SESSION, to_end=True)
@@ -155,7 +156,7 @@ def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: A
         compaction = begin_compaction(archive, session, NOW)
         keep_summary(archive, compaction, f"Decisions: {SAID}.", "subagent_stop")
     body = {**BODIES[DECISION], "decision": SAID}
-    item = record_item(archive, DECISION, body, Author("inferred"), mask=masker.text, now=NOW)
+    item = record_item(archive, DECISION, body, Author("inferred"), now=NOW)
     archive.run("UPDATE item SET compaction = ? WHERE uuid = ?", compaction.id, item.uuid)
     assert faults(archive) == []
     keep_summary(archive, compaction, "nothing", "subagent_stop")

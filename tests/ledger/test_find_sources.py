@@ -26,9 +26,7 @@ class Agent:
     def record(self, kind: str, said: str, *, origin: str = INFERRED, session: str = SESSION, **body: Any) -> None:
         main = {DECISION: "decision", CONSTRAINT: "constraint", QUESTION: "question", EVIDENCE: "content"}[kind]
         author = Author(origin=origin, session_id=session)
-        record_item(
-            self.archive, kind, {**BODIES[kind], main: said, **body}, author, mask=self.masker.text, now=NOW + 60_000
-        )
+        record_item(self.archive, kind, {**BODIES[kind], main: said, **body}, author, now=NOW + 60_000)
 
     def item(self, ref: str) -> LedgerItem:
         return find_item(self.archive, ref)

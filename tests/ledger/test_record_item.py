@@ -38,10 +38,10 @@ class Recorder:
         self, kind: str = DECISION, *, now: int = NOW, supersedes: str | None = None, **body: Any
     ) -> LedgerItem:
         whole = {**BODIES[kind], **body}
-        return record_item(self.archive, kind, whole, AUTHOR, mask=self.masker.text, now=now, supersedes=supersedes)
+        return record_item(self.archive, kind, whole, AUTHOR, now=now, supersedes=supersedes)
 
     def resolve(self, ref: str, resolution: str = "8080") -> LedgerItem:
-        return close(self.archive, ref, resolution, AUTHOR, mask=self.masker.text, now=NOW + 5)
+        return close(self.archive, ref, resolution, AUTHOR, now=NOW + 5)
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_only_another_decision_takes_its_place(archive: Archive, record: Recorde
     record()
     record(CONSTRAINT)
     with pytest.raises((UsageError, NotFoundError), match=message):
-        supersede(archive, "D1", by, AUTHOR, mask=str, now=NOW)
+        supersede(archive, "D1", by, AUTHOR, now=NOW)
     assert find_item(archive, "D1").status == "active"
 
 

@@ -27,7 +27,7 @@ class Recorder:
 
     def __call__(self, author: Author, text: str = "Use SQLite") -> LedgerItem:
         body = {**BODIES[DECISION], "decision": text}
-        return record_item(self.archive, DECISION, body, author, mask=self.masker.text, now=NOW)
+        return record_item(self.archive, DECISION, body, author, now=NOW)
 
 
 @pytest.fixture

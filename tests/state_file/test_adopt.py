@@ -50,7 +50,7 @@ def adopted(workspace: Workspace, masker: Masker, archive: Archive) -> Callable[
     many items the ledger has more.
     """
     for kind, body in BODIES.items():
-        record_item(archive, kind, body, Author(origin=USER_SAID), mask=masker.text, now=NOW)
+        record_item(archive, kind, body, Author(origin=USER_SAID), now=NOW)
 
     def refresh() -> int:
         before = len(list_items(archive))
@@ -89,7 +89,7 @@ def test_a_file_that_is_older_than_a_resolution_does_not_open_the_question_again
     adopted: Callable[[], int], place: Place, archive: Archive, masker: Masker
 ) -> None:
     older = read(place)
-    close(archive, "Q1", "8080", Author(origin=USER_SAID), mask=masker.text, now=NOW)
+    close(archive, "Q1", "8080", Author(origin=USER_SAID), now=NOW)
     rewrite(place, {**older, "timestamp": "2026-01-01T00:00:00.000Z"})
     assert adopted() == 0
     assert read(place)["openQuestions"][0]["resolution"] == "8080"

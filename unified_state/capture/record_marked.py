@@ -13,7 +13,7 @@ from unified_state.capture.rules.marked_words import ACCEPT, Mark
 from unified_state.errors import UnifiedStateError
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items, update_item
-from unified_state.ledger.record_item import Author, Mask, record_item
+from unified_state.ledger.record_item import Author, record_item
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.ledger.rules.short_item import main_text
 from unified_state.lib.text import cut
@@ -25,12 +25,12 @@ _SHOWN = 160  # characters of an item
 _UNDO = "; `unified-state undo` takes it back"
 
 
-def record_marked(archive: Archive, marks: Iterable[Mark], author: Author, mask: Mask, now: int) -> list[str]:
+def record_marked(archive: Archive, marks: Iterable[Mark], author: Author, now: int) -> list[str]:
     """Record marked lines as the user's, and return a line about each one."""
-    return [_record(archive, mark, author, mask, now) for mark in marks]
+    return [_record(archive, mark, author, now) for mark in marks]
 
 
-def _record(archive: Archive, mark: Mark, author: Author, mask: Mask, now: int) -> str:
+def _record(archive: Archive, mark: Mark, author: Author, now: int) -> str:
     known = _same_items(archive, mark)
     own = [item for item in known if item.status == ACTIVE and item.origin == USER_SAID]
     if own:
@@ -40,7 +40,7 @@ def _record(archive: Archive, mark: Mark, author: Author, mask: Mask, now: int) 
         return decide(archive, ACCEPT, waiting[:1], author.session_id, now)
     key = None if was_captured(archive, mark.key) else mark.key  # the user may say again what was taken back
     author = author.replace(quote=mark.line, capture_key=key)
-    item = record_item(archive, mark.kind, mark.body, author, mask=mask, now=now)
+    item = record_item(archive, mark.kind, mark.body, author, now=now)
     return f"[RECORDED] {_told(item, mark.word)}{_UNDO}"
 
 

@@ -24,7 +24,7 @@ from unified_state.ledger.item_table import (
     selected_items,
     update_item,
 )
-from unified_state.ledger.record_item import LONGEST_TEXT, Author, Mask, checked, of_kind, record_item
+from unified_state.ledger.record_item import LONGEST_TEXT, Author, checked, of_kind, record_item
 from unified_state.ledger.rules.short_item import main_text, may_decide
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import INFERRED, USER_SAID
@@ -47,7 +47,7 @@ _ENFORCEMENT = ("scope", "mode")
 _ENDS = {"resolution": "formerResolution", "resolvedAt": "formerResolvedAt", "dropped": "formerlyDropped"}
 
 
-def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *, mask: Mask, now: int) -> LedgerItem:
+def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *, now: int) -> LedgerItem:
     """Return the item that has the changed fields. It supersedes the older one, or is proposed to do so.
 
     Raises NotAtGateError where the user is asked about a rule and does not confirm. The proposal stays.
@@ -57,34 +57,34 @@ def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *,
     if body == older.body:
         return older
     if not _may_change(older, author):
-        return propose(archive, older, body, author, mask=mask, now=now)
+        return propose(archive, older, body, author, now=now)
     try:
         if older.status == ACTIVE:
-            return record_item(archive, older.kind, body, author, mask=mask, now=now, supersedes=older.uuid)
-        proposal = propose(archive, older, body, author, mask=mask, now=now)  # it changes what the older one would
+            return record_item(archive, older.kind, body, author, now=now, supersedes=older.uuid)
+        proposal = propose(archive, older, body, author, now=now)  # it changes what the older one would
         return accept(archive, [proposal.uuid], author.origin, now, author.session_id)[0]
     except NotAtGateError as error:
-        proposal = propose(archive, older, body, author, mask=mask, now=now)
+        proposal = propose(archive, older, body, author, now=now)
         error.hint += f" (`unified-state inbox accept {proposal.alias}` changes it too)"
         raise
 
 
-def drop(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int, why: str = "") -> LedgerItem:
+def drop(archive: Archive, ref: str, author: Author, *, now: int, why: str = "") -> LedgerItem:
     """Drop an item and return it: it is neither restored nor shown in the state file, and stays in the ledger."""
     item = _holding(archive, ref)
     told: dict[str, Any] = {"dropped": True} if item.status == ACTIVE else {}
-    told["resolution"] = checked("why", why, mask) if why else "dropped"
-    return _end_by_user(archive, item, (DROPS, DISMISSED, "drops"), author, mask=mask, now=now, **told)
+    told["resolution"] = checked("why", why, archive.masked) if why else "dropped"
+    return _end_by_user(archive, item, (DROPS, DISMISSED, "drops"), author, now=now, **told)
 
 
-def lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+def lift(archive: Archive, ref: str, author: Author, *, now: int) -> LedgerItem:
     """Lift a constraint and return it. It leaves the state file and stays in the ledger."""
     item, told = of_kind(_holding(archive, ref), CONSTRAINT), "lifted by the user"
-    return _end_by_user(archive, item, (LIFTS, RESOLVED, "lifts"), author, mask=mask, now=now, resolution=told)
+    return _end_by_user(archive, item, (LIFTS, RESOLVED, "lifts"), author, now=now, resolution=told)
 
 
 def close(
-    archive: Archive, ref: str, resolution: str, author: Author, *, mask: Mask, now: int, kind: str | None = None
+    archive: Archive, ref: str, resolution: str, author: Author, *, now: int, kind: str | None = None
 ) -> LedgerItem:
     """Close a question with its answer, or evidence or an attempt that is settled, and return it. Only a question stays
     in the state file. With a `kind` no other is closed.
@@ -93,7 +93,7 @@ def close(
         item = find_item(archive, ref) if kind is None else of_kind(find_item(archive, ref), kind)
         if item.kind != QUESTION:
             item, resolution = _settled(archive, item, author), resolution or "closed"
-        resolution = checked("resolution", resolution, mask)
+        resolution = checked("resolution", resolution, archive.masked)
         return _end(archive, item, (CLOSES, RESOLVED, "closes"), author, now, resolution=resolution)
 
 
@@ -120,9 +120,7 @@ def _end(archive: Archive, item: LedgerItem, end: End, author: Author, now: int,
     return ended
 
 
-def _end_by_user(
-    archive: Archive, item: LedgerItem, end: End, author: Author, *, mask: Mask, now: int, **told: Any
-) -> LedgerItem:
+def _end_by_user(archive: Archive, item: LedgerItem, end: End, author: Author, *, now: int, **told: Any) -> LedgerItem:
     """Return an item with its end. Where only the user may end it, pass the gate, or record a proposal to end it and
     raise NotAtGateError.
     """
@@ -133,14 +131,14 @@ def _end_by_user(
         pass_gate_for([item], author.origin, verb)
     except NotAtGateError as error:
         if item.status == ACTIVE:
-            proposal = propose_end(archive, item, author, mask=mask, now=now)
+            proposal = propose_end(archive, item, author, now=now)
             error.hint += f" (`unified-state inbox accept {proposal.alias}` {verb} it too)"
         raise
     with archive.transaction():
         return _end(archive, _holding(archive, item.uuid), end, author, now, **told)
 
 
-def reopen(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:  # noqa: ARG001
+def reopen(archive: Archive, ref: str, author: Author, *, now: int) -> LedgerItem:
     """Reopen an item that was closed, lifted, dropped or rejected, and return it. A rejected one waits again."""
     item = _ended(archive, ref)
     if item.kind == CONSTRAINT or (author.origin != USER_SAID and item.status != RESOLVED):
@@ -167,26 +165,24 @@ def ended_body(body: dict[str, Any]) -> dict[str, Any]:
     return {was.get(name, name): value for name, value in body.items() if name not in _ENDS}
 
 
-def propose_accept(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+def propose_accept(archive: Archive, ref: str, author: Author, *, now: int) -> LedgerItem:
     """Return the proposal that makes an item the user's word: itself, or a copy that takes its place."""
     item = _holding(archive, ref)
     if item.status == PROPOSED or item.origin == USER_SAID:
         return item
-    return propose(archive, item, item.body, author, mask=mask, now=now)
+    return propose(archive, item, item.body, author, now=now)
 
 
-def propose(
-    archive: Archive, older: LedgerItem, body: dict[str, Any], author: Author, *, mask: Mask, now: int
-) -> LedgerItem:
+def propose(archive: Archive, older: LedgerItem, body: dict[str, Any], author: Author, *, now: int) -> LedgerItem:
     """Return the proposal of an item that supersedes another one, and what that would change, once the user accepts it.
     There is at most one.
     """
-    body = {name: checked(name, value, mask) for name, value in body.items()}
+    body = {name: checked(name, value, archive.masked) for name, value in body.items()}
     for known in _proposals_for(archive, older):
         if (known.kind, known.body) == (older.kind, body):
             return known
     changed = [older.uuid, *(item.uuid for item in changed_by(archive, older))]
-    return record_item(archive, older.kind, body, author, mask=mask, now=now, proposed_for=changed)
+    return record_item(archive, older.kind, body, author, now=now, proposed_for=changed)
 
 
 def _proposals_for(archive: Archive, item: LedgerItem) -> list[LedgerItem]:
@@ -195,22 +191,22 @@ def _proposals_for(archive: Archive, item: LedgerItem) -> list[LedgerItem]:
     return selected_items(archive, f"WHERE status = ? AND uuid IN ({links}) ORDER BY id", PROPOSED, item.uuid)
 
 
-def propose_lift(archive: Archive, ref: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+def propose_lift(archive: Archive, ref: str, author: Author, *, now: int) -> LedgerItem:
     """Return the proposal to lift a constraint."""
-    return propose_end(archive, of_kind(_holding(archive, ref), CONSTRAINT), author, mask=mask, now=now)
+    return propose_end(archive, of_kind(_holding(archive, ref), CONSTRAINT), author, now=now)
 
 
-def propose_end(archive: Archive, item: LedgerItem, author: Author, *, mask: Mask, now: int) -> LedgerItem:
+def propose_end(archive: Archive, item: LedgerItem, author: Author, *, now: int) -> LedgerItem:
     """Return the proposal to lift a constraint or to drop another item: a decision that supersedes it once accepted.
     There is at most one.
     """
     done = "lifted" if item.kind == CONSTRAINT else "dropped"
-    text = mask(f"{_end_of(item)}{main_text(item)}"[:LONGEST_TEXT])
+    text = archive.masked(f"{_end_of(item)}{main_text(item)}"[:LONGEST_TEXT])
     for known in _proposals_for(archive, item):
         if main_text(known) == text:
             return known
     body = {"decision": text, "rationale": f"the {item.kind} was to be {done}, and not by the user", "reversible": True}
-    return record_item(archive, DECISION, body, author, mask=mask, now=now, proposed_for=[item.uuid])
+    return record_item(archive, DECISION, body, author, now=now, proposed_for=[item.uuid])
 
 
 def is_end_of(proposal: LedgerItem, item: LedgerItem) -> bool:

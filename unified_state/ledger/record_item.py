@@ -57,7 +57,6 @@ def record_item(
     body: dict[str, Any],
     author: Author,
     *,
-    mask: Mask,
     now: int,
     supersedes: str | None = None,
     proposed_for: Sequence[str] = (),
@@ -71,7 +70,7 @@ def record_item(
         from unified_state.ledger.gate import pass_gate_for
 
         pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
-    body = {name: checked(name, value, mask) for name, value in body.items()}
+    body = {name: checked(name, value, archive.masked) for name, value in body.items()}
     item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
     item = item.replace(file_hashes=_versions(archive, item, author))
     with archive.transaction():
@@ -120,7 +119,7 @@ def _versions(archive: Archive, item: LedgerItem, author: Author) -> dict[str, s
     return {**versions, **file_versions(author.worktree, found)}
 
 
-def supersede(archive: Archive, ref: str, by: str, author: Author, *, mask: Mask, now: int) -> LedgerItem:  # noqa: ARG001
+def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) -> LedgerItem:
     """Mark a decision as superseded by another recorded one, and return the other one."""
     with archive.transaction():
         older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)

@@ -44,15 +44,15 @@ def told(archive: Archive, masker: Masker, project: Path) -> Archive:
         ATTEMPT: {"attempt": "A retry", "outcome": "it counts twice"},
     }
     for hour, (kind, body) in enumerate(record.items(), 1):
-        record_item(archive, kind, body, USER, mask=masker.text, now=at(hour))
-    close(archive, "Q1", "Port 8080", USER, mask=masker.text, now=at(5))
-    edit(archive, "D1", {"decision": "Use SQLite 3"}, USER, mask=masker.text, now=at(6))
+        record_item(archive, kind, body, USER, now=at(hour))
+    close(archive, "Q1", "Port 8080", USER, now=at(5))
+    edit(archive, "D1", {"decision": "Use SQLite 3"}, USER, now=at(6))
     rule = find_item(archive, "C1")
     lifted = {**rule.body, "resolution": "lifted by the user", "resolvedAt": to_text(at(7))}  # as at a terminal
     update_item(archive, rule.replace(status="resolved", body=lifted, changed_at=to_text(at(7))))
-    close(archive, "A1", "it works now", USER, mask=masker.text, now=at(8))
-    drop(archive, "D2", USER, mask=masker.text, now=at(9), why="a typo")
-    reopen(archive, "D2", USER, mask=masker.text, now=at(10))
+    close(archive, "A1", "it works now", USER, now=at(8))
+    drop(archive, "D2", USER, now=at(9), why="a typo")
+    reopen(archive, "D2", USER, now=at(10))
     return archive
 
 
@@ -109,11 +109,11 @@ def test_the_history_of_an_item_has_what_it_replaced_and_what_replaced_it(told: 
 
 def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker: Masker) -> None:
     body = {"question": "Which cap?", "context": "the API", "priority": "low"}
-    record_item(archive, QUESTION, body, USER, mask=masker.text, now=at(1))
+    record_item(archive, QUESTION, body, USER, now=at(1))
     for hour, cap in ((2, "60 s"), (4, "30 s"), (6, "10 s")):
-        close(archive, "Q1", cap, USER, mask=masker.text, now=at(hour))
+        close(archive, "Q1", cap, USER, now=at(hour))
         if hour < 6:
-            reopen(archive, "Q1", USER, mask=masker.text, now=at(hour + 1))
+            reopen(archive, "Q1", USER, now=at(hour + 1))
     found = [(one.time, one.verb, one.detail) for one in history_of(archive, "Q1")]
     assert found == [
         (at(1), "recorded", ""),
@@ -128,9 +128,9 @@ def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker:
 
 def test_a_proposal_is_told_as_accepted_or_rejected(archive: Archive, masker: Masker) -> None:
     body = {"decision": "Use SQLite", "rationale": "one file", "reversible": True}
-    older = record_item(archive, DECISION, body, USER, mask=masker.text, now=at(1))
+    older = record_item(archive, DECISION, body, USER, now=at(1))
     for hour, text in ((2, "Use PostgreSQL"), (3, "Use MySQL")):
-        edit(archive, "D1", {"decision": text}, AGENT, mask=masker.text, now=at(hour))
+        edit(archive, "D1", {"decision": text}, AGENT, now=at(hour))
     assert held(archive, 3).keys() == {"D1", "D2", "D3"}
     accept(archive, ["D2"], USER_SAID, at(4))
     reject(archive, ["D3"], USER_SAID, at(5), why="no")
@@ -156,14 +156,13 @@ def test_who_closed_a_question_is_told_by_the_call_that_did(
         QUESTION,
         {"question": "Which port?", "context": "x", "priority": "low"},
         AGENT,
-        mask=masker.text,
         now=NOW,
     )
     command = 'unified-state question resolve Q1 "Port 8080"'
     keep(
         prompt(60, "8080"), answer(61, call("c1", "Bash", command=command)), result(62, "c1", "Q1"), prompt(90, "go on")
     )
-    close(archive, "Q1", "Port 8080", AGENT, mask=masker.text, now=NOW + 61_500)
+    close(archive, "Q1", "Port 8080", AGENT, now=NOW + 61_500)
     first, last = history_of(archive, "Q1")
     assert (first.turn, last.turn, last.verb) == ("T1", "T2", "answered")
     assert (last.origin, last.session_id) == ("inferred", SESSION)
@@ -180,8 +179,8 @@ def test_a_turn_of_another_session_that_names_the_item_is_not_told_as_its_author
     )
     for author in (AGENT, USER):
         body = {"question": "Which port?", "context": "x", "priority": "low"}
-        item = record_item(archive, QUESTION, body, AGENT, mask=masker.text, now=NOW)
-        close(archive, item.alias, "Port 8080", author, mask=masker.text, now=NOW + 62_000)
+        item = record_item(archive, QUESTION, body, AGENT, now=NOW)
+        close(archive, item.alias, "Port 8080", author, now=NOW + 62_000)
     assert [history_of(archive, ref)[-1].turn for ref in ("Q1", "Q2")] == ["T1", None]
 
 

@@ -51,7 +51,7 @@ def _take_marked(call: HookCall, archive: Archive) -> str:
     from unified_state.state_file.writer.record_state import refresh_state
 
     author = call.workspace.author().replace(origin=USER_SAID, session_id=event.session_id)
-    lines = record_marked(archive, own, author, call.workspace.mask, call.now)
+    lines = record_marked(archive, own, author, call.now)
     if refs:
         lines.append(decide(archive, verb, refs, event.session_id, call.now))
     try:

@@ -9,7 +9,6 @@ never taken for the user's own.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from sqlite3 import DatabaseError
 from typing import Any
 
@@ -66,7 +65,7 @@ def keep_waiting(place: Place, event: Event) -> str | None:
     return None
 
 
-def take_waiting(archive: Archive, paths: list[str], mask: Callable[[str], str], seconds: float) -> str | None:
+def take_waiting(archive: Archive, paths: list[str], seconds: float) -> str | None:
     """Take the events of the files into the archive, and remove the files. Return the problem that remains, or None.
 
     `seconds` limits the wait for another process that does the same. Raises DamagedArchiveError.
@@ -76,7 +75,7 @@ def take_waiting(archive: Archive, paths: list[str], mask: Callable[[str], str],
     for path in paths:
         try:
             with FileLock(f"{path}.lock", seconds):
-                problem = _take_file(archive, path, mask) or problem
+                problem = _take_file(archive, path) or problem
         except (OSError, DatabaseError, UnifiedStateError) as error:
             known = error if isinstance(error, UnifiedStateError) else storage_error(error, archive.path)
             if isinstance(known, DamagedArchiveError):
@@ -86,7 +85,7 @@ def take_waiting(archive: Archive, paths: list[str], mask: Callable[[str], str],
     return problem
 
 
-def _take_file(archive: Archive, path: str, mask: Callable[[str], str]) -> str | None:
+def _take_file(archive: Archive, path: str) -> str | None:
     if not os.path.exists(path):
         return None  # another process was faster
     damaged = 0
@@ -95,7 +94,7 @@ def _take_file(archive: Archive, path: str, mask: Callable[[str], str]) -> str |
             event = parse_object(line, _SURROGATES) or {}
             try:
                 if "item" in event:
-                    _take_item(archive, event, mask)
+                    _take_item(archive, event)
                 elif line.strip():
                     _take_message(archive, event)
             except (KeyError, TypeError, UsageError):
@@ -107,11 +106,11 @@ def _take_file(archive: Archive, path: str, mask: Callable[[str], str]) -> str |
     return f"{damaged} lines of {path} cannot be read; the file was set aside as {aside}" if damaged else None
 
 
-def _take_item(archive: Archive, event: Event, mask: Callable[[str], str]) -> None:
+def _take_item(archive: Archive, event: Event) -> None:
     author = Author(**event["author"])
     is_forgotten = archive.row("SELECT 1 FROM tombstone WHERE what = 'item' AND key = ?", author.uuid)
     if not (is_forgotten or items_called(archive, str(author.uuid))):
-        record_item(archive, event["item"], event["body"], author, mask=mask, now=event["at"])
+        record_item(archive, event["item"], event["body"], author, now=event["at"])
 
 
 def _take_message(archive: Archive, event: Event) -> None:

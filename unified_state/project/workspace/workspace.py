@@ -156,7 +156,7 @@ class Workspace(Record):
             if self.repair_seconds and (waiting := self.waiting):
                 from unified_state.project.workspace.waiting_events import take_waiting
 
-                problem = take_waiting(archive, waiting, self.mask, self.seconds)
+                problem = take_waiting(archive, waiting, self.seconds)
             result = action(archive) if self.around_use is None else self._use_between(self.around_use, archive, action)
             if problem is not None:  # a failing action reports itself
                 self.report(problem)

@@ -22,8 +22,8 @@ def correct(workspace: Workspace, change: Callable[..., LedgerItem], *values: An
     """Correct an item as a function of the ledger does, as in `correct(workspace, drop, "D1", why="…")`, and return the
     entry of the item that this returns.
     """
-    author, mask = workspace.author(), workspace.mask
-    changed = record(workspace, lambda archive, now: change(archive, *values, author, mask=mask, now=now, **options))
+    author = workspace.author()
+    changed = record(workspace, lambda archive, now: change(archive, *values, author, now=now, **options))
     return short_form(changed)
 
 

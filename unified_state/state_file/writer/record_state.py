@@ -112,7 +112,7 @@ def add_item(
         author = author.replace(origin=source.origin, source_uuid=source.uuid, quote=source.quote)
 
     def action(archive: Archive, now: int) -> LedgerItem:
-        return record_item(archive, kind, body, author, mask=workspace.mask, now=now, supersedes=supersedes)
+        return record_item(archive, kind, body, author, now=now, supersedes=supersedes)
 
     try:
         return short_form(record(workspace, action))
