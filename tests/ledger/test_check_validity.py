@@ -18,7 +18,6 @@ from unified_state.model.known import RestoreInput
 from unified_state.project.place import Place, locate
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather
-from unified_state.restore.rules.compose import compose
 from unified_state.secrets.masker import Masker
 
 
@@ -126,20 +125,6 @@ def pulled(decide: Decider, git: Callable[..., str], repository: Path, tmp_path:
     return git("rev-list", "--reverse", "HEAD").split()
 
 
-def test_a_checkout_of_an_old_commit_that_was_never_checked_out_is_told_what_came_later(
-    decide: Decider, git: Callable[..., str], pulled: list[str]
-) -> None:
-    assert decide.standing() == {}
-    git("checkout", "--quiet", "--detach", pulled[1])
-    assert decide.standing() == {"D1": Validity(behind=True)}
-    known = decide.known("startup")
-    assert known.ahead == ("D1",)
-    text = compose(known, 10_000).brief
-    assert "[AHEAD] D1 was recorded at a later commit than this checkout" in text
-    git("checkout", "--quiet", "main")
-    assert decide.standing() == {}
-
-
 def test_an_old_commit_in_another_worktree_or_behind_packed_refs_is_told_too(
     decide: Decider, git: Callable[..., str], pulled: list[str], tmp_path: Path
 ) -> None:
@@ -151,15 +136,6 @@ def test_an_old_commit_in_another_worktree_or_behind_packed_refs_is_told_too(
     git("pack-refs", "--all")
     git("gc", "--quiet")
     assert decide.standing() == {"D1": Validity(branch="main", behind=True)}
-
-
-def test_what_was_recorded_at_an_old_commit_holds_again_at_the_newer_one_that_has_it(
-    decide: Decider, git: Callable[..., str], pulled: list[str]
-) -> None:
-    git("checkout", "--quiet", "--detach", pulled[1])
-    decide("Use pytest")
-    git("checkout", "--quiet", "main")  # where HEAD was first
-    assert decide.standing() == {}
 
 
 def test_a_commit_of_another_branch_is_not_later(decide: Decider, git: Callable[..., str], pulled: list[str]) -> None:

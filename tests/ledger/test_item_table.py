@@ -79,17 +79,6 @@ def test_numbers_that_are_taken_are_not_given(archive: Archive) -> None:
     assert next_alias(archive, DECISION) == "D6"
 
 
-def test_the_number_of_an_item_that_was_never_committed_is_given_again(archive: Archive) -> None:
-    def count() -> None:
-        with archive.transaction():
-            next_alias(archive, DECISION)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        count()
-    assert next_alias(archive, DECISION) == "D1"
-
-
 COUNT = """
 # go
 from unified_state.archive.archive import Archive

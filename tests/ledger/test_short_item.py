@@ -9,7 +9,6 @@ from unified_state.ledger.rules.short_item import (
     EVIDENCE_CHARACTERS,
     is_binding,
     key_decisions,
-    may_decide,
     short_form,
 )
 from unified_state.model.constraint import ORIGINS, USER_SAID
@@ -77,8 +76,3 @@ def test_only_what_the_user_said_binds(origin: str) -> None:
 def test_only_a_blocking_constraint_binds() -> None:
     assert not is_binding(item(1, CONSTRAINT, origin=USER_SAID))
     assert not is_binding(item(1, DECISION, reversible=False, origin=USER_SAID))
-
-
-@pytest.mark.parametrize("origin", ORIGINS)
-def test_only_the_user_accepts_what_is_proposed(origin: str) -> None:
-    assert may_decide(origin) == (origin == USER_SAID)

@@ -71,12 +71,6 @@ def test_eight_processes_agree_on_a_new_id(folder: Path) -> None:
     assert len(set(run_at_once(ENSURE, [[str(folder)]] * 8))) == 1
 
 
-def test_eight_processes_agree_on_the_id_of_a_copy(folder: Path, tmp_path: Path) -> None:
-    ensure_identity(folder)
-    shutil.copytree(folder, tmp_path / "copy")
-    assert len(set(run_at_once(ENSURE, [[str(tmp_path / "copy")]] * 8))) == 1
-
-
 def test_eight_processes_agree_where_the_file_is_damaged(folder: Path) -> None:
     (folder / ID_FILE).write_bytes(b"")
     assert len(set(run_at_once(ENSURE, [[str(folder)]] * 8))) == 1

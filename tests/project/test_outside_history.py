@@ -68,11 +68,6 @@ def test_a_worktree_and_a_shallow_clone_tell_what_they_have(
     assert later(tmp_path / "clone", history[0], history) == set()  # it is not there
 
 
-def test_replaced_commits_count_as_they_were_written(git: Git, history: list[str], repository: Path) -> None:
-    git("replace", "--graft", history[-1])  # the last one has no parents any more
-    assert later(repository, history[0], history) == set(history[1:])
-
-
 def test_where_git_cannot_tell_nothing_is_outside(
     history: list[str], repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,10 +28,6 @@ def test_its_folder_is_private_and_so_are_those_above(project: Path, data_dir: P
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_place_stays_the_same(project: Path, data_dir: Path) -> None:
-    assert located(project, data_dir) == located(project, data_dir) == located(project, data_dir, create=False)
-
-
 def test_no_folder_is_made_where_a_worktree_names_a_common_folder_that_is_missing(
     project: Path, data_dir: Path
 ) -> None:
@@ -42,16 +38,6 @@ def test_no_folder_is_made_where_a_worktree_names_a_common_folder_that_is_missin
     place = located(project, data_dir)
     assert place.repository.common_dir == str(project / "elsewhere")
     assert sorted(path.name for path in project.iterdir()) == [".git", "elsewhere"]
-
-
-def test_all_worktrees_share_the_archive_and_each_has_its_state_file(
-    repository: Path, git: Git, data_dir: Path, tmp_path: Path
-) -> None:
-    git("worktree", "add", "--quiet", str(tmp_path / "other"), "-b", "other")
-    main, other = located(repository, data_dir), located(tmp_path / "other", data_dir)
-    assert main.archive_path == other.archive_path
-    assert main.state_path != other.state_path
-    assert main.digest_path != other.digest_path
 
 
 def test_looking_makes_nothing(project: Path, data_dir: Path) -> None:

@@ -46,14 +46,6 @@ def test_a_link_to_a_folder_leads_to_the_same_repository(repository: Path, tmp_p
     assert located(tmp_path / "link") == located(repository)
 
 
-def test_outside_git_it_is_the_folder_itself_whatever_its_parents_hold(tmp_path: Path) -> None:
-    mark = tmp_path / ".claude" / "unified-state-id"
-    mark.parent.mkdir()
-    mark.touch()
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    assert located(tmp_path / "a" / "b") == Repository(str(tmp_path / "a" / "b"))
-
-
 @pytest.mark.parametrize("content", ["gitdir: /nowhere/at/all\n", "something else\n", "", b"\xff"])
 def test_a_git_file_that_leads_nowhere_is_no_repository(tmp_path: Path, content: str | bytes) -> None:
     (tmp_path / ".git").write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -62,10 +54,6 @@ def test_a_git_file_that_leads_nowhere_is_no_repository(tmp_path: Path, content:
 
 def head(folder: Path) -> tuple[str | None, str | None]:
     return read_head(located(folder))
-
-
-def test_head_is_the_commit_and_the_branch(repository: Path, git: Git) -> None:
-    assert head(repository) == (git(repository, "rev-parse", "HEAD"), "main")
 
 
 @pytest.mark.parametrize("text", ["ghp_" + "a1B2" * 9, "0123", "0123456789abcdef0123456789abcdef0123456g", ""])

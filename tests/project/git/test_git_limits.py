@@ -193,15 +193,3 @@ def test_gitpython_is_loaded_with_no_git_of_the_folder_we_are_in(repository: Pat
     done = subprocess.run([sys.executable, "-c", program], cwd=repository, env=environ, capture_output=True, check=True)
     assert done.stdout.decode().split() == ["main", "True"]
     assert not (tmp_path / "ran").exists()
-
-
-def test_the_port_does_without_gitpython(repository: Path) -> None:
-    program = (
-        "import sys, unified_state.project.git_state as git\n"
-        f"git.read_git({str(repository)!r}, {{'PATH': {os.environ['PATH']!r}}})\n"
-        "print(*sorted(sys.modules))"
-    )
-    path = os.pathsep.join(filter(None, sys.path))
-    run = [sys.executable, "-S", "-c", program]
-    loaded = subprocess.run(run, env={"PYTHONPATH": path}, capture_output=True, text=True, check=True).stdout.split()
-    assert {"pathlib", "git"}.isdisjoint(loaded)

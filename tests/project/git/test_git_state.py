@@ -155,20 +155,6 @@ def test_a_rebase_under_way(repository: Path, git: Git, read: Read, backend: str
     assert (state.branch, state.operation, state.status) == (None, "rebase", "UU alpha.txt")
 
 
-def test_a_cherry_pick_under_way(repository: Path, git: Git, read: Read) -> None:
-    conflicting_branches(repository, git)
-    git(repository, "cherry-pick", "topic", fails=True)
-    assert read(repository).operation == "cherry-pick"
-
-
-def test_a_revert_under_way(repository: Path, git: Git, read: Read) -> None:
-    conflicting_branches(repository, git)
-    (repository / "alpha.txt").write_text("once more\n")
-    git(repository, "commit", "--quiet", "--all", "--message", "Change alpha.txt once more")
-    git(repository, "revert", "--no-edit", "HEAD~1", fails=True)
-    assert read(repository).operation == "revert"
-
-
 def test_a_bisection(repository: Path, git: Git, read: Read) -> None:
     git(repository, "bisect", "start", "HEAD", "HEAD~1")
     assert read(repository).operation == "bisect"

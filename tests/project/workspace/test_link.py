@@ -69,12 +69,6 @@ def test_a_linked_clone_uses_the_other_archive_from_then_on(clone: Clone, data_d
     assert locate(first.repository.worktree, str(data_dir), create=True).archive_path == first.archive_path
 
 
-def test_the_archive_of_its_own_stays(clone: Clone, data_dir: Path) -> None:
-    first, second = clone("first"), clone("second")
-    link(second, str(data_dir), str(first.id))
-    assert Path(second.archive_path).exists()
-
-
 def test_an_archive_that_is_not_there_cannot_be_joined(clone: Clone, data_dir: Path) -> None:
     with pytest.raises(NotFoundError, match="there is no archive 0123456789abcdef; `unified-state link` lists the"):
         link(clone("first"), str(data_dir), "0123456789abcdef")

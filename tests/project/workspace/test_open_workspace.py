@@ -38,7 +38,3 @@ def test_an_earlier_session_of_a_process_with_the_same_number_is_not_followed(
     touch_session(archive, OTHER, NOW - 2, pid=7)
     touch_session(archive, SESSION, NOW, pid=7)
     assert in_session_of_client(workspace).session_id == SESSION
-
-
-def test_a_session_that_no_hook_told_of_stays(workspace: Workspace) -> None:
-    assert in_session_of_client(workspace).session_id == SESSION

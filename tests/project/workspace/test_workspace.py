@@ -16,20 +16,6 @@ from unified_state.settings import Settings
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-def test_a_damaged_archive_is_set_aside_said_and_begun_anew(workspace: Workspace, reports: list[str]) -> None:
-    path = Path(workspace.place.archive_path)
-    path.write_bytes(b"no database")
-    assert workspace.use(lambda archive: archive.meta("a")) is None
-    aside = path.with_name("archive.damaged-1.db")
-    assert aside.read_bytes() == b"no database"
-    assert reports == [
-        (
-            f"the archive {path} is damaged: file is not a database; it was set aside as {aside}; "
-            "`unified-state import` reads the transcripts again"
-        )
-    ]
-
-
 def test_an_archive_of_another_repository_is_refused(
     workspace: Workspace, settings: Settings, reports: list[str], tmp_path: Path
 ) -> None:
@@ -114,9 +100,3 @@ def test_the_session_is_that_of_the_client_that_started_the_process(
 ) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
     assert opened(project, given).session_id == found
-
-
-def test_looking_makes_nothing(project: Path, home: Path) -> None:
-    assert opened(project, create=False).is_empty
-    assert list(project.iterdir()) == []
-    assert not (home / ".local").exists()
