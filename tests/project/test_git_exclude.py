@@ -1,4 +1,4 @@
-"""The repository's own exclude file: our lines come once, stay as long as they are needed, and go with our files."""
+"""The repository's own exclude file: our lines come once, and no other goes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.project.git_exclude import exclude_from_git, excluded_lines, include_in_git
+from unified_state.project.git_exclude import exclude_from_git, include_in_git
 from unified_state.project.place import EXCLUDED, NAME, Place, locate
 
 
@@ -43,7 +43,7 @@ def test_what_is_excluded_already_stays(repository: Path, data_dir: Path, before
     exclude_from_git(located(repository, data_dir), ["a", "b"])
     after = exclude_of(repository).read_bytes().decode(errors="surrogateescape")
     assert after.startswith(before)
-    assert after[len(before) :].lstrip("\n") == ".claude/a\n.claude/b\n"
+    assert after[len(before) :].lstrip("\n") == "# unified-state begins\n.claude/a\n.claude/b\n# unified-state ends\n"
 
 
 def test_a_repository_that_cannot_be_written_to_is_left_alone(repository: Path, data_dir: Path) -> None:
@@ -55,28 +55,20 @@ def test_a_repository_that_cannot_be_written_to_is_left_alone(repository: Path, 
 
 
 @pytest.mark.parametrize("before", ["", "*.log\n", ".claude/b\n", "caf\udce9\r\n"])
-def test_our_lines_go_with_our_files_and_no_other_does(repository: Path, data_dir: Path, before: str) -> None:
+def test_our_lines_go_and_no_other_does(repository: Path, data_dir: Path, before: str) -> None:
     exclude_of(repository).write_bytes(before.encode(errors="surrogateescape"))
     place = located(repository, data_dir)
-    exclude_from_git(place, ["a", "b", "c*.json"])
-    include_in_git(place, excluded_lines(place))
-    assert exclude_of(repository).read_bytes().decode(errors="surrogateescape") == before
-    assert excluded_lines(place) == []
-
-
-def test_the_line_of_a_file_that_stays_stays(repository: Path, data_dir: Path) -> None:
-    place = located(repository, data_dir)
-    exclude_from_git(place, EXCLUDED)
-    (repository / ".claude").mkdir()
-    (repository / ".claude" / "unified-session-state.damaged-1.json").touch()
-    include_in_git(place, excluded_lines(place))
-    assert status(repository) == ""
-    assert excluded_lines(place) == [".claude/unified-session-state.damaged-*.json"]
+    for names in (["a", "b"], ["c*.json"]):
+        exclude_from_git(place, names)
+    with exclude_of(repository).open("a") as file:
+        file.write("*.tmp\n")
+    include_in_git(place)
+    assert exclude_of(repository).read_bytes().decode(errors="surrogateescape") == before + "*.tmp\n"
 
 
 def test_lines_that_other_worktrees_share_stay(repository: Path, data_dir: Path, git: Callable[..., str]) -> None:
     place = located(repository, data_dir)
     exclude_from_git(place, ["a"])
     git("worktree", "add", "--quiet", "../other")
-    include_in_git(place, excluded_lines(place))
+    include_in_git(place)
     assert ".claude/a" in exclude_of(repository).read_text().splitlines()

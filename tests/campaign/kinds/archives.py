@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.campaign.kind import Kind, expect
 from tests.campaign.world import World
 
-_FILES = ("archive.db", "enforced.json", "about.json", "mask.key", "unified-state-id", "settings.json", "excluded")
+_FILES = ("archive.db", "enforced.json", "about.json", "mask.key", "unified-state-id", "settings.json")
 _MOST = 8
 _LONGEST = 64  # bytes of one line
 

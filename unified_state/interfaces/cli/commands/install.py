@@ -38,7 +38,7 @@ from unified_state.lib.package import PACKAGE_ROOT
 from unified_state.lib.shell.search_path import own_program
 from unified_state.lib.times import current_time
 from unified_state.model.hook_event import LEAN_LEVELS
-from unified_state.project.git_exclude import exclude_from_git, excluded_lines, include_in_git
+from unified_state.project.git_exclude import exclude_from_git, include_in_git
 from unified_state.project.identity import remember
 from unified_state.project.place import Place, locate
 from unified_state.project.workspace.link import candidates
@@ -196,7 +196,6 @@ def _uninstall(context: Context, arguments: Namespace) -> None:
     place, settings = context.here(create=False)
     if arguments.host == _CLAUDE or arguments.purge:
         context.check_may_take_away(place, settings, "uninstalls")
-    excluded = excluded_lines(place)
     worktree = place.repository.worktree
     if arguments.host == _CLAUDE:
         done, closed = _uninstall_from_claude(arguments.scope, context, place, settings)
@@ -209,12 +208,12 @@ def _uninstall(context: Context, arguments: Namespace) -> None:
     lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
     if arguments.purge:
         lines.append(purge(place, settings))
+        include_in_git(place)
     elif os.path.isdir(place.folder):
         lines.append(f"what was recorded stays in {place.folder}, the state file in {place.state_path}")
         lines.append("`unified-state uninstall --purge` deletes both")
     if done.told:
         context.say(done.told)
-    include_in_git(place, excluded)
     remove_if_empty(os.path.join(worktree, ".claude"))
     data = place.folder if os.path.isdir(place.folder) else None
     context.show({**done.as_dict(), "channels": closed, "data": data}, "\n".join(lines))
