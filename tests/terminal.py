@@ -6,8 +6,8 @@ is above it. Its stdout and stderr are pipes, as they are elsewhere.
 
 from __future__ import annotations
 
-import json
 import os
+import pickle
 import pty
 import select
 import subprocess
@@ -156,20 +156,20 @@ def talk_at_terminal(
 
 # Calls a function of ours with an open archive, for a service that asks at the terminal.
 _CALL = """
-import json, sys
+import pickle, sys
 sys.path.insert(0, sys.argv[1])
 from importlib import import_module
 from unified_state.archive.archive import Archive
 module, name, path, given = sys.argv[2:]
 with Archive(path) as archive:
-    getattr(import_module(module), name)(archive, *json.loads(given))
+    getattr(import_module(module), name)(archive, *pickle.loads(bytes.fromhex(given)))
 """
 
 
 def call_at_terminal(function: Callable[..., object], archive_path: str, *given: object) -> None:
-    """Let a process at a terminal call a function with the archive and these arguments, which JSON can hold."""
+    """Let a process at a terminal call a function with the archive and these arguments."""
     names = [function.__module__, function.__name__]
     ended = run_at_terminal(
-        [sys.executable, "-c", _CALL, str(ROOT), *names, archive_path, json.dumps(given)], None, os.environ
+        [sys.executable, "-c", _CALL, str(ROOT), *names, archive_path, pickle.dumps(given).hex()], None, os.environ
     )
     assert ended.code == 0, ended

@@ -23,6 +23,7 @@ from unified_state.archive.steps import find_step, step_numbers
 from unified_state.capture.capture_transcript import Capture
 from unified_state.ledger.decide_proposal import reject
 from unified_state.ledger.item_table import list_items
+from unified_state.ledger.record_item import Author
 from unified_state.lib.text import escape_surrogates
 from unified_state.lib.times import to_text
 from unified_state.model.hook_event import Moment
@@ -151,7 +152,7 @@ def test_what_was_dismissed_stays_dismissed_in_a_fork(
     archive: Archive, capture: Keep, transcript: Path, tmp_path: Path
 ) -> None:
     (item,) = capture(*selected(1))
-    call_at_terminal(reject, archive.path, [item.alias], "user_said", NOW)
+    call_at_terminal(reject, archive.path, [item.alias], Author("user_said"), NOW)
     fork = tmp_path / "projects" / f"{FORK}.jsonl"
     fork.write_bytes(transcript.read_bytes().replace(SESSION.encode(), FORK.encode()))
     assert shown(capture(path=fork, session=FORK)) == [("answer", "dismissed")]

@@ -17,7 +17,6 @@ from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.item_table import find_item, insert_item, link_items, list_items
 from unified_state.ledger.record_item import Author, record_item, supersede
 from unified_state.lib.times import new_uuid
-from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION, LedgerItem
 from unified_state.project.place import Place
 from unified_state.restore.compose_restore import gather
@@ -161,25 +160,25 @@ def told(archive: Archive, place: Place) -> list[str]:
 
 def test_an_accepted_proposal_is_a_fact_and_given_back(archive: Archive, place: Place, proposal: str) -> None:
     assert told(archive, place) == []
-    call_at_terminal(accept, archive.path, [proposal], USER_SAID, NOW)
+    call_at_terminal(accept, archive.path, [proposal], AUTHOR, NOW)
     accepted = find_item(archive, proposal)
     assert (accepted.status, accepted.origin) == ("active", "user_said")
     assert told(archive, place) == [proposal]
 
 
 def test_a_dismissed_proposal_is_none(archive: Archive, place: Place, proposal: str) -> None:
-    call_at_terminal(reject, archive.path, [proposal], USER_SAID, NOW)
+    call_at_terminal(reject, archive.path, [proposal], AUTHOR, NOW)
     assert told(archive, place) == []
     assert find_item(archive, proposal).status == "dismissed"
 
 
 @pytest.mark.parametrize("decide", [accept, reject])
 def test_only_a_proposal_can_be_decided_on(archive: Archive, proposal: str, decide: Callable[..., object]) -> None:
-    call_at_terminal(reject, archive.path, [proposal], USER_SAID, NOW)
+    call_at_terminal(reject, archive.path, [proposal], AUTHOR, NOW)
     with pytest.raises(UsageError, match="C1 is dismissed, not proposed"):
-        decide(archive, [proposal], USER_SAID, NOW)
+        decide(archive, [proposal], AUTHOR, NOW)
     with pytest.raises(NotFoundError):
-        decide(archive, ["C7"], USER_SAID, NOW)
+        decide(archive, ["C7"], AUTHOR, NOW)
 
 
 def test_an_accepted_change_takes_the_place_of_what_it_changes(archive: Archive) -> None:
@@ -187,5 +186,5 @@ def test_an_accepted_change_takes_the_place_of_what_it_changes(archive: Archive)
     for one in (older, newer):
         insert_item(archive, one)
     link_items(archive, newer, "changes", older, newer.created_at)
-    call_at_terminal(accept, archive.path, ["C2"], USER_SAID, NOW)
+    call_at_terminal(accept, archive.path, ["C2"], AUTHOR, NOW)
     assert (find_item(archive, "C1").status, find_item(archive, "C1").superseded_by) == ("superseded", newer.uuid)

@@ -116,7 +116,7 @@ def test_a_new_entry_of_a_stranger_waits_and_has_its_status_once_it_is_accepted(
     adopted()
     item = list_items(archive, DECISION)[-1]
     assert (item.alias, item.status, item.origin) == ("D2", "proposed", "inferred")
-    assert [one.status for one in accept(archive, ["D2"], USER_SAID, NOW)] == [becomes]
+    assert [one.status for one in accept(archive, ["D2"], Author(USER_SAID), NOW)] == [becomes]
 
 
 @pytest.mark.parametrize("decide", [accept, reject, None])
@@ -129,7 +129,7 @@ def test_a_file_that_comes_back_proposes_nothing_again(
     told = [(one.note.kind, one.note.text) for one in waiting_notes(archive)]
     assert told[-2:] == [("highlight", "workflow: EXEC"), ("work item", '{"id":"SD-1"}')]
     if decide is not None:
-        decide(archive, ["D2", "D3", "D4"], USER_SAID, NOW, notes=waiting_notes(archive))
+        decide(archive, ["D2", "D3", "D4"], Author(USER_SAID), NOW, notes=waiting_notes(archive))
     before = waiting_notes(archive)
     rewrite(place, theirs)
     assert adopted() == 0

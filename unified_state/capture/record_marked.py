@@ -46,11 +46,9 @@ def _record(archive: Archive, mark: Mark, author: Author, now: int) -> str:
 
 def decide(archive: Archive, verb: str, refs: Sequence[str], session_id: str | None, now: int) -> str:
     """Accept or reject proposals, and return a line about it, also where that is not possible."""
+    author = Author(USER_SAID, session_id, is_typed=True)
     try:
-        if verb == ACCEPT:
-            items = accept(archive, refs, USER_SAID, now, session_id, is_typed=True)
-        else:
-            items = reject(archive, refs, USER_SAID, now, session_id=session_id, is_typed=True)
+        items = (accept if verb == ACCEPT else reject)(archive, refs, author, now)
     except UnifiedStateError as error:
         hint = f"; at a terminal: `unified-state inbox {verb} {' '.join(refs)}`"
         return harmless(f"[NOT {verb.upper()}ED] {error.message}{hint}")

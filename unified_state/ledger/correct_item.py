@@ -62,7 +62,7 @@ def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *,
         if older.status == ACTIVE:
             return record_item(archive, older.kind, body, author, now=now, supersedes=older.uuid)
         proposal = propose(archive, older, body, author, now=now)  # it changes what the older one would
-        return accept(archive, [proposal.uuid], author.origin, now, author.session_id)[0]
+        return accept(archive, [proposal.uuid], author, now)[0]
     except NotAtGateError as error:
         proposal = propose(archive, older, body, author, now=now)
         error.hint += f" (`unified-state inbox accept {proposal.alias}` changes it too)"

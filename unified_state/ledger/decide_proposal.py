@@ -21,6 +21,7 @@ from unified_state.ledger.item_table import (
     link_items,
     update_item,
 )
+from unified_state.ledger.record_item import Author, checked
 from unified_state.ledger.rules.short_item import may_decide
 from unified_state.ledger.waiting_notes import WaitingNote, end_waiting, status_in_file, take_over
 from unified_state.lib.times import to_text
@@ -29,42 +30,34 @@ from unified_state.model.item import LedgerItem
 
 
 def accept(
-    archive: Archive,
-    refs: Sequence[str],
-    origin: str,
-    now: int,
-    session_id: str | None = None,
-    *,
-    notes: Sequence[WaitingNote] = (),
-    deed: str = "",
-    is_typed: bool = False,
+    archive: Archive, refs: Sequence[str], author: Author, now: int, notes: Sequence[WaitingNote] = (), deed: str = ""
 ) -> list[LedgerItem]:
     """Accept proposals as the user's statements, and return them. Each supersedes the items that it changes. One that a
     state file shows as settled is settled.
 
     `notes` of a state file are taken over with them. `deed` is what the user confirms then, as in `takes over 3
-    entries`. With `is_typed` the user's prompt has confirmed the proposals, but not the change of a rule.
+    entries`. A prompt that the user typed has confirmed the proposals, but not the change of a rule.
     """
-    proposals = _proposals(archive, refs, origin)
+    proposals = _proposals(archive, refs, author.origin)
     _check_agree(archive, proposals)
     changed = [older for proposal in proposals for older in changed_by(archive, proposal)]
     names = ", ".join(proposal.alias for proposal in proposals)
     verb = "confirms or replaces" if len(proposals) == 1 else "confirm or replace"
     pass_gate_for(
-        list({item.uuid: item for item in (*(() if is_typed else proposals), *changed)}.values()),
-        origin,
+        {item.uuid: item for item in (*(() if author.is_typed else proposals), *changed)}.values(),
+        author.origin,
         f"accepts {names}, which {verb}",
         deed=deed,
     )
     with archive.transaction():
         pairs: list[Pair] = []
         # a UUID begins with the time, and a newer one may change an older one
-        for proposal in sorted(_proposals(archive, refs, origin), key=lambda item: item.uuid):
+        for proposal in sorted(_proposals(archive, refs, author.origin), key=lambda item: item.uuid):
             pairs += _accept(archive, proposal, to_text(now))
         take_over(archive, [waiting.note for waiting in notes], now)
         end_waiting(archive, notes, to_text(now))
         if pairs:
-            note_change(archive, ACCEPTS, origin, session_id, pairs, to_text(now))
+            note_change(archive, ACCEPTS, author.origin, author.session_id, pairs, to_text(now))
     return [find_item(archive, proposal.uuid) for proposal in proposals]
 
 
@@ -85,31 +78,22 @@ def _accept(archive: Archive, proposal: LedgerItem, at: str) -> list[Pair]:
 
 
 def reject(
-    archive: Archive,
-    refs: Sequence[str],
-    origin: str,
-    now: int,
-    *,
-    why: str = "",
-    session_id: str | None = None,
-    notes: Sequence[WaitingNote] = (),
-    is_typed: bool = False,
+    archive: Archive, refs: Sequence[str], author: Author, now: int, notes: Sequence[WaitingNote] = (), why: str = ""
 ) -> list[LedgerItem]:
-    """Reject proposals and notes of a state file, and return the former. They are not captured again. `why` is masked
-    already. With `is_typed` the user's prompt has confirmed it.
-    """
-    if not is_typed:
-        pass_gate_for(_proposals(archive, refs, origin), origin, "dismisses")
+    """Reject proposals and notes of a state file, and return the former. They are not captured again."""
+    if not author.is_typed:
+        pass_gate_for(_proposals(archive, refs, author.origin), author.origin, "dismisses")
     at = to_text(now)
-    told = {"resolution": why, "resolvedAt": at} if why else {}
+    told = {"resolution": checked("why", why, archive.masked), "resolvedAt": at} if why else {}
     with archive.transaction():
-        proposals = _proposals(archive, refs, origin)
+        proposals = _proposals(archive, refs, author.origin)
         rejected = [item.replace(status=DISMISSED, body={**item.body, **told}, changed_at=at) for item in proposals]
         for item in rejected:
             update_item(archive, item)
         end_waiting(archive, notes, at)
         if rejected:
-            note_change(archive, REJECTS, origin, session_id, zip(proposals, rejected, strict=True), at)
+            pairs = zip(proposals, rejected, strict=True)
+            note_change(archive, REJECTS, author.origin, author.session_id, pairs, at)
     return rejected
 
 

@@ -37,7 +37,8 @@ class Author(Record):
     """The author of an item, and the commit and branch at that moment.
 
     `quote` is the passage of the entry `source_uuid` that states the item; by default the item's own text. `uuid` is
-    that of an item which waited for the archive. `capture_key` names the event that states the item.
+    that of an item which waited for the archive. `capture_key` names the event that states the item. `is_typed` says
+    that the user typed it as a prompt.
     """
 
     origin: str
@@ -49,6 +50,7 @@ class Author(Record):
     worktree: str | None = None
     uuid: str | None = None
     capture_key: str | None = None
+    is_typed: bool = False
 
 
 def record_item(

@@ -132,8 +132,8 @@ def test_a_proposal_is_told_as_accepted_or_rejected(archive: Archive, masker: Ma
     for hour, text in ((2, "Use PostgreSQL"), (3, "Use MySQL")):
         edit(archive, "D1", {"decision": text}, AGENT, now=at(hour))
     assert held(archive, 3).keys() == {"D1", "D2", "D3"}
-    accept(archive, ["D2"], USER_SAID, at(4))
-    reject(archive, ["D3"], USER_SAID, at(5), why="no")
+    accept(archive, ["D2"], USER, at(4))
+    reject(archive, ["D3"], USER, at(5), why="no")
     found = [(one.item.alias, one.verb, one.origin) for one in history_of(archive, older.alias)]
     assert found == [
         ("D1", "decided", "user_said"),

@@ -10,7 +10,7 @@ from unified_state.constraints.compile_constraints import end_lost
 from unified_state.errors import NotFoundError
 from unified_state.ledger.correct_item import lift
 from unified_state.ledger.decide_proposal import accept, reject
-from unified_state.ledger.record_item import Author, checked
+from unified_state.ledger.record_item import Author
 from unified_state.ledger.rules.short_item import short_form
 from unified_state.ledger.undo_change import UndoResult, undo
 from unified_state.model.item import Entry, LedgerItem
@@ -52,12 +52,9 @@ def undo_newest(workspace: Workspace) -> UndoResult:
 
 def decide_proposals(workspace: Workspace, refs: Sequence[str], *, accepted: bool, why: str = "") -> list[Entry]:
     """Accept or reject proposals in one transaction, and return their entries."""
-    origin, session_id = workspace.origin, workspace.session_id
-    told = checked("why", why, workspace.mask) if why else ""
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> list[LedgerItem]:
-        if accepted:
-            return accept(archive, refs, origin, now, session_id)
-        return reject(archive, refs, origin, now, why=told, session_id=session_id)
+        return accept(archive, refs, author, now) if accepted else reject(archive, refs, author, now, why=why)
 
     return [short_form(item) for item in record(workspace, action)]

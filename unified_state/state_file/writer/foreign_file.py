@@ -8,7 +8,6 @@ from unified_state.archive.archive import Archive
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.inbox import Proposal, read_inbox
-from unified_state.ledger.record_item import checked
 from unified_state.ledger.rules.short_item import short_form
 from unified_state.ledger.waiting_notes import TOLD_OF_FILE, WaitingNote, is_from_file, waiting_notes
 from unified_state.lib.record import Record
@@ -81,18 +80,17 @@ def decide_all(
     if path and os.path.realpath(path) not in map(os.path.realpath, existing_state_files(workspace)):
         message = f"{path} is no state file of this project"
         raise UsageError(message, "`unified-state import` reads files from elsewhere, and proposes what they hold")
-    origin, session_id = workspace.origin, workspace.session_id
-    told = checked("why", why, workspace.mask) if why else ""
+    author = workspace.author()
 
     def action(archive: Archive, now: int) -> tuple[list[Entry], list[WaitingNote]]:
         found = read_all(archive, workspace, now, of_file=bool(path))
         refs = [one.item.alias for one in found.items]
         if not accepted:
-            items = reject(archive, refs, origin, now, why=told, session_id=session_id, notes=found.notes)
+            items = reject(archive, refs, author, now, notes=found.notes, why=why)
             return [short_form(item) for item in items], found.notes
         what = f"takes over {_counted(found)} of {path}" if path else f"accepts {_counted(found)}"
         deed = what if path or found.notes else ""
-        items = accept(archive, refs, origin, now, session_id, notes=found.notes, deed=deed)
+        items = accept(archive, refs, author, now, notes=found.notes, deed=deed)
         return [short_form(item) for item in items], found.notes
 
     return record(workspace, action)
