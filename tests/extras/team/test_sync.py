@@ -30,7 +30,6 @@ from unified_state.archive.sessions import session_number
 from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import AlreadyRunningError, StorageError, UsageError
 from unified_state.extras.team.check_team import checks
-from unified_state.extras.team.outbox import Outbox
 from unified_state.extras.team.postgres.record_store import TeamStore
 from unified_state.extras.team.rows import OutgoingRecord
 from unified_state.extras.team.server_states import server_states
@@ -502,18 +501,6 @@ def test_an_archive_that_never_met_a_server_notes_nothing_for_one(
     keep(prompt(1, "hello"))
     UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
     assert archive.rows("SELECT * FROM outbox") == []
-    assert archive.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'outbox%'") == []
-
-
-def test_an_archive_whose_triggers_are_of_an_older_version_gets_new_ones(archive: Archive) -> None:
-    triggers = "SELECT name, sql FROM sqlite_schema WHERE name LIKE 'outbox%' AND type = 'trigger' ORDER BY 1"
-    Outbox(archive, "a server", NOW)
-    kept = archive.rows(triggers)
-    for name, _ in kept:
-        archive.run(f"DROP TRIGGER {name}")
-    archive.run("CREATE TRIGGER outbox_of_old AFTER UPDATE ON step BEGIN DELETE FROM outbox; END")
-    Outbox(archive, "a server", NOW)
-    assert archive.rows(triggers) == kept
 
 
 def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned(

@@ -19,7 +19,6 @@ from typing import Any
 from unified_state.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, connect_archive
 from unified_state.archive.schema.archive_check import plain_tables, typed_columns
 from unified_state.archive.schema.archive_schema import migrate
-from unified_state.archive.schema.outbox_triggers import make_triggers
 from unified_state.archive.steps import empty_index
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, NewerArchiveError, StorageError
 from unified_state.hosts.gate.generation import written_table
@@ -163,8 +162,6 @@ class JournalledArchive(Archive):
                     self.damaged += not self._put(line or {}, tables)
             for _, sql in triggers:
                 self.run(sql)
-            if self.row("SELECT 1 FROM outbox_server LIMIT 1"):
-                make_triggers(self)
             empty_index(self)
             self.connection.execute("INSERT OR IGNORE INTO unindexed SELECT id FROM step WHERE kind NOT NULL")
         self._seen, self._written = header.get(_ID, ""), self.connection.total_changes

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sqlite3 import Connection
 
 from unified_state.archive.schema import history_tables, ledger_tables
+from unified_state.archive.schema.outbox_triggers import OUTBOX_TRIGGERS
 from unified_state.errors import DamagedArchiveError, NewerArchiveError, OlderArchiveError
 from unified_state.lib.package import upgrade_line
 from unified_state.lib.times import current_time
@@ -41,6 +42,7 @@ _TABLES = (
     ledger_tables.ENFORCEMENT,
     ledger_tables.TOMBSTONES,
     ledger_tables.OUTBOX,
+    OUTBOX_TRIGGERS,
 )
 # In order. The name of a function is what the archive remembers, so a released one is neither renamed nor edited.
 MIGRATIONS: tuple[Migration, ...] = ()

@@ -119,10 +119,9 @@ CREATE TRIGGER constraint_removed AFTER DELETE ON item WHEN old.kind = 'constrai
 BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
 """
 
-_DIGITS = "lower(hex(new.uuid))"
-_PARTS = " || '-' || ".join(
-    f"substr({_DIGITS}, {first}, {count})" for first, count in ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
-)
+_GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
+_BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
+STEP_KEY = f"CASE typeof({{0}}.uuid) WHEN 'blob' THEN {_BLOB_AS_UUID} ELSE {{0}}.uuid END || '/' || {{0}}.block"
 
 TOMBSTONES = f"""
 CREATE TABLE carried (            -- the fields of another store's record that have no column here
@@ -141,8 +140,7 @@ CREATE TABLE tombstone (          -- what was forgotten: here, or in a store who
 CREATE INDEX tombstone_waiting ON tombstone (what, key) WHERE waits;
 CREATE TRIGGER step_forgotten AFTER UPDATE OF kind ON step WHEN new.kind IS NULL AND old.kind NOT NULL
 AND NOT EXISTS (SELECT 1 FROM pruned WHERE step = new.id)
-BEGIN INSERT OR IGNORE INTO tombstone (what, key, at) VALUES ('step',
-CASE typeof(new.uuid) WHEN 'blob' THEN {_PARTS} ELSE new.uuid END || '/' || new.block, new.at); END;
+BEGIN INSERT OR IGNORE INTO tombstone (what, key, at) VALUES ('step', {STEP_KEY.format("new")}, new.at); END;
 CREATE TRIGGER item_forgotten AFTER DELETE ON item
 BEGIN INSERT OR IGNORE INTO tombstone (what, key, at) VALUES ('item', old.uuid, 0); END;
 CREATE TRIGGER summary_forgotten AFTER UPDATE OF summary ON compaction

@@ -1,17 +1,15 @@
 """Triggers that queue for the servers of an archive every change except new steps.
 
-Steps are only appended, so one number records the steps that a server has. The triggers are created for an archive's
-first server, so an archive without one pays nothing. They are not part of the archive's version, and outdated ones are
-replaced.
+Steps are only appended, so one number records the steps that a server has. In an archive without a server they find
+nobody to queue for.
 """
 
 from __future__ import annotations
 
-from unified_state.archive.archive import Archive
+from collections.abc import Callable
 
-_GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
-_BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
-_STEP_KEY = f"CASE typeof({{0}}.uuid) WHEN 'blob' THEN {_BLOB_AS_UUID} ELSE {{0}}.uuid END || '/' || {{0}}.block"
+from unified_state.archive.schema.ledger_tables import STEP_KEY
+
 LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
 
 
@@ -39,7 +37,8 @@ _TOLD_OF_ITEMS = (
 _DATE_IT = (
     "UPDATE item SET changed_at = max(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
     "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', old.changed_at, '+0.001 seconds'), '')) "
-    "WHERE uuid = new.uuid AND coalesce(new.changed_at, '') <= coalesce(old.changed_at, '')"
+    "WHERE uuid = new.uuid AND coalesce(new.changed_at, '') <= coalesce(old.changed_at, '') "
+    "AND EXISTS (SELECT 1 FROM outbox_server)"
 )
 _TOLD_OF_SESSIONS = (
     "started_at", "seen_at", "ended_at", "end_reason", "worktree", "branch", "predecessor",
@@ -62,7 +61,7 @@ _TRIGGERS = {
     # An output archived before its transcript entry gets the uuid of that entry later.
     "step_renamed": (
         "UPDATE OF uuid ON step WHEN new.uuid IS NOT old.uuid",
-        _note("'step'", _STEP_KEY.format("old"), _MAY_HAVE_IT, is_gone=True),
+        _note("'step'", STEP_KEY.format("old"), _MAY_HAVE_IT, is_gone=True),
         _note("'step'", "old.id", _MAY_HAVE_IT),
     ),
     "copied": ("INSERT ON step_copy", _note("'step'", "new.step", " WHERE offered >= new.step")),
@@ -90,24 +89,10 @@ _TRIGGERS = {
     ),
 }
 
-_STATEMENTS = tuple(
+OUTBOX_TRIGGERS = ";\n".join(
     f"CREATE TRIGGER outbox_{name} AFTER {when} BEGIN {'; '.join(notes)}; END"
     for name, (when, *notes) in _TRIGGERS.items()
 )
-
-
-def make_triggers(archive: Archive) -> None:
-    """Create the triggers and replace outdated ones. Call it within a transaction."""
-    name_and_sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'outbox\\_%' ESCAPE '\\'"
-    made = dict(archive.rows(name_and_sql))
-    wanted = {statement.split()[2]: statement for statement in _STATEMENTS}
-    for name in made.keys() - wanted.keys():
-        archive.run(f"DROP TRIGGER {name}")
-    for name, statement in wanted.items():
-        if made.get(name) != statement:
-            archive.run(f"DROP TRIGGER IF EXISTS {name}")
-            archive.run(statement)
-
 
 _EVERYTHING = tuple(
     f"{statement} AND outbox_server.id = ?1"
@@ -115,7 +100,7 @@ _EVERYTHING = tuple(
         _note("what", "key", ", tombstone WHERE true", is_gone=True),
         _note(
             "'step'",
-            _STEP_KEY.format("step"),
+            STEP_KEY.format("step"),
             ", step WHERE kind IS NULL AND step.id NOT IN (SELECT step FROM pruned)",
             is_gone=True,
         ),
@@ -127,13 +112,12 @@ _EVERYTHING = tuple(
 )
 
 
-def note_everything(archive: Archive, server: int) -> None:
-    """Queue everything except steps for a new server. Call it within a transaction."""
+def note_everything(run: Callable[[str, int], int], server: int) -> None:
+    """Queue everything except steps for a new server. `run` runs a statement. Call it within a transaction."""
     for statement in _EVERYTHING:
-        archive.run(statement, server)
+        run(statement, server)
 
 
-def note_vectors(archive: Archive, server: int) -> None:
+def note_vectors(run: Callable[[str, int], int], server: int) -> None:
     """Queue the steps that a server may have and that have a vector. Call it within a transaction."""
-    note = _note("'step'", "vector.step", ", vector WHERE offered >= vector.step AND outbox_server.id = ?1")
-    archive.run(note, server)
+    run(_note("'step'", "vector.step", ", vector WHERE offered >= vector.step AND outbox_server.id = ?1"), server)

@@ -11,7 +11,7 @@ from struct import unpack
 from typing import Any
 
 from unified_state.archive.archive import BODY_SIZE, Archive
-from unified_state.archive.schema.outbox_triggers import LINK_KEY, make_triggers, note_everything, note_vectors
+from unified_state.archive.schema.outbox_triggers import LINK_KEY, note_everything, note_vectors
 from unified_state.archive.vector_table import full_name
 from unified_state.extras.team.rows import OutgoingRecord
 from unified_state.ledger.item_table import items_called
@@ -59,11 +59,10 @@ class Outbox:
         """Queue everything for a server that is new to the archive."""
         self._archive, self._now, self._model, self._limit = archive, now, "", limit
         with archive.transaction():
-            make_triggers(archive)
             is_new = archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", server)
             (self._server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", server)
             if is_new:
-                note_everything(archive, self._server)
+                note_everything(archive.run, self._server)
 
     def add_vectors(self, model: str) -> None:
         """Send each step with its newest vector of a model. Queue all for a server that took none before."""
@@ -71,7 +70,7 @@ class Outbox:
         name = f"vectors of {self._server}"
         with self._archive.transaction(durable=False):
             if self._archive.meta(name) != model:
-                note_vectors(self._archive, self._server)
+                note_vectors(self._archive.run, self._server)
                 self._archive.set_meta(name, model)
 
     def batches(self) -> Iterator[Batch]:

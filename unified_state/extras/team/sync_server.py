@@ -178,7 +178,7 @@ class Mark:
         with archive.transaction():
             (server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", self.server)
             archive.run("UPDATE outbox_server SET step = 0 WHERE id = ?", server)
-            note_everything(archive, server)
+            note_everything(archive.run, server)
             archive.set_meta(self._name, str(self.there))
         return True
 
