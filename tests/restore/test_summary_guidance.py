@@ -14,7 +14,6 @@ from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, L
 from unified_state.model.known import KEPT
 from unified_state.model.session_state import STATE_VERSION, State, Summaries, WorkItem
 from unified_state.restore.rules.summary_guidance import compact_line, keep_list
-from unified_state.upkeep.exchange import state_snapshot
 
 EMPTY = State(version=STATE_VERSION, timestamp="2026-01-01T00:00:00.000Z", trigger="manual")
 WORKING = EMPTY.replace(
@@ -84,7 +83,7 @@ def test_what_only_the_user_said_needs_no_fence() -> None:
     assert nonces_in(keep_list(ITEMS, EMPTY, 2000, "a1", NOW)) == ()
 
 
-@pytest.mark.parametrize("program", ["claude-flow", "claude-mem", state_snapshot.PROGRAM])
+@pytest.mark.parametrize("program", ["claude-flow", "claude-mem"])
 def test_what_an_import_brought_is_told_as_imported(program: str) -> None:
     shown = said(1, decision="Use Redis").replace(session_id=f"{program}:s")
     assert "D1 (imported, the user said): Use Redis" in keep_list([shown], EMPTY, 2000, "a1", NOW)

@@ -34,11 +34,12 @@ from unified_state.state_file.read_entries import SETTLED, StateEntry, alias_num
 from unified_state.state_file.state_file import StateContent, StateFile, has_entries, written_state_files
 
 
-def adopt(archive: Archive, content: StateContent, now: int) -> int:
+def adopt(archive: Archive, content: StateContent, now: int, *, shows: bool = True) -> int:
     """Insert what the archive does not know of a state file, and return the number of new items.
 
     The secrets of the content must be masked already. All of a file that is not ours is proposed. An entry that differs
-    from the item with its id becomes a proposal to change that item, and is linked to it.
+    from the item with its id becomes a proposal to change that item, and is linked to it. Without `shows` the items
+    stay out of our own state file.
     """
     if not content.json or (content.is_ours and has_entries(archive, content.json)):
         return 0
@@ -56,7 +57,7 @@ def adopt(archive: Archive, content: StateContent, now: int) -> int:
             if present is not None:
                 item = item.replace(status=PROPOSED)
                 link_items(archive, item, "changes", present, to_text(now))
-            insert_item(archive, item)
+            insert_item(archive, item if shows else item.replace(paged_out_at=to_text(now)))
             adopted += 1
         if keeps_aliases or not content.is_ours:
             adopt_notes(archive, content, now)

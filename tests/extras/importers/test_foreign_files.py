@@ -5,7 +5,6 @@ written.
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable
@@ -13,18 +12,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.amount import examples
-from tests.builders import any_json
-from unified_state.errors import ForeignFileError, NewerVersionError
+from unified_state.errors import ForeignFileError
 from unified_state.extras.importers import claude_flow, claude_flow_json, claude_mem
-from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
-from unified_state.upkeep.exchange.state_snapshot import read_snapshot
+from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep
 from unified_state.upkeep.foreign.foreign_text import ForeignFile, Tally
 
-from .foreign import FLOW, FLOW_JSON, MEM, PROJECT, STATES, database, database_of
+from .foreign import FLOW, FLOW_JSON, MEM, PROJECT, database, database_of
 
 
 def steps(records: Iterable[HistoryRecord]) -> list[StoredStep]:
@@ -114,36 +108,6 @@ def test_what_was_marked_as_private_in_a_turn_of_claude_flow_is_left_out(tmp_pat
     path = tmp_path / "transcript-archive.json"
     path.write_text(FLOW_JSON.read_text(encoding="utf-8").replace("User: ", "User: <private>hush</private> "), "utf-8")
     assert "hush" not in str(list(flow_json(path)))
-
-
-@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
-def test_a_state_file_is_kept_whole_and_its_entries_are_proposals_of_nobody(version: str) -> None:
-    path = STATES / f"v{version}.json"
-    records = list(read_snapshot(str(path)))
-    whole, *said = steps(records)
-    assert whole.text == path.read_text(encoding="utf-8")
-    found = items(records)
-    assert found
-    assert {item.origin for item in found} == {"inferred"}
-    assert {item.status for item in found if item.kind != "question"} == {"proposed"}
-    texts = {step.text for step in said if step.uuid == whole.uuid}
-    assert {item.quote for item in found} == texts
-
-
-def test_the_state_file_of_one_session_is_a_session_of_its_own(tmp_path: Path) -> None:
-    path = tmp_path / "unified-session-state.session_ab12.json"
-    shutil.copy(STATES / "v2.0.0.json", path)
-    (session,) = [record for record in read_snapshot(str(path)) if isinstance(record, StoredSession)]
-    assert session.session_id == "session-state:session_ab12"
-
-
-def test_one_id_that_was_given_twice_is_two_items(tmp_path: Path) -> None:
-    entry = {"id": "D11", "timestamp": "2026-01-01T00:00:00.000Z", "rationale": "r"}
-    decisions = [{**entry, "decision": "one"}, {**entry, "decision": "other"}]
-    path = tmp_path / "unified-session-state.json"
-    path.write_text(json.dumps({"version": "2.0.0", "decisions": decisions}), encoding="utf-8")
-    one, other = items(read_snapshot(str(path)))
-    assert one.uuid != other.uuid
 
 
 def test_a_database_in_use_is_read_with_its_journal_and_nothing_is_written_beside_it(tmp_path: Path) -> None:
@@ -238,38 +202,6 @@ def test_a_json_archive_that_ends_in_the_middle_is_one_clear_error(tmp_path: Pat
     path.write_bytes(FLOW_JSON.read_bytes()[:-200])
     with pytest.raises(ForeignFileError, match="is damaged"):
         list(flow_json(path))
-
-
-def test_a_newer_state_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "unified-session-state.json"
-    path.write_text('{"version": "4.0.0", "decisions": []}', encoding="utf-8")
-    with pytest.raises(NewerVersionError, match="upgrade unified-state"):
-        list(read_snapshot(str(path)))
-
-
-JSON = any_json(leaves=10)
-SECTION = st.lists(
-    st.fixed_dictionaries(
-        {},
-        optional=dict.fromkeys(("id", "decision", "constraint", "content", "timestamp", "status", "type"), JSON),
-    )
-    | JSON,
-    max_size=4,
-)
-
-
-@examples(100, deadline=None)
-@given(decisions=SECTION, constraints=SECTION, evidence=SECTION)
-def test_no_state_file_breaks_the_reader(
-    tmp_path_factory: pytest.TempPathFactory, decisions: object, constraints: object, evidence: object
-) -> None:
-    path = tmp_path_factory.mktemp("state") / "unified-session-state.json"
-    state = {"version": "2.0.0", "decisions": decisions, "constraints": constraints, "evidenceLedger": evidence}
-    path.write_text(json.dumps(state), encoding="utf-8")
-    for item in items(read_snapshot(str(path))):
-        assert item.status != "active"
-        assert item.alias[0] in "DCE"
-        assert item.alias[1:].isdigit()
 
 
 @pytest.mark.parametrize("name", [FLOW, MEM])

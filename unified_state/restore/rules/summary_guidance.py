@@ -28,7 +28,7 @@ COMPACT = "/compact Keep exact paths, names, commands and errors"
 _HEAD = 60  # characters in which the answer to /context-compact shows its line
 _COMPACT_ITEMS = ", and these recorded items with their ids:"
 # Beginnings of the session ids that imports give.
-IMPORTED = ("claude-flow:", "claude-mem:", "session-state:", "elsewhere:")
+IMPORTED = ("claude-flow:", "claude-mem:", "elsewhere:")
 
 
 def keep_list(

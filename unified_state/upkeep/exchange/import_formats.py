@@ -20,18 +20,11 @@ from unified_state.lib.json_text import parse_object
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
 from unified_state.model.history_records import HistoryRecord
-from unified_state.upkeep.exchange import state_snapshot
 from unified_state.upkeep.foreign.foreign_files import MAGIC, foreign_database, unreadable
 from unified_state.upkeep.foreign.foreign_text import HEAD, ForeignFile, Tally, plain
 from unified_state.upkeep.history.history_file import Header, is_history, read_history
 
-HISTORY, TRANSCRIPT = "unified-state history", "transcript"
-_STATE = "state file"
-# The reader of a format of our own, by a file's path.
-_READERS: dict[str, Callable[[str], Iterator[HistoryRecord]]] = {
-    _STATE: state_snapshot.read_snapshot,
-    HISTORY: lambda path: (record for record in read_history(path) if not isinstance(record, Header)),
-}
+HISTORY, TRANSCRIPT, STATE = "unified-state history", "transcript", "state file"
 _HEAD, _LONGEST_LINE = 1 << 20, 1 << 28
 _HINT = "the documentation tells what can be imported"
 # What files have that are refused by name, what they are, and what to do instead.
@@ -136,7 +129,7 @@ def find_format(path: str) -> str:
         return TRANSCRIPT
     _refuse_by_name(path, text[:HEAD])
     if text.startswith((b"[", b"{")):
-        form = _STATE if text.startswith(b"{") else _format_with("TAKES_LISTS", bool)
+        form = STATE if text.startswith(b"{") else _format_with("TAKES_LISTS", bool)
         if form:
             return form
     message = f"{path} is {'empty' if not head else 'of no format that is known here'}"
@@ -157,8 +150,8 @@ def open_records(source: Source, project: str, worktree: str, tally: Tally) -> I
     Of a folder, a file that cannot be read is skipped and counted: the user did not name it.
     """
     for path in source.files:
-        if source.format in _READERS:
-            yield from _READERS[source.format](path)
+        if source.format == HISTORY:
+            yield from (record for record in read_history(path) if not isinstance(record, Header))
             continue
         module = _formats()[source.format]
         if hasattr(module, "TABLE"):

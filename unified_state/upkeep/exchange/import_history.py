@@ -14,16 +14,20 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import root_at_worktree, session_number
 from unified_state.archive.text_columns import tidy
 from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
-from unified_state.errors import UsageError
+from unified_state.errors import DamagedFileError, ForeignFileError, UsageError
 from unified_state.ledger.item_table import PROPOSED
 from unified_state.ledger.rules.short_item import may_decide
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep, Tombstone
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.restore_table import last_news, take_back_news
 from unified_state.secrets.masker import Masker
+from unified_state.state_file.adopt import adopt
+from unified_state.state_file.read_entries import read_entries
+from unified_state.state_file.state_file import StateContent, StateFile
 from unified_state.state_file.writer.save_state import refresh_worktrees
-from unified_state.upkeep.exchange.import_formats import HISTORY, Source, open_records
+from unified_state.upkeep.exchange.import_formats import HISTORY, STATE, Source, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
 from unified_state.upkeep.foreign.foreign_text import Tally
 from unified_state.upkeep.forget.forget_refs import apply_tombstones
@@ -58,6 +62,9 @@ def check(workspace: Workspace, source: Source, project: str | None = None) -> N
     if os.path.realpath(path) == os.path.realpath(workspace.place.state_path):
         message = f"{path} is the state file of this very folder"
         raise UsageError(message, "it is read without an import")
+    if source.format == STATE:
+        _state_in(path)
+        return
     for _ in _records(workspace, source, project, Tally()):
         pass
 
@@ -70,6 +77,8 @@ def import_file(
     `project` is this project's name in the program that wrote the files. `is_own` confirms that a history is the user's
     own, which only the user can do.
     """
+    if source.format == STATE:
+        return _propose_state(workspace, source.path, now)
     is_history = source.format == HISTORY
     own = is_own and is_history and may_decide(workspace.origin)
 
@@ -92,6 +101,22 @@ def import_file(
     # Even without new records, because known ones may have changed.
     refresh_worktrees(workspace, is_anew=has_forgotten)
     return done
+
+
+def _state_in(path: str) -> StateContent:
+    try:
+        return StateFile(path, "").load()
+    except DamagedFileError as error:
+        raise ForeignFileError(error.message, "name a file unified-session-state….json") from error
+
+
+def _propose_state(workspace: Workspace, path: str, now: int) -> ImportResult:
+    """Propose what a state file of another folder or session holds, as of one that lies in this folder."""
+    content = _state_in(path)
+    content = content.replace(json=parse_json(workspace.masker.json(dump_json(content.json))))
+    added = workspace.use(lambda archive: adopt(archive, content, now, shows=False))
+    refresh_worktrees(workspace)
+    return ImportResult(path, STATE, sum(1 for _ in read_entries(content.json or {}, now)), added, proposed=added)
 
 
 def _records(workspace: Workspace, source: Source, project: str | None, tally: Tally) -> Iterator[HistoryRecord]:
