@@ -34,22 +34,25 @@ from unified_state.state_file.read_entries import SETTLED, StateEntry, alias_num
 from unified_state.state_file.state_file import StateContent, StateFile, has_entries, written_state_files
 
 
-def adopt(archive: Archive, content: StateContent, now: int, *, shows: bool = True) -> int:
+def adopt(archive: Archive, content: StateContent, masker: Masker | None, now: int, *, shows: bool = True) -> int:
     """Insert what the archive does not know of a state file, and return the number of new items.
 
-    The secrets of the content must be masked already. All of a file that is not ours is proposed. An entry that differs
+    All of a file that is not ours is proposed, with its secrets masked. An entry that differs
     from the item with its id becomes a proposal to change that item, and is linked to it. Without `shows` the items
     stay out of our own state file.
     """
     if not content.json or (content.is_ours and has_entries(archive, content.json)):
         return 0
+    state = content.json
+    if masker is not None and not content.is_ours:
+        state = parse_json(masker.json(dump_json(state)))
     with archive.transaction():
         known = {item.alias: item for item in list_items(archive)}
         decisions = [main_text(item) for item in known.values() if item.kind == DECISION]
         lines = set[str]().union(*map(lines_of, decisions))
         keeps_aliases = not known  # a new archive continues the numbers of the older file
         adopted = 0
-        for entry in read_entries(content.json, now):
+        for entry in read_entries(state, now):
             present = known.get(entry.alias)
             if _is_known(archive, entry, present, lines):
                 continue
@@ -60,7 +63,7 @@ def adopt(archive: Archive, content: StateContent, now: int, *, shows: bool = Tr
             insert_item(archive, item if shows else item.replace(paged_out_at=to_text(now)))
             adopted += 1
         if keeps_aliases or not content.is_ours:
-            adopt_notes(archive, content, now)
+            (take_over if content.is_ours else propose_notes)(archive, list(read_notes(state)), now)
     return adopted
 
 
@@ -76,15 +79,6 @@ def _is_known(archive: Archive, entry: StateEntry, present: LedgerItem | None, l
     return archive.row(once, _key(entry)) is not None
 
 
-def adopt_notes(archive: Archive, content: StateContent, now: int) -> None:
-    """Propose the notes of a state file, or take them over if the file is ours. Call it in a transaction."""
-    notes = list(read_notes(content.json or {}))
-    if content.is_ours:
-        take_over(archive, notes, now)
-    else:
-        propose_notes(archive, notes, now)
-
-
 def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only_ours: bool = False) -> int:
     """Insert the items of the last written state file into a new archive, and return their number.
 
@@ -92,11 +86,9 @@ def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only
     UnifiedStateError if the file cannot be read.
     """
     content = _newest_content(place)
-    if content is None or content.json is None or (only_ours and not content.is_ours):
+    if content is None or (only_ours and not content.is_ours):
         return 0
-    if not content.is_ours:
-        content = content.replace(json=parse_json(masker.json(dump_json(content.json))))
-    return adopt(archive, content, now)
+    return adopt(archive, content, masker, now)
 
 
 def archive_of_file(place: Place, now: int) -> Archive:
@@ -109,7 +101,7 @@ def archive_of_file(place: Place, now: int) -> Archive:
     except (UnifiedStateError, OSError):
         return archive
     if content is not None and content.is_ours:
-        adopt(archive, content, now)
+        adopt(archive, content, None, now)
     return archive
 
 

@@ -25,7 +25,7 @@ from unified_state.archive.sessions import is_running
 from unified_state.errors import DamagedFileError, NotAtGateError, StorageError, UnifiedStateError
 from unified_state.ledger.item_table import items_in_file, items_to_load
 from unified_state.ledger.rules.short_item import key_decisions, sections_of, short_form
-from unified_state.lib.json_text import dump_json, parse_json
+from unified_state.lib.json_text import parse_json
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens, upper_bound
@@ -178,7 +178,9 @@ def refresh_state(
         if content.set_aside:
             workspace.report(f"the state file {content.trouble}; it was set aside as {content.set_aside}")
         if content.json and not (content.is_ours and has_entries(archive, content.json)):
-            _adopt(archive, workspace, content, now)
+            from unified_state.state_file.adopt import adopt  # hardly any file has something unknown
+
+            adopt(archive, content, workspace.masker, now)
         present = content.json if content.json and content.is_ours and not is_anew else {}
         state = _within_budget(archive, workspace, now, present, content, count_tokens)
         as_before = state.replace(updated_at=present.get("updatedAt"))
@@ -200,18 +202,11 @@ def propose_file(archive: Archive, workspace: Workspace, now: int) -> None:
 
     Raises DamagedFileError, NewerVersionError or StorageError.
     """
+    from unified_state.state_file.adopt import adopt
+
     content = _file(workspace.place).load()
-    if content.json and not content.is_ours:
-        _adopt(archive, workspace, content, now)
-
-
-def _adopt(archive: Archive, workspace: Workspace, content: StateContent, now: int) -> None:
-    """Adopt what the archive does not know of a file, without secrets if others wrote it."""
-    from unified_state.state_file.adopt import adopt  # hardly any file has something unknown
-
     if not content.is_ours:
-        content = content.replace(json=parse_json(workspace.masker.json(dump_json(content.json))))
-    adopt(archive, content, now)
+        adopt(archive, content, workspace.masker, now)
 
 
 def _refresh_rules_file(archive: Archive, workspace: Workspace, now: int) -> None:

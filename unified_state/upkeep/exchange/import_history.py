@@ -17,7 +17,6 @@ from unified_state.capture.working_set.keep_working_set import rebuild_working_s
 from unified_state.errors import DamagedFileError, ForeignFileError, UsageError
 from unified_state.ledger.item_table import PROPOSED
 from unified_state.ledger.rules.short_item import may_decide
-from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep, Tombstone
 from unified_state.project.workspace.workspace import Workspace
@@ -113,8 +112,7 @@ def _state_in(path: str) -> StateContent:
 def _propose_state(workspace: Workspace, path: str, now: int) -> ImportResult:
     """Propose what a state file of another folder or session holds, as of one that lies in this folder."""
     content = _state_in(path)
-    content = content.replace(json=parse_json(workspace.masker.json(dump_json(content.json))))
-    added = workspace.use(lambda archive: adopt(archive, content, now, shows=False))
+    added = workspace.use(lambda archive: adopt(archive, content, workspace.masker, now, shows=False))
     refresh_worktrees(workspace)
     return ImportResult(path, STATE, sum(1 for _ in read_entries(content.json or {}, now)), added, proposed=added)
 
