@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -83,13 +82,6 @@ def test_old_steps_leave_every_byte(chosen: Project, tmp_path: Path) -> None:
     assert chosen.ask("forget", "--older-than", "2026-01-01", "--yes")["steps"] == 1
     assert b"oldzebra" not in all_bytes([chosen.home, chosen.folder])
     assert [step["text"] for step in chosen.export()] == ["Look at youngzebra"]
-
-
-def test_of_eight_at_once_none_is_lost_and_no_id_is_given_twice(chosen: Project) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        ids = list(pool.map(chosen.decide, [f"decision {number}" for number in range(24)]))
-    assert sorted(ids, key=lambda alias: int(alias[1:])) == [f"D{number}" for number in range(1, 25)]
-    assert [item["id"] for item in chosen.ask("decision", "list")] == sorted(ids, key=lambda alias: int(alias[1:]))
 
 
 def test_the_tier_counts_where_a_history_begins(

@@ -22,7 +22,6 @@ from unified_state.archive.schema import archive_schema
 from unified_state.archive.session_work import add_notes
 from unified_state.archive.sessions import touch_session
 from unified_state.archive.steps import index_left
-from unified_state.archive.text_columns import forget_step
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, NewerVersionError
 from unified_state.model.history_records import StoredStep
 from unified_state.upkeep.history import archive_changes
@@ -118,20 +117,6 @@ def test_what_was_committed_is_in_the_file_when_it_is_closed_or_flushed(path: st
     assert Path(path).stat().st_mode & 0o777 == 0o600
 
 
-def test_what_fails_is_neither_in_the_journal_nor_in_sqlite(path: str) -> None:
-    fill(path)
-    known = rows(path)
-
-    def fails(archive: Archive) -> None:
-        with archive.transaction():
-            archive.run("INSERT INTO meta VALUES ('a', 'b')")
-            raise KeyError
-
-    with JournalledArchive(path) as archive, pytest.raises(KeyError):
-        fails(archive)
-    assert rows(path) == known
-
-
 def test_what_does_not_fit_on_the_disk_leaves_the_file_as_it_was(path: str) -> None:
     fill(path)
     before, limits = Path(path).read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -143,17 +128,6 @@ def test_what_does_not_fit_on_the_disk_leaves_the_file_as_it_was(path: str) -> N
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert Path(path).read_bytes() == before
     assert sorted(os.listdir(Path(path).parent)) == ["history.jsonl", "history.jsonl.lock"]
-
-
-def test_two_that_have_it_open_see_what_the_other_writes(path: str) -> None:
-    with JournalledArchive(path) as one, JournalledArchive(path) as other:
-        append(one, decision(1, "D1"))
-        one.flush()
-        append(other, decision(2, ""))
-        other.flush()
-        append(one, decision(3, ""))
-        assert [alias for (alias,) in one.rows("SELECT alias FROM item ORDER BY id")] == ["D1", "D2", "D3"]
-    assert len(rows(path)["item"]) == 3
 
 
 def test_who_waits_too_long_for_another_writer_is_told_and_a_reader_does_not_wait(path: str) -> None:
@@ -168,18 +142,6 @@ def test_who_waits_too_long_for_another_writer_is_told_and_a_reader_does_not_wai
             archive.set_meta("a", "b")
         assert rows(path) == before
         holder.stdin.close()
-
-
-def test_what_is_forgotten_is_in_no_byte_and_numbers_stay(path: str, tmp_path: Path) -> None:
-    with JournalledArchive(path) as archive:
-        append(archive, step(1), step(2, "the swordfish"), step(3))
-        with archive.transaction():
-            forget_step(archive, 2)
-        assert all(b"swordfish" not in one.read_bytes() for one in tmp_path.rglob("*") if one.is_file())
-    with JournalledArchive(path) as archive:
-        assert archive.rows("SELECT id FROM step WHERE kind NOT NULL") == [(1,), (3,)]
-        append(archive, step(2, "the swordfish"), step(4))
-        assert archive.rows("SELECT id FROM step WHERE kind NOT NULL") == [(1,), (3,), (4,)]
 
 
 def test_a_journal_of_an_older_version_is_brought_to_this_one(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
