@@ -184,7 +184,7 @@ def test_a_team_is_set_up_and_checked_and_changed_by_commands(
     assert (code, "does not exist" in told["server"][1], "server init" in told["server"][2]) == (1, True, True)
     superuser.do("init")
     code, told = checks(project)
-    assert (code, "bypasses row security" in told["server"][1]) == (1, True)
+    assert (code, "is no member of" in told["server"][1]) == (1, True)
     admitted = superuser.do(
         "admit", member, "--no-password", "--organisation", "acme", "--project", "github.com/acme/a"
     )

@@ -173,7 +173,7 @@ def test_what_was_agreed_to_is_one_server_and_one_name(
         sync(workspace, server.replace(project="another"), lambda: NOW)
     elsewhere = Team(team.postgres, make_database(team.postgres), team._stack)
     elsewhere.organisation = team.organisation
-    elsewhere.admit("ada", login=team.logins["ada"])
+    elsewhere.admit("ada")
     with pytest.raises(UsageError, match="is not where you let"):
         sync(workspace, server.replace(server=found(elsewhere.dsn("ada"))), lambda: NOW)
     assert list(elsewhere.open("ada").own_records()) == []

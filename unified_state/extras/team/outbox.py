@@ -46,23 +46,54 @@ WHERE step > ? AND step <= ? AND name = ? ORDER BY vector.id
 
 
 class Batch(Record):
-    """Records that a server has to store at once. `settle` records that it did."""
+    """Records that a server has to store at once. `settle` notes that it did, and how many batches it has by that."""
 
     records: list[OutgoingRecord]
-    settle: Callable[[], None]
+    settle: Callable[[int], None]
 
 
 class Outbox:
     """The records of an archive that one server lacks. `limit` is the most steps or other records in a batch."""
 
     def __init__(self, archive: Archive, server: str, now: int, limit: int = 500) -> None:
-        """Queue everything for a server that is new to the archive."""
+        """Begin a run. It counts as a failure until it ends well, because it may be killed at any moment.
+
+        For a server that is new to the archive everything is queued.
+        """
         self._archive, self._now, self._model, self._limit = archive, now, "", limit
+        self._mark = f"mark of {server}"
         with archive.transaction():
             is_new = archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", server)
             (self._server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", server)
             if is_new:
                 note_everything(archive.run, self._server)
+            begun = "UPDATE outbox_server SET began_at = ?, failures = failures + 1 WHERE id = ?"
+            archive.run(begun, now, self._server)
+
+    def note_end(self, now: int, problem: str | None, *, is_complete: bool) -> None:
+        """Note how the run ended, which went well without a problem."""
+        with self._archive.transaction(durable=False):
+            self._archive.run(
+                "UPDATE outbox_server SET ended_at = ?1, error = ?2, "
+                "failures = CASE WHEN ?2 IS NULL THEN 0 ELSE failures END, "
+                "complete_at = CASE WHEN ?3 THEN ?1 ELSE complete_at END WHERE id = ?4",
+                now,
+                problem,
+                is_complete,
+                self._server,
+            )
+
+    @property
+    def mark(self) -> int:
+        """Return how many batches the server confirmed."""
+        return int(self._archive.meta(self._mark) or 0)
+
+    def begin_anew(self, mark: int) -> None:
+        """Queue everything again for a server that has so many batches."""
+        with self._archive.transaction():
+            self._archive.run("UPDATE outbox_server SET step = 0 WHERE id = ?", self._server)
+            note_everything(self._archive.run, self._server)
+            self._archive.set_meta(self._mark, str(mark))
 
     def add_vectors(self, model: str) -> None:
         """Send each step with its newest vector of a model. Queue all for a server that took none before."""
@@ -75,7 +106,8 @@ class Outbox:
 
     def batches(self) -> Iterator[Batch]:
         """Yield the queued batches in order, until the server has everything. Settle each batch before the next."""
-        while (batch := self._forgotten() or self._masked() or self._new_steps() or self._changes()) is not None:
+        masked = f"AND what = '{STEP}' AND is_changed = 1 AND key <= (SELECT step FROM outbox_server WHERE id = server)"
+        while batch := self._forgotten() or self._changes(masked) or self._new_steps() or self._changes():
             yield batch
 
     def _forgotten(self) -> Batch | None:
@@ -89,13 +121,8 @@ class Outbox:
         row = self._archive.row("SELECT at FROM tombstone WHERE what = ? AND key = ?", what, key)
         return Tombstone(what, key, row[0] if row else self._now)
 
-    def _masked(self) -> Batch | None:
-        """Return the steps that the server may still have unmasked."""
-        rows = self._noted(f"is_gone = 0 AND what = '{STEP}' AND is_changed = 1 AND key <= {self._reached()}")
-        return self._changed([one for _, _, key in rows for one in self._read(key - 1, key)], rows)
-
-    def _changes(self) -> Batch | None:
-        rows = self._noted("is_gone = 0")
+    def _changes(self, condition: str = "") -> Batch | None:
+        rows = self._noted(f"is_gone = 0 {condition}")
         keys: dict[str, list[Any]] = {what: [] for what in (SESSION, STEP, ITEM, _LINK, COMPACTION)}
         for _, what, key in rows:
             keys[what].append(key)
@@ -125,7 +152,8 @@ class Outbox:
         return self._batch(records, "DELETE FROM outbox WHERE id = ?", [(row[0],) for row in rows]) if rows else None
 
     def _new_steps(self) -> Batch | None:
-        archive, reached = self._archive, self._reached()
+        archive = self._archive
+        (reached,) = archive.row("SELECT step FROM outbox_server WHERE id = ?", self._server)
         steps = archive.rows(f"SELECT id, {BODY_SIZE} FROM step WHERE id > ? ORDER BY id LIMIT ?", reached, self._limit)
         if not steps:
             return None
@@ -136,16 +164,14 @@ class Outbox:
         settled = "UPDATE outbox_server SET step = ? WHERE id = ?"
         return self._batch(self._read(reached, last), settled, [(last, self._server)])
 
-    def _reached(self) -> int:
-        return int(self._archive.row("SELECT step FROM outbox_server WHERE id = ?", self._server)[0])
-
     def _batch(self, records: list[OutgoingRecord], settled: str, values: list[tuple[int, ...]]) -> Batch:
         """Return a batch. What settled it and is lost in a power failure leads to a repeated transfer."""
 
-        def settle() -> None:
+        def settle(mark: int) -> None:
             with self._archive.transaction(durable=False):
                 for row in values:
                     self._archive.run(settled, *row)
+                self._archive.set_meta(self._mark, str(mark))
 
         return Batch(records, settle)
 

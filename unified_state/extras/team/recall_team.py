@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from unified_state.archive.export_steps import export_line
 from unified_state.archive.steps import readable
@@ -18,8 +17,6 @@ from unified_state.model.history_records import STEP, StoredItem, StoredStep
 if TYPE_CHECKING:
     from unified_state.extras.team.postgres.record_store import ServerRow, TeamStore
 
-T = TypeVar("T")
-
 _HINT = "`unified-state search --team` finds refs; it may have been forgotten, or is not shared with you"
 _FIELDS = ("kind", "alias", "body", "status", "origin", "created_at", "session_id", "commit", "branch", "quote")
 
@@ -29,38 +26,35 @@ def recall_of_team(server: TeamServer, ref: str) -> dict[str, Any]:
     StorageError.
     """
 
-    def read(store: TeamStore) -> dict[str, Any]:
-        one, record, several = _called(store, ref)
-        told = _item(record) if isinstance(record, StoredItem) else _step(record, one)
-        return {**told, "ref": ref_of(one, several), "said_by": one.author, "trust": TRUST}
+    def read() -> dict[str, Any]:
+        with server.open() as store:
+            one, record, several = _called(store, ref)
+            told = _item(record) if isinstance(record, StoredItem) else _step(record, one)
+            return _foreign(told, one, several)
 
-    return within(SECONDS, lambda: _open(server, read))
+    return within(SECONDS, read)
 
 
 def explain_of_team(server: TeamServer, ref: str) -> dict[str, Any]:
     """Return the provenance of an item, in the form of `explain`. Raises NotFoundError and StorageError."""
 
-    def read(store: TeamStore) -> dict[str, Any]:
-        one, item, several = _called(store, ref)
-        if not isinstance(item, StoredItem):
-            raise _nothing(ref)
-        key = (one.author, id_of(STEP, f"{item.source_uuid}/0"))
-        source = [(row, sound(row)) for row in store.fetch([key]) if item.source_uuid and row.kind == STEP]
-        told = {**_item(item), "ref": ref_of(one, several), "said_by": one.author, "trust": TRUST}
-        steps = [
-            {**_step(step, row), "ref": ref_of(row, several), "said_by": row.author, "trust": TRUST}
-            for row, step in source
-            if isinstance(step, StoredStep)
-        ]
-        texts = [readable(step) for _, step in source if isinstance(step, StoredStep)]
-        return {**told, **_provenance(item, steps, texts)}
+    def read() -> dict[str, Any]:
+        with server.open() as store:
+            one, item, several = _called(store, ref)
+            if not isinstance(item, StoredItem):
+                raise _nothing(ref)
+            key = (one.author, id_of(STEP, f"{item.source_uuid}/0"))
+            found = [row for row in store.fetch([key]) if item.source_uuid and row.kind == STEP]
+        source = [(row, step) for row in found if isinstance(step := sound(row), StoredStep)]
+        steps = [_foreign(_step(step, row), row, several) for row, step in source]
+        texts = [readable(step) for _, step in source]
+        return {**_foreign(_item(item), one, several), **_provenance(item, steps, texts)}
 
-    return within(SECONDS, lambda: _open(server, read))
+    return within(SECONDS, read)
 
 
-def _open(server: TeamServer, read: Callable[[TeamStore], T]) -> T:
-    with server.open() as store:
-        return read(store)
+def _foreign(told: dict[str, Any], one: ServerRow, several: dict[str, int]) -> dict[str, Any]:
+    return {**told, "ref": ref_of(one, several), "said_by": one.author, "trust": TRUST}
 
 
 def _called(store: TeamStore, ref: str) -> tuple[ServerRow, StoredStep | StoredItem, dict[str, int]]:

@@ -8,7 +8,7 @@ import time
 from argparse import Namespace
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unified_state.errors import AlreadyRunningError, MissingExtraError, SettingError, UsageError
 from unified_state.extras.team.sync_server import Limits, note_no_run, sync, take_back
@@ -60,7 +60,7 @@ def _init(context: Context, arguments: Namespace) -> None:
     server = _server(arguments)
     from unified_state.extras.team.postgres.set_up_server import init_server
 
-    done = init_server(server, arguments.owner)
+    done = init_server(server)
     lines = [f"{name:9} {text}" for name, text in done.items()]
     context.show(done, "\n".join([*lines, "next      unified-state server admit MEMBER"]), style="labels")
 
@@ -75,7 +75,6 @@ def _admit(context: Context, arguments: Namespace) -> None:
     admission = Admission(
         organisation=_organisation(arguments),
         member=arguments.member,
-        login=arguments.existing_role,
         writes=not arguments.read_only,
         projects=tuple(arguments.project) if arguments.project else None,
         is_again=arguments.again,
@@ -83,13 +82,16 @@ def _admit(context: Context, arguments: Namespace) -> None:
         resets_password=arguments.reset_password,
     )
     done = admit_member(server, admission)
-    lines = [
+    lines = [  # a basic string of TOML has the escapes of JSON
         "postgres_enabled = true",
-        f"postgres_dsn = {_toml(member_dsn(server, done['role']))}",
-        f"postgres_organisation = {_toml(admission.organisation)}",
+        f"postgres_dsn = {dump_json(member_dsn(server, done['role']))}",
+        f"postgres_organisation = {dump_json(admission.organisation)}",
     ]
     value = {**done, "organisation": admission.organisation, "member": admission.member, "settings": lines}
-    context.show(value, "\n".join([_admitted(done), f"{admission.member} writes into config.toml:", *lines]))
+    role = f"the role {done['role']!r} was {'created' if done['is_new'] else 'there'}"
+    if not done["is_new"]:
+        role += f", and {'got a new' if done['has_new_password'] else 'keeps its'} password"
+    context.show(value, "\n".join([f"admitted; {role}", f"{admission.member} writes into config.toml:", *lines]))
 
 
 def _remove(context: Context, arguments: Namespace) -> None:
@@ -167,17 +169,6 @@ def _typed(member: str) -> str:
         message = "the two passwords differ"
         raise UsageError(message, "nothing was changed")
     return found
-
-
-def _admitted(done: dict[str, Any]) -> str:
-    role = f"the role {done['role']!r} was {'created' if done['is_new'] else 'there'}"
-    if done["is_new"]:
-        return f"admitted; {role}"
-    return f"admitted; {role}, and {'got a new' if done['has_new_password'] else 'keeps its'} password"
-
-
-def _toml(text: str) -> str:
-    return dump_json(text)  # a basic string of TOML has the escapes of JSON
 
 
 def _check(context: Context, _arguments: Namespace) -> int:
@@ -265,11 +256,6 @@ COMMANDS = {
     "server init": Command(
         _init,
         _WHERE,
-        option(
-            "--owner ROLE",
-            "who owns the schema if a superuser runs this; default: unified_state",
-            default="unified_state",
-        ),
         about="create or update the database, its schema and pgvector, as an administrator",
     ),
     "server admit": Command(
@@ -278,7 +264,6 @@ COMMANDS = {
         _WHERE,
         _ORGANISATION,
         option("--project NAME", "reads and writes only this project; may be repeated", action="append"),
-        option("--existing-role ROLE", "log in by a role of your own; default: one that is made, MEMBER_ORGANISATION"),
         flag("--read-only", "the member reads, and writes nothing"),
         flag("--again", "a removed member of that name comes back"),
         either(

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.schema.outbox_triggers import note_everything
 from unified_state.errors import AlreadyRunningError, UnifiedStateError
 from unified_state.extras.team.outbox import Outbox
 from unified_state.extras.team.team_server import Consent, TeamServer, agreed_to, disagree
@@ -24,6 +23,9 @@ from unified_state.setting_table import MINILM_NAME, OFF
 
 if TYPE_CHECKING:
     from unified_state.extras.team.postgres.record_store import TeamStore
+
+if TYPE_CHECKING:
+    pass
 
 LOCK = "sync.lock"
 
@@ -99,91 +101,41 @@ def _run(  # the last two say how
     clock: Callable[[], int],
     limits: Limits,
 ) -> SyncResult:
-    began, name = clock(), agreed.name
-    outbox = Outbox(archive, name, began)
-    _begin_run(archive, name, began)
+    began = clock()
+    outbox = Outbox(archive, agreed.name, began)
+    done = SyncResult(agreed.name)
 
-    def end(problem: str | None, *, is_complete: bool) -> None:
+    def end(problem: str | None) -> None:
         now = clock()
-        _end_run(archive, name, now, error=problem, is_complete=is_complete)
+        outbox.note_end(now, problem, is_complete=done.complete)
         _note(workspace, HookRun(SYNC_RUN, began, now - began, problem))
 
     try:
         with server.open(begins=True) as store:
             agreed.check(store)
-            mark = Mark(archive, name, workspace.place.id or "", store)
-            done = SyncResult(name, again=mark.begin_anew())
-            if workspace.settings.search_vectors != OFF and store.vectors_in:
-                outbox.add_vectors(MINILM_NAME)
-            done = _send(store, outbox, mark, done, limits)
+            done = _send(workspace, store, outbox, done, limits)
     except Exception as error:
         told = error.message if isinstance(error, UnifiedStateError) else f"{type(error).__name__}: {error}"
-        end(mask_text(told, lambda _secret: "in-log"), is_complete=False)
+        end(mask_text(told, lambda _secret: "in-log"))
         raise
-    end(None, is_complete=done.complete)
+    end(None)
     return done
 
 
-def _send(store: TeamStore, outbox: Outbox, mark: Mark, done: SyncResult, limits: Limits) -> SyncResult:
+def _send(workspace: Workspace, store: TeamStore, outbox: Outbox, done: SyncResult, limits: Limits) -> SyncResult:
     """Send batch by batch, up to the limits. Return the result."""
-    for batch in outbox.batches():
-        new = store.append(batch.records, mark.archive_id, mark.there + 1)
-        mark.up()
-        batch.settle()
+    place = workspace.place.id or ""
+    there = store.mark(place)
+    if there < outbox.mark:  # it lost what it had confirmed, or is a standby that lags behind and takes nothing
+        store.append([], place, there)
+        outbox.begin_anew(there)
+        done = done.replace(again=True)
+    if workspace.settings.search_vectors != OFF and store.vectors_in:
+        outbox.add_vectors(MINILM_NAME)
+    for mark, batch in enumerate(outbox.batches(), there + 1):
+        new = store.append(batch.records, place, mark)
+        batch.settle(mark)
         done = done.replace(told=done.told + len(batch.records), new=done.new + new)
-        if limits.records is not None and done.told >= limits.records:
-            return done
-        if limits.has_time is not None and not limits.has_time():
+        if done.told >= (limits.records or done.told + 1) or (limits.has_time is not None and not limits.has_time()):
             return done
     return done.replace(complete=True)
-
-
-def _begin_run(archive: Archive, name: str, now: int) -> None:
-    """Record the start of a run. It counts as a failure until it ends well, because it may be killed at any moment."""
-    with archive.transaction(durable=False):
-        archive.run("UPDATE outbox_server SET began_at = ?, failures = failures + 1 WHERE name = ?", now, name)
-
-
-def _end_run(archive: Archive, name: str, now: int, *, error: str | None = None, is_complete: bool = False) -> None:
-    """Record the end of a run, which succeeded if `error` is None."""
-    with archive.transaction(durable=False):
-        archive.run(
-            "UPDATE outbox_server SET ended_at = ?1, error = ?2, "
-            "failures = CASE WHEN ?2 IS NULL THEN 0 ELSE failures END, "
-            "complete_at = CASE WHEN ?3 THEN ?1 ELSE complete_at END WHERE name = ?4",
-            now,
-            error,
-            is_complete,
-            name,
-        )
-
-
-class Mark:
-    """How many batches of an archive the server has, as it says itself and as the archive noted."""
-
-    def __init__(self, archive: Archive, server: str, archive_id: str, store: TeamStore) -> None:
-        self._archive, self.server, self.archive_id = archive, server, archive_id
-        self._name = f"mark of {server}"
-        self._store, self.there = store, store.mark(archive_id)
-
-    def begin_anew(self) -> bool:
-        """Queue everything again if the server has fewer batches than it confirmed. Return whether it had.
-
-        Raises StorageError if the server takes nothing.
-        """
-        archive = self._archive
-        if self.there >= int(archive.meta(self._name) or 0):
-            return False
-        self._store.append([], self.archive_id, self.there)  # fails on a standby, which lags behind
-        with archive.transaction():
-            (server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", self.server)
-            archive.run("UPDATE outbox_server SET step = 0 WHERE id = ?", server)
-            note_everything(archive.run, server)
-            archive.set_meta(self._name, str(self.there))
-        return True
-
-    def up(self) -> None:
-        """Note that the server has one more batch."""
-        self.there += 1
-        with self._archive.transaction(durable=False):
-            self._archive.set_meta(self._name, str(self.there))

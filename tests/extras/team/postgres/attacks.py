@@ -108,7 +108,7 @@ UPDATE unified_state.record SET project = {elsewhere}
 INSERT INTO unified_state.project (organisation, name) VALUES ('{other_organisation}', 'mine')
 INSERT INTO unified_state.project (organisation, name, former) VALUES ('{organisation}', 'mine', ARRAY['github.com/acme/app'])
 INSERT INTO unified_state.project (id, organisation, name) OVERRIDING SYSTEM VALUE VALUES ({elsewhere}, '{organisation}', 'theirs')
-INSERT INTO unified_state.membership VALUES ('{other_organisation}', 'bob', '{role}', true, true, NULL)
+INSERT INTO unified_state.membership VALUES ('{other_organisation}', 'bob', '{role}', true, NULL)
 """  # noqa: E501  # a statement a line
 _LOCKS = ("ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "SHARE", "SHARE ROW EXCLUSIVE", "EXCLUSIVE", "ACCESS EXCLUSIVE")
 

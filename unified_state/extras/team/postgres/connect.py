@@ -13,7 +13,6 @@ from unified_state.errors import NewerVersionError, StorageError
 from unified_state.extras.team.postgres.schema import OLDEST_SERVER, VERSION
 from unified_state.extras.team.postgres.server_dsn import Server
 
-OLDEST = 140000  # PostgreSQL 14
 _DAMAGED = "its owner mends an index with REINDEX SCHEMA unified_state, a table from a backup; nothing is lost"
 _HINTS = {
     "28P01": "check the password: in postgres_dsn, in $PGPASSWORD or in ~/.pgpass",
@@ -40,8 +39,7 @@ _TOLD = {
     'FATAL: role "': _HINTS["28000"],
     'FATAL: database "': _HINTS["3D000"],
     "permission denied for database": _HINTS["42501"],
-    "too many clients": _HINTS["53300"],
-    "too many connections": _HINTS["53300"],
+    "too many c": _HINTS["53300"],  # clients, connections
     "starting up": _HINTS["57P03"],
     "does not support SSL": "the server has no TLS; if that is meant to be, add sslmode=disable to postgres_dsn",
     "certificate": "check sslmode and sslrootcert in postgres_dsn; see docs/extras/run-a-team-server.md",
@@ -74,17 +72,8 @@ def _storage_error(error: Error, server: Server) -> StorageError:
 
 
 def schema_version(connection: Connection[Any], server: Server) -> int:
-    """Return the version of the schema, or 0 if there is none.
-
-    Raises NewerVersionError if it serves only newer clients, and StorageError if it is from before version 0.1.
-    """
-    found = connection.execute("SELECT to_regclass('unified_state.server'), to_regclass('unified_state.version')")
-    ours, earlier = found.fetchone() or (None, None)
-    if ours is None:
-        if earlier is not None:
-            message = f"{server} has the schema of a build before 0.1.0"
-            hint = "an administrator: DROP SCHEMA unified_state CASCADE, then `server init`; every sync sends all again"
-            raise StorageError(message, hint)
+    """Return the version of the schema, 0 without one. Raises NewerVersionError if it serves only newer clients."""
+    if connection.execute("SELECT to_regclass('unified_state.server')").fetchone() == (None,):
         return 0
     row = connection.execute("SELECT version, serves_from FROM unified_state.server").fetchone()
     version, serves_from = row or (0, 0)
@@ -103,12 +92,3 @@ def check_version(connection: Connection[Any], server: Server) -> None:
         told = f"schema version {version}, and {OLDEST_SERVER} is needed" if version else "no schema of ours"
         message = f"{server} has {told}"
         raise StorageError(message, "an administrator runs `unified-state server init`")
-
-
-def own_role(connection: Connection[Any]) -> tuple[bool, str]:
-    """Return whether this user passes row security, as superusers and the schema's owner do, and the user's name."""
-    row = connection.execute(
-        "SELECT rolsuper OR rolbypassrls OR EXISTS (SELECT FROM pg_namespace WHERE nspname = 'unified_state' "
-        "AND nspowner = pg_roles.oid), rolname::text FROM pg_roles WHERE rolname = current_user"
-    ).fetchone()
-    return (bool(row[0]), str(row[1])) if row else (False, "")

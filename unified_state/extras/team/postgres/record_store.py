@@ -10,7 +10,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from unified_state.errors import StorageError
-from unified_state.extras.team.postgres.connect import check_version, failures, open_connection, own_role
+from unified_state.extras.team.postgres.connect import check_version, failures, open_connection
 from unified_state.extras.team.postgres.schema import CHANGED, LARGEST_BODY
 from unified_state.extras.team.postgres.server_dsn import Server
 from unified_state.extras.team.rows import (
@@ -38,12 +38,12 @@ from unified_state.model.history_records import (
     Tombstone,
 )
 
-_PAGE = 500
 _SAMPLE = 1_000  # newest records of a project in which words are counted
 _COMPARED = 50_000  # newest records whose vectors are compared
 _ENTER = """
-SELECT identity::text, member, writes FROM unified_state.server
-LEFT JOIN unified_state.membership ON organisation = %s AND login = current_user
+SELECT identity::text, member, writes, (SELECT typnamespace::regnamespace::text FROM pg_attribute
+    JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding')
+FROM unified_state.server LEFT JOIN unified_state.membership ON organisation = %s AND login = current_user
 """
 _PROJECT = """
 SELECT id FROM unified_state.project
@@ -106,19 +106,12 @@ ORDER BY at DESC
 """
 # Of a step that was archived before its call the number is lower, and the time is not.
 _OWN_RECORDS = f"""
-SELECT at, length(coalesce(ref, '')), coalesce(ref, ''), id, body FROM unified_state.record
-WHERE {_OWN} AND kind = %(kind)s AND body <> ''
-    AND (at, length(coalesce(ref, '')), coalesce(ref, ''), id) > (%(at)s, %(length)s, %(ref)s, %(id)s)
-ORDER BY 1, 2, 3, 4 LIMIT {_PAGE}
+SELECT body FROM unified_state.record WHERE {_OWN} AND kind = %(kind)s AND body <> ''
+ORDER BY at, length(coalesce(ref, '')), ref, id
 """
-_PLACE = ("at", "length", "ref", "id")
 _TEXT_OF = f"SELECT body FROM unified_state.record WHERE {_OWN} AND id = %(of)s AND kind = '{STEP}'"
 
 
-_HAS_VECTORS = """
-SELECT typnamespace::regnamespace::text FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
-WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding'
-"""
 _NEAREST = f"""
 WITH newest AS MATERIALIZED (SELECT author, id, octet_length(body) AS size, embedding FROM unified_state.record
     WHERE project = %(project)s AND model = %(model)s ORDER BY at DESC LIMIT {_COMPARED})
@@ -161,16 +154,12 @@ class TeamStore:
                 raise
 
     def _enter(self, *, begins: bool) -> None:
-        passes, user = own_role(self._connection)
-        if passes:
-            message = f"{self.server}: the user {user!r} bypasses row security"
-            raise StorageError(message, "connect as a member's own role")
         check_version(self._connection, self.server)
         row = self._connection.execute(_ENTER, [self.organisation]).fetchone()
-        identity, member, writes = row or ("", None, False)
-        self.identity = str(identity)
+        identity, member, writes, schema = row or ("", None, False, None)
+        self.identity, self.vectors_in = str(identity), schema or ""
         if member is None:
-            message = f"{self.server}: {user!r} is no member of {self.organisation!r}"
+            message = f"{self.server}: {self._connection.info.user!r} is no member of {self.organisation!r}"
             raise StorageError(message, "an administrator runs `unified-state server admit`")
         self.member: str = member
         given = {"organisation": self.organisation, "name": self.project}
@@ -181,8 +170,6 @@ class TeamStore:
             message = f"{self.server}: {member!r} may not write to {self.project!r}"
             raise StorageError(message, "an administrator runs `unified-state server admit`")
         self._place = {"project": number, "author": member}
-        (schema,) = self._connection.execute(_HAS_VECTORS).fetchone() or ("",)
-        self.vectors_in = str(schema)
 
     def close(self) -> None:
         """Close the connection."""
@@ -239,13 +226,12 @@ class TeamStore:
 
     def own_records(self) -> Iterator[HistoryRecord]:
         """Yield everything that this member has here, in an order in which an archive can take it in."""
-        for kind in (ABOUT, STEP, COPY, COMPACTION, ITEM, LINK, GONE):
-            after: tuple[Any, ...] = (-1, 0, "", UUID(int=0))
-            while page := self.rows(_OWN_RECORDS, kind=kind, **dict(zip(_PLACE, after, strict=True))):
-                after = page[-1][:-1]
-                for *_, body in page:
-                    record = from_body(body, Record)
-                    yield from self._whole(record) if kind == COPY else (record,)
+        with failures(self.server), self._connection.transaction():
+            for kind in (ABOUT, STEP, COPY, COMPACTION, ITEM, LINK, GONE):
+                with self._connection.cursor("own") as page:
+                    for (body,) in page.execute(_OWN_RECORDS, {**self._place, "kind": kind}):
+                        record = from_body(body, Record)
+                        yield from self._whole(record) if kind == COPY else (record,)
 
     def _whole(self, copy: StoredStep) -> Iterator[StoredStep]:
         """Yield a copy of a step with the text, which is stored once, unless the step was forgotten."""

@@ -37,7 +37,6 @@ CREATE TABLE unified_state.membership (
     organisation text NOT NULL,
     member text NOT NULL,
     login text,                                         -- NULL: was removed
-    made boolean NOT NULL,                              -- by `server admit`, which alone then changes the role
     writes boolean NOT NULL,
     projects text[],                                    -- NULL: all of the organisation
     PRIMARY KEY (organisation, member),

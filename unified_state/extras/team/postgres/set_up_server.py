@@ -40,7 +40,7 @@ _NAME = re.compile(r"[\w][\w .-]{0,39}")
 _OWNED_BY = "SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = 'unified_state'"
 _VECTOR_SCHEMA = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
 _HAS_VECTORS = "SELECT FROM pg_attribute WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding'"
-_ROLE = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
+_ROLE = "SELECT FROM pg_roles WHERE rolname = %s"
 _MAY_NOT = "connect as an administrator, who may create databases and roles: --dsn postgresql://ADMINISTRATOR@HOST/…"
 # What one member may take of the server. He could raise the times himself: see SECURITY.md.
 _LIMITS = """
@@ -52,16 +52,19 @@ ALTER ROLE {role} SET idle_session_timeout = '10min'
 """
 _SPACE = "ALTER ROLE {role} SET temp_file_limit = '1GB'"  # only a superuser sets it, and only he may raise it
 _LET_IN = """
-INSERT INTO unified_state.membership AS known (organisation, member, login, made, writes, projects)
-VALUES (%(organisation)s, %(member)s, %(login)s, %(made)s, %(writes)s, %(projects)s)
-ON CONFLICT (organisation, member) DO UPDATE SET login = excluded.login, made = excluded.made, writes = excluded.writes,
+INSERT INTO unified_state.membership AS known (organisation, member, login, writes, projects)
+VALUES (%(organisation)s, %(member)s, %(login)s, %(writes)s, %(projects)s)
+ON CONFLICT (organisation, member) DO UPDATE SET login = excluded.login, writes = excluded.writes,
     projects = excluded.projects
 """
 _MEMBERS = """
 SELECT member, login, writes, projects FROM unified_state.membership WHERE organisation = %s ORDER BY member
 """
-_KNOWN = """
-SELECT member, login, made FROM unified_state.membership WHERE organisation = %s AND (member = %s OR login = %s)
+_KNOWN = "SELECT login FROM unified_state.membership WHERE organisation = %s AND member = %s"
+# Only `admit` lets a role into a group: so it made that role.
+_IS_OURS = """
+SELECT FROM pg_auth_members JOIN pg_roles AS groups ON groups.oid = roleid JOIN pg_roles ON pg_roles.oid = member
+WHERE groups.rolname = %s AND pg_roles.rolname = %s
 """
 _MOVE = """
 UPDATE unified_state.project SET name = %(to)s, former = former || name WHERE organisation = %(of)s AND name = %(name)s
@@ -74,13 +77,12 @@ UPDATE unified_state.membership SET projects = array_replace(projects, %(name)s,
 class Admission(Record):
     """A member to admit. `ask_password` is called if the role gets a password: if it is new, or `resets_password`.
 
-    `login` is the role, by default one that is made for this member. `is_again` says that a member who was removed
-    comes back. Without `projects` the member reads all of the organisation.
+    `is_again` says that a member who was removed comes back. Without `projects` the member reads all of the
+    organisation.
     """
 
     organisation: str
     member: str
-    login: str | None = None
     writes: bool = True
     projects: tuple[str, ...] | None = None
     is_again: bool = False
@@ -122,14 +124,14 @@ def _as_owner(connection: Connection[Any]) -> Iterator[None]:
     connection.execute("RESET ROLE")
 
 
-def init_server(server: Server, owner: str = OWNER) -> dict[str, str]:
+def init_server(server: Server) -> dict[str, str]:
     """Create what is missing: the database, its owner, the schema. Return a line on each. Raises StorageError."""
     with failures(server):
         try:
             is_new = _make_database(server)
             with open_connection(server) as connection:
                 connection.execute("SET client_min_messages = warning")
-                name = _owner(connection, server, owner)
+                name = _owner(connection, server)
                 known = schema_version(connection, server)
                 with connection.transaction():
                     _migrate(connection, name, known)
@@ -163,7 +165,7 @@ def _make_database(server: Server) -> bool:
     return True
 
 
-def _owner(connection: Connection[Any], server: Server, owner: str) -> str:
+def _owner(connection: Connection[Any], server: Server) -> str:
     """Return the role that owns the schema, or will own it: the administrator himself, unless he is a superuser."""
     found = connection.execute(_OWNED_BY).fetchone()
     if found is not None:
@@ -173,11 +175,11 @@ def _owner(connection: Connection[Any], server: Server, owner: str) -> str:
     ).fetchone() or ("", False)
     if not passes:
         return str(name)
-    if _is_new(connection, server, owner):
-        connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(Identifier(owner)))
+    if _is_new(connection, OWNER):
+        connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(Identifier(OWNER)))
     database = Identifier(server.parameters["dbname"])
-    connection.execute(SQL("GRANT ALL ON DATABASE {} TO {}").format(database, Identifier(owner)))
-    return owner
+    connection.execute(SQL("GRANT ALL ON DATABASE {} TO {}").format(database, Identifier(OWNER)))
+    return OWNER
 
 
 def _migrate(connection: Connection[Any], owner: str, known: int) -> None:
@@ -228,13 +230,8 @@ def _revoke(connection: Connection[Any], server: Server) -> str:
     return "; only a superuser takes large objects and advisory locks from its users"
 
 
-def _is_new(connection: Connection[Any], server: Server, role: str) -> bool:
-    """Return whether there is no such role. Raises StorageError for one that row security does not bind."""
-    found = connection.execute(_ROLE, [role]).fetchone()
-    if found is not None and found[0]:
-        message = f"{server}: the role {role!r} is a superuser, and bypasses row security"
-        raise StorageError(message, "name an ordinary role")
-    return found is None
+def _is_new(connection: Connection[Any], role: str) -> bool:
+    return connection.execute(_ROLE, [role]).fetchone() is None
 
 
 def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
@@ -243,22 +240,21 @@ def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
         if not _NAME.fullmatch(name):
             message = f"{name[:60]!r} cannot be a name"
             raise UsageError(message, "take letters, digits and . _ - and spaces, 40 at most")
-    login = admission.login or f"{admission.member}_{admission.organisation}"
+    login, group = f"{admission.member}_{admission.organisation}", GROUP + admission.organisation
     with _administrating(server) as connection:
-        is_new = _is_new(connection, server, login)
-        made = _is_made_for(connection, admission, login) or is_new
-        if not made and admission.login is None:
+        known = connection.execute(_KNOWN, [admission.organisation, admission.member]).fetchone()
+        if known == (None,) and not admission.is_again:
+            message = f"{admission.member!r} was a member of {admission.organisation!r}, and has records there"
+            raise UsageError(message, "if it is the same person, say --again; otherwise take another name")
+        is_new = _is_new(connection, login)
+        if not is_new and connection.execute(_IS_OURS, [group, login]).fetchone() is None:
             message = f"the role {login!r} is there, and was not made by `server admit`"
-            raise UsageError(message, "name the role by which he logs in: --existing-role ROLE")
-        if not made and admission.resets_password:
-            message = f"the role {login!r} was not made by `server admit`, so its password is not changed"
-            raise UsageError(message, "leave out --reset-password")
+            raise UsageError(message, "take another name for the member")
         password = None
-        if admission.ask_password is not None and made and (is_new or admission.resets_password):
+        if admission.ask_password is not None and (is_new or admission.resets_password):
             password = admission.ask_password()
-        if _is_new(connection, server, GROUP + admission.organisation):
-            group = Identifier(GROUP + admission.organisation)
-            connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(group))
+        if _is_new(connection, group):  # at once, so that each node of Citus knows it
+            connection.execute(SQL("CREATE ROLE {} NOLOGIN").format(Identifier(group)))
         with connection.transaction():
             if is_new:
                 connection.execute(SQL("CREATE ROLE {} LOGIN").format(Identifier(login)))
@@ -267,26 +263,11 @@ def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
                     connection.execute(SQL(_SPACE).format(role=Identifier(login)))
             if password is not None:
                 _set_password(connection, login, password)
-            _let_in(connection, server, admission, login, made=made)
+            _let_in(connection, server, admission, login)
     return {"role": login, "is_new": is_new, "has_new_password": password is not None}
 
 
-def _is_made_for(connection: Connection[Any], admission: Admission, login: str) -> bool:
-    """Return whether this module made a role for this member. Raises UsageError if another role has either name."""
-    rows = connection.execute(_KNOWN, [admission.organisation, admission.member, login]).fetchall()
-    for member, role, made in rows:
-        if member != admission.member:
-            message = f"the role {login!r} is that of the member {member!r}"
-            raise UsageError(message, "a role is one member")
-        if role is None and not admission.is_again:
-            message = f"{member!r} was a member of {admission.organisation!r}, and has records there"
-            raise UsageError(message, "if it is the same person, say --again; otherwise take another name")
-        if role == login:
-            return bool(made)
-    return False
-
-
-def _let_in(connection: Connection[Any], server: Server, admission: Admission, login: str, *, made: bool) -> None:
+def _let_in(connection: Connection[Any], server: Server, admission: Admission, login: str) -> None:
     group = Identifier(GROUP + admission.organisation)
     database = Identifier(server.parameters["dbname"])
     with _as_owner(connection):
@@ -295,7 +276,7 @@ def _let_in(connection: Connection[Any], server: Server, admission: Admission, l
             connection.execute(SQL(GRANT_VECTORS).format(group=group))
         projects = None if admission.projects is None else list(admission.projects)
         given = {"organisation": admission.organisation, "member": admission.member, "login": login}
-        connection.execute(_LET_IN, {**given, "made": made, "writes": admission.writes, "projects": projects})
+        connection.execute(_LET_IN, {**given, "writes": admission.writes, "projects": projects})
     connection.execute(SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, group))
     connection.execute(SQL("GRANT {} TO {}").format(group, Identifier(login)))
 
@@ -307,26 +288,22 @@ def _set_password(connection: Connection[Any], role: str, password: str) -> None
 
 
 def remove_member(server: Server, organisation: str, member: str) -> str:
-    """Take a member's access, and drop his role if it was made for him. His records remain. Return the role's name."""
+    """Take a member's access, and drop his role. His records remain. Return the role's name."""
+    group = GROUP + organisation
     with _administrating(server) as connection, connection.transaction():
         with _as_owner(connection):
-            row = connection.execute(
-                "SELECT login, made FROM unified_state.membership WHERE organisation = %s AND member = %s",
-                [organisation, member],
-            ).fetchone()
-            if row is None or row[0] is None:
+            (login,) = connection.execute(_KNOWN, [organisation, member]).fetchone() or (None,)
+            if login is None:
                 raise _no_member(organisation, member)
             connection.execute(
                 "UPDATE unified_state.membership SET login = NULL WHERE organisation = %s AND member = %s",
                 [organisation, member],
             )
-        login, made = row
-        if connection.execute(_ROLE, [login]).fetchone() is not None:
-            connection.execute(SQL("REVOKE {} FROM {}").format(Identifier(GROUP + organisation), Identifier(login)))
+        if connection.execute(_IS_OURS, [group, login]).fetchone() is not None:
+            connection.execute(SQL("REVOKE {} FROM {}").format(Identifier(group), Identifier(login)))
             with suppress(InsufficientPrivilege), connection.transaction():  # what he began ends with his access anyway
                 connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s", [login])
-            if made:
-                _drop(connection, login)
+            _drop(connection, login)
         return str(login)
 
 
