@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _WHERE = option(
     "--dsn DSN",
-    "the server as its administrator, without a password; default: postgres_dsn, or the server of this machine",
+    "the server as its administrator, without a password; default: the server of this machine",
 )
 _ORGANISATION = option("--organisation NAME", "default: postgres_organisation of your settings")
 _MEMBER = argument("member", metavar="MEMBER", help="the member's name")
@@ -137,7 +137,7 @@ def _organisation(arguments: Namespace) -> str:
 
 
 def _server(arguments: Namespace) -> Server:
-    return administered_server(arguments.dsn, load_settings(None, environment()), environment())
+    return administered_server(arguments.dsn, environment())
 
 
 def _password(arguments: Namespace) -> str:

@@ -116,9 +116,10 @@ def agreed_to(workspace: Workspace) -> Consent:
     return agreed
 
 
-def administered_server(dsn: str | None, settings: Settings, environ: Mapping[str, str]) -> Server:
-    """Return the server of an argument, of the settings, or of this machine. Raises UsageError and
-    MissingExtraError.
+def administered_server(dsn: str | None, environ: Mapping[str, str]) -> Server:
+    """Return the server of an argument, or of this machine: the settings name a member, who may administer nothing.
+
+    Raises UsageError and MissingExtraError.
     """
     check_extra()
     from unified_state.extras.team.postgres.server_dsn import find_server, has_password
@@ -126,8 +127,7 @@ def administered_server(dsn: str | None, settings: Settings, environ: Mapping[st
     if dsn is not None and has_password(dsn):
         message = "a password in an argument is visible to every user of this machine"
         raise UsageError(message, "leave it out; $PGPASSWORD or ~/.pgpass gives it")
-    found = dsn or settings.postgres_dsn or _LOCAL
-    return find_server(found, environ, trusts_environment=is_own_environment(environ))
+    return find_server(dsn or _LOCAL, environ, trusts_environment=is_own_environment(environ))
 
 
 def member_dsn(server: Server, role: str) -> str:
