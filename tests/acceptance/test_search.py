@@ -134,6 +134,13 @@ def test_a_hit_elsewhere_names_its_session_and_is_opened(known: Project, other: 
     assert other.run("show", "T1", "--content").code == 2
 
 
+def test_a_session_is_exported_as_markdown(known: Project) -> None:
+    told = known.run("export", "--session", "s", "--markdown").out
+    assert "### S1 prompt 2026-03-14T09:30\n\n> Fix the parser in src/app.py\n" in told
+    assert "```\nthe parser fails: KeyError\n```\n" in told
+    assert known.run("export", "--items", "--markdown").code == 2
+
+
 def test_a_read_only_archive_can_still_be_searched_and_recalled(known: Project) -> None:
     home = known.home
     with mounted(f"mount --bind {home} {home}; mount -o remount,bind,ro {home}") as prefix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,9 +10,9 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
 from unified_state.archive.steps import find_step, step_numbers
 from unified_state.errors import NotFoundError
-from unified_state.lib.json_text import parse_json
+from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.times import to_text
-from unified_state.model.step import TOOL_CALL, TOOL_FILE, TOOL_RESULT, Step
+from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT, Step
 
 
 def export_steps(archive: Archive, session_id: str | None = None) -> Iterator[dict[str, Any]]:
@@ -41,6 +42,21 @@ def export_line(number: int, step: Step, session_id: str, tool: str | None) -> d
     if step.tool_use_id:
         line["tool_use_id"] = step.tool_use_id
     return {**line, "timestamp": to_text(step.at)}
+
+
+def as_markdown(line: dict[str, Any]) -> str:
+    """Return an exported step as Markdown: the user's words as a quotation, the agent's as they are, everything else in
+    a fence that its text cannot end.
+    """
+    names = (line["ref"], line["kind"], line.get("tool"), line.get("agent"), line["timestamp"][:16])
+    given = line["input"] if "input" in line else line.get("result", line.get("text"))
+    text = given if isinstance(given, str) else dump_json(given)
+    if line["kind"] == PROMPT:
+        text = "\n".join(f"> {one}" for one in text.split("\n"))
+    elif line["kind"] != TEXT:
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+        text = f"{fence}\n{text}\n{fence}"
+    return f"### {' '.join(filter(None, names))}\n\n{text}\n"
 
 
 def _sessions(archive: Archive, session_id: str | None) -> list[tuple[int, str]]:

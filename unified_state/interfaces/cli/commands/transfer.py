@@ -7,7 +7,7 @@ from argparse import Namespace
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.export_steps import export_steps
+from unified_state.archive.export_steps import as_markdown, export_steps
 from unified_state.capture.ingest import IngestResult, find_transcripts, ingest
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.extension import need
@@ -22,6 +22,7 @@ from unified_state.interfaces.cli.command_context import (
 )
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.ledger.rules.short_item import may_decide
+from unified_state.lib.fence import visible
 from unified_state.lib.times import current_time
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.recall_ref import export_items
@@ -101,15 +102,20 @@ def _export(context: Context, arguments: Namespace) -> None:
     if arguments.source is not None:
         message = "the history on the server is exported as a whole"
         raise UsageError(message, "`unified-state export --full FILE --from server`")
+    if arguments.markdown and arguments.items:
+        message = "items are exported as JSON"
+        raise UsageError(message, "leave out --markdown, or --items")
 
     printed = set()  # a damaged archive is read again from its replacement
 
     def action(archive: Archive) -> None:
         for line in export_items(archive) if arguments.items else export_steps(archive, arguments.session):
             key = (line["ref"], line.get("session_id"))
-            if key not in printed:
+            if key not in printed and arguments.markdown:
+                context.write(visible(as_markdown(line)))
+            elif key not in printed:
                 context.write_line(line)
-                printed.add(key)
+            printed.add(key)
 
     return context.reading().use(action)
 
@@ -145,6 +151,7 @@ COMMANDS = {
             option("--full FILE", "all steps, items and compactions, into a file that `import` takes"),
         ),
         argument("--from", dest="source", choices=(SERVER,), help="with --full: your own history on the server"),
+        flag("--markdown", "steps as Markdown, to read"),
         has_json=False,
         empty=[],
     ),
