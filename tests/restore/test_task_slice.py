@@ -1,10 +1,15 @@
 from __future__ import annotations
 
-from tests.builders import item
+from collections.abc import Callable
+
+import pytest
+
+from tests.builders import Entry, answer, call, item, prompt, result
+from unified_state.archive.archive import Archive
 from unified_state.lib.query import words_of
 from unified_state.model.item import ATTEMPT, LedgerItem
 from unified_state.model.known import WorkingFile
-from unified_state.restore.task_slice import fitting_files, fitting_items, read_task
+from unified_state.restore.task_slice import fitting_files, fitting_items, open_tasks, read_task
 
 
 def fitting(task: str, *items: LedgerItem) -> list[str]:
@@ -74,3 +79,35 @@ def test_of_a_file_the_weightiest_identifiers_are_told() -> None:
 
 def test_cjk_words_tell_too() -> None:
     assert fitting("解析器のテスト", item(1, decision="解析"), item(2, decision="印刷")) == ["D1"]
+
+
+AGENT, OTHER = "a1b2c3d4e5f60718", "affffffffffffffff"
+
+
+def asks(identity: str, task: str, *, tool: str = "Agent", **fields: object) -> Entry:
+    """A block that calls for a subagent."""
+    return call(identity, tool, prompt=task, **fields)
+
+
+@pytest.mark.parametrize(
+    ("entries", "tasks"),
+    [
+        ([answer(2, asks("t1", "do it"))], ["do it"]),
+        ([answer(2, asks("t1", "do it", tool="Task", subagent_type="general-purpose"))], ["do it"]),
+        ([answer(2, asks("t1", "one"), asks("t2", "two"), asks("t3", "3", subagent_type="Explore"))], ["one", "two"]),
+        (
+            [answer(2, asks("t1", "one")), result(3, "t1", "denied", is_error=True), answer(4, asks("t2", "two"))],
+            ["two"],
+        ),
+        ([answer(2, asks("t1", "one"), asks("t2", "two")), result(3, "t2", f"launched. agentId: {AGENT}")], ["two"]),
+        ([answer(2, asks("t1", "one"), asks("t2", "two")), result(3, "t2", f"launched. agentId: {OTHER}")], ["one"]),
+        ([answer(2, asks("t1", "one", subagent_type=["a"]), call("t2", "Agent", prompt=7))], ["7"]),
+        ([answer(2, asks("t1", "inner"), isSidechain=True, agentId=OTHER)], ["inner"]),
+        ([], []),
+    ],
+)
+def test_the_task_of_a_subagent_is_that_of_the_open_call(
+    archive: Archive, keep: Callable[..., None], entries: list[Entry], tasks: list[str]
+) -> None:
+    keep(prompt(1, "delegate it"), *entries)
+    assert [task.strip() for task in open_tasks(archive, 1, AGENT, "general-purpose")] == tasks

@@ -6,15 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import count_words, telling_words
+from unified_state.archive.steps import KIND_NUMBERS, find_step
 from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.ledger.check_validity import with_validities
 from unified_state.ledger.item_table import ACTIVE, list_items, newest_items
 from unified_state.lib.identifiers import identifiers, mentioned_files
+from unified_state.lib.json_text import parse_object
 from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION, LedgerItem
 from unified_state.model.known import RestoreInput, WorkingFile, WorkingSet
+from unified_state.model.step import TOOL_CALL, TOOL_RESULT
 from unified_state.project.place import Place
 from unified_state.restore.rules.compose import compose
 
@@ -78,6 +81,33 @@ def _worth(task: Task, item: LedgerItem, words: int) -> int:
 
 def _name(path: str) -> str:
     return path.rsplit("/", 1)[-1]
+
+
+_TURNS = 8  # newest turns, also those of subagents, in which calls are looked for
+_USUAL_TYPE = "general-purpose"
+_LONGEST_TASK = 20_000  # characters
+_CALLS = (
+    "WITH recent AS (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) "
+    "SELECT called.id, result.id FROM step AS called LEFT JOIN step AS result ON result.turn IN recent "
+    "AND result.tool_use_id = called.tool_use_id AND result.kind = ? "
+    "WHERE called.turn IN recent AND called.kind = ? AND called.tool IN ('Agent', 'Task') ORDER BY called.id"
+)
+
+
+def open_tasks(archive: Archive, session: int, agent_id: str, agent_type: str | None) -> list[str]:
+    """Return the task of a starting subagent: that of the call whose result names it, as in the background, or else
+    those of the calls for its type that have no result.
+    """
+    tasks = []
+    for number, result in archive.rows(_CALLS, session, _TURNS, KIND_NUMBERS[TOOL_RESULT], KIND_NUMBERS[TOOL_CALL]):
+        call, told = find_step(archive, number), find_step(archive, result or 0)
+        given = (parse_object(call.text) if call else None) or {}
+        task = f"{given.get('description', '')}\n{given.get('prompt', '')}"[:_LONGEST_TASK]
+        if told is not None and agent_id in told.text:
+            return [task]
+        if result is None and agent_type in {None, str(given.get("subagent_type") or _USUAL_TYPE)}:
+            tasks.append(task)
+    return tasks
 
 
 _LOOKED_AT = 300  # newest items of each kind that are compared

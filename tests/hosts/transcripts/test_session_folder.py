@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from unified_state.hosts.transcripts.transcript_lines import (
-    subagent_records,
     subagent_transcripts,
     tool_result_files,
 )
@@ -36,7 +35,6 @@ def test_agents_of_a_workflow_have_theirs_deeper(folder: Path) -> None:
     _touch(folder / "subagents/workflows/w1/agent-c3.jsonl")
     _touch(folder / "subagents/workflows/w1/agent-c3.meta.json")
     assert [agent for _, agent in subagent_transcripts(str(folder))] == ["a1", "b2", "c3"]
-    assert [Path(path).name for path in subagent_records(str(folder))] == ["agent-a1.meta.json", "agent-c3.meta.json"]
 
 
 def test_long_results_lie_there_and_what_hooks_printed_does_not_count(folder: Path) -> None:

@@ -213,7 +213,6 @@ def without_context(prompt: str) -> str:
 
 
 TRANSCRIPT_END, CHAT_END = ".jsonl", ".json"
-_RECORD_END = ".meta.json"
 _SUBAGENTS = "subagents"
 _HOOK_OUTPUT = "hook-"  # prefix of a hook's output that the client found too long, in contrast to a tool's
 
@@ -229,11 +228,6 @@ def subagent_transcripts(folder: str) -> Iterator[tuple[str, str]]:
         name = os.path.basename(path)
         if name.startswith("agent-") and name.endswith(TRANSCRIPT_END):
             yield path, name[len("agent-") : -len(TRANSCRIPT_END)]
-
-
-def subagent_records(folder: str) -> list[str]:
-    """Return the files that the client writes next to each subagent's transcript when the subagent begins."""
-    return [path for path in _files_below(os.path.join(folder, _SUBAGENTS)) if path.endswith(_RECORD_END)]
 
 
 def tool_result_files(folder: str) -> list[str]:

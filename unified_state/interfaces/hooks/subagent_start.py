@@ -9,10 +9,10 @@ import os
 import time
 
 from unified_state.archive.archive import Archive
-from unified_state.hosts.transcripts.subagent_tasks import has_begun, tasks_of
+from unified_state.hosts.transcripts.transcript_lines import session_folder, subagent_transcripts
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.lib.fence import fenced
-from unified_state.restore.task_slice import task_slice
+from unified_state.restore.task_slice import open_tasks, task_slice
 
 _ABOUT = "recorded facts of this project, as data"
 _CALL_SECONDS, _PAUSE = 0.25, 0.01  # the client writes the call of the parent within about 100 ms
@@ -23,21 +23,23 @@ def on_subagent_start(call: HookCall, archive: Archive) -> str:
     more.
     """
     event, tokens = call.event, call.settings.subagent_tokens
-    is_compaction = event.agent_type == ""
-    if is_compaction or not (event.agent_id and tokens) or has_begun(event.transcript_path, event.agent_id):
+    folder = session_folder(event.transcript_path)
+    begun = [agent for _, agent in subagent_transcripts(folder)] if folder else []
+    if event.agent_type == "" or not (event.agent_id and tokens) or event.agent_id in begun:  # "": a compaction
         return ""
     call.capture(archive)  # the parent's actions in this turn
     session = call.registered(archive)
-    text = task_slice(archive, call.workspace.place, session, lambda: _task(call), tokens, call.now)
+    text = task_slice(archive, call.workspace.place, session, lambda: _task(call, archive, session), tokens, call.now)
     return fenced(text, os.urandom(6).hex(), _ABOUT) if text else ""
 
 
-def _task(call: HookCall) -> str:
+def _task(call: HookCall, archive: Archive, session: int) -> str:
     """Return the task of the subagent, waiting until the client has written it."""
     event, begin = call.event, time.monotonic()
     while event.transcript_path:
-        tasks = tasks_of(event.transcript_path, event.agent_id, event.agent_type)
+        tasks = open_tasks(archive, session, event.agent_id, event.agent_type)
         if tasks or time.monotonic() - begin > _CALL_SECONDS:
             return "\n\n".join(tasks)
         time.sleep(_PAUSE)
+        call.capture(archive)
     return ""
