@@ -74,19 +74,12 @@ def test_what_is_no_text_file_says_nothing(view: TreeView, tree: Path) -> None:
 
 def test_once_the_time_is_over_files_that_were_read_say_nothing_either(tree: Path, view: TreeView) -> None:
     has_time = True
-    timed = TreeView(str(tree), has_time=lambda: has_time)
+    timed = TreeView(str(tree), lambda: has_time)
     assert timed.lacks("limiter.py", "without_retry")
     has_time = False
     assert not timed.lacks("limiter.py", "without_retry")
 
 
-def test_beyond_its_limits_nothing_is_gone(tree: Path, view: TreeView) -> None:
-    few = TreeView(str(tree), lookups=1)
-    assert few.is_gone("a.py")
-    assert not few.is_gone("b.py")
-    small = TreeView(str(tree), size=30)
-    assert small.content("limiter.py") is not None
-    assert small.content("Makefile") is None
-    late = timed_view(str(tree), seconds=0)
-    assert not late.is_gone("a.py")
+def test_once_the_time_is_over_nothing_is_gone(tree: Path, view: TreeView) -> None:
+    assert not timed_view(str(tree), seconds=0).is_gone("a.py")
     assert view.is_gone("a.py")

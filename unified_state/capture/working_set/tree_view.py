@@ -1,4 +1,4 @@
-"""A view of a working tree for looking up names. It reads a bounded number of files and bytes, and runs nothing.
+"""A view of a working tree for looking up names. It reads files of bounded size for a bounded time, and runs nothing.
 
 Invariant: only regular files inside the tree are read. What cannot be told, or lies beyond the limits, is None, never
 "absent".
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from unified_state.lib.read_files import read_regular
 
-MOST_LOOKUPS, MOST_BYTES, _SECONDS = 200, 2 << 20, 0.1
+_SECONDS = 0.1
 _LARGEST = 1 << 19  # bytes of one file
 
 
@@ -22,17 +22,10 @@ class TreeView:
     `has_time` says whether there is time left for one more file.
     """
 
-    def __init__(
-        self,
-        root: str,
-        *,
-        lookups: int = MOST_LOOKUPS,
-        size: int = MOST_BYTES,
-        has_time: Callable[[], bool] = lambda: True,
-    ) -> None:
+    def __init__(self, root: str, has_time: Callable[[], bool] = lambda: True) -> None:
         self._root = root
         self._real = ""
-        self._lookups, self._bytes, self._has_time = lookups, size, has_time
+        self._has_time = has_time
         self._contents: dict[str, bytes | None] = {}
 
     def is_at(self, folder: str) -> bool:
@@ -41,7 +34,7 @@ class TreeView:
 
     def is_gone(self, path: str) -> bool:
         """Return whether nothing is at a path in the tree. False also if that cannot be told."""
-        if not is_inside(path) or not self._may_look():
+        if not is_inside(path) or not self._has_time():
             return False
         try:
             os.lstat(os.path.join(self._root, path))
@@ -54,7 +47,7 @@ class TreeView:
     def content(self, path: str) -> bytes | None:
         """Return the content of a text file in the tree, or None."""
         if path not in self._contents:
-            self._contents[path] = self._read(path) if is_inside(path) and self._may_look() else None
+            self._contents[path] = self._read(path) if is_inside(path) and self._has_time() else None
         return self._contents[path]
 
     def lacks(self, path: str, word: str) -> bool:
@@ -66,10 +59,6 @@ class TreeView:
         self._real = self._real or os.path.realpath(self._root)
         return self._real
 
-    def _may_look(self) -> bool:
-        self._lookups -= 1
-        return self._lookups >= 0 and self._has_time()
-
     def _read(self, path: str) -> bytes | None:
         whole = os.path.join(self._root, path)
         if not os.path.lexists(whole):  # a third of the time of `realpath`, and most files are not there
@@ -77,17 +66,16 @@ class TreeView:
         try:
             if not os.path.realpath(whole).startswith(os.path.join(self._real_root(), "")):
                 return None
-            content = read_regular(whole, min(_LARGEST, self._bytes))
+            content = read_regular(whole, _LARGEST)
         except (OSError, ValueError):
             return None
-        self._bytes -= len(content)
         return None if b"\0" in content else content
 
 
 def timed_view(root: str, seconds: float = _SECONDS) -> TreeView:
     """Return a view of the working tree for one restore, which looks nothing up after so many seconds."""
     until = time.monotonic() + seconds
-    return TreeView(root, has_time=lambda: time.monotonic() < until)
+    return TreeView(root, lambda: time.monotonic() < until)
 
 
 def is_inside(path: str) -> bool:

@@ -20,7 +20,6 @@ EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
 HEAT, HEAT_OF_READING = 1.0, 0.15
 _LOOKED_AT, _LOOKED_AT_WRITTEN = 5_000, 6_000  # characters
 _SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
-_LONGEST_PATH = 1_000  # characters; a longer text is no path
 _MOST_FILES = 40  # files of one search or patch
 
 
@@ -147,18 +146,10 @@ def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
 
 
 def _found_in(line: str, before: str) -> str:
-    """Return the file in a line of a search: `path:12:line`, as context `path-12-line`, or the path alone.
-
-    `before` is the file of the previous line. Return "" if the line has none.
+    """Return the file in a line of a search, `path:12:line` or the path alone. That of the line before also stands in
+    front of context, `path-12-line`. Return "" if the line has none.
     """
-    if before and line.startswith(before) and line[len(before) : len(before) + 1] in {":", "-"}:
+    if before and line.startswith((f"{before}:", f"{before}-")):
         return before
     path = line.partition(":")[0]
-    if is_file(path):
-        return path
-    end = line.find("-")
-    while 0 < end < _LONGEST_PATH:
-        if line[end + 1 : end + 2].isdigit() and is_file(line[:end]):
-            return line[:end]
-        end = line.find("-", end + 1)
-    return ""
+    return path if is_file(path) else ""
