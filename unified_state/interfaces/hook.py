@@ -22,7 +22,7 @@ from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, HookE
 from unified_state.project.place import Place, hook_settings, locate
 from unified_state.project.workspace.session_project import keep_project, session_project
 from unified_state.project.workspace.workspace import UNAVAILABLE, Workspace
-from unified_state.settings import Settings, environment
+from unified_state.settings import PROJECT_FILE, Settings, environment
 from unified_state.upkeep.around_use import SETTLE
 
 Handler = Callable[[HookCall, Archive], str]
@@ -135,6 +135,9 @@ class HookRun(Run):
         self.project = session_project(session, self.environ, self.data_dir, event.cwd) or os.getcwd()
         place = locate(self.project, self.data_dir, create=False, shell=event.cwd)
         settings = hook_settings(place, self.data_dir, self.environ)
+        if not settings.enabled and self.name == _BRIEF and settings.origin["enabled"].endswith(PROJECT_FILE):
+            line = f"unified-state: nothing is archived here: enabled = false in {PROJECT_FILE}"
+            self.tell(dump_ascii_json({"systemMessage": line}))
         return (place, settings) if settings.enabled else None
 
     def open(self, event: HookEvent, place: Place, settings: Settings) -> HookCall:

@@ -15,4 +15,4 @@ def test_forgotten_steps_do_not_count(archive: Archive, keep: Callable[..., None
     keep(prompt(1, "one"), answer(2, "done"), prompt(3, "two"), answer(4, "done again"))
     for number in (2, 3):
         forget_step(archive, number)
-    assert status_of(archive, workspace, 0).steps == 2
+    assert status_of(archive, workspace, 0, {}).steps == 2

@@ -28,6 +28,12 @@ def config_folder(environ: Mapping[str, str]) -> str:
     return environ.get("CLAUDE_CONFIG_DIR") or os.path.join(os.path.expanduser("~"), ".claude")
 
 
+def transcripts_folder(project: str, environ: Mapping[str, str]) -> str:
+    """Return the folder in which the client keeps the transcripts of sessions that start in a folder."""
+    name = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in project)
+    return os.path.join(config_folder(environ), "projects", name)
+
+
 def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the settings files that the client reads when it starts in a folder, each with its scope.
 
@@ -81,6 +87,7 @@ def _object(settings: dict[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+_NO_HOOKS = "disableAllHooks"
 _WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 PLUGIN = "unified-state"
 RECORD = "program"
@@ -127,6 +134,16 @@ def settings_run(event: str, project: str, environ: Mapping[str, str]) -> bool:
     return any(
         _runs(path, event) for scope, path in settings_files(project, environ) if sources is None or scope in sources
     )
+
+
+def disabling_file(project: str, environ: Mapping[str, str]) -> str:
+    """Return the settings file by which a client that starts in a folder runs no hooks, or ""."""
+    disabling = ""
+    for _, path in settings_files(project, environ):
+        settings = settings_in(path, _NO_HOOKS)
+        if isinstance(settings, dict) and _NO_HOOKS in settings:
+            disabling = path if settings[_NO_HOOKS] is True else ""
+    return disabling
 
 
 def is_enabled(project: str, environ: Mapping[str, str]) -> bool:

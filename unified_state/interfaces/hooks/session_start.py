@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from sqlite3 import OperationalError
 from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import begin_compaction, latest_compaction, restores_of
+from unified_state.archive.pending_messages import settle_messages
 from unified_state.archive.sessions import (
     cleared_by,
     end_session,
@@ -167,6 +169,11 @@ def _is_known(archive: Archive, session: int, part: str) -> bool:
 def on_session_end(call: HookCall, archive: Archive) -> str:
     """Archive as much as time allows and record why the session ended. An ending client kills a running Stop hook."""
     call.capture(archive)
+    if call.event.transcript_path and not os.path.exists(call.event.transcript_path):
+        settle_messages(archive, call.event.session_id, call.now, waits=False)
+        call.workspace.report(
+            "Claude Code kept no transcript (--no-session-persistence): only prompts and last answers are archived"
+        )
     if call.settings.context_autopilot:
         from unified_state.interfaces.hooks.stop import watch_context
 

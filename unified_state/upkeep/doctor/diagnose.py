@@ -15,12 +15,13 @@ from typing import TypeVar
 from unified_state.archive.archive import Archive, check_owner, damaged, storage_error
 from unified_state.archive.journal.journalled_archive import JournalledArchive
 from unified_state.archive.schema.archive_check import problem_in
-from unified_state.archive.sessions import newest_with_transcript, session_id_of
+from unified_state.archive.sessions import newest_with_transcript, read_cursor, session_id_of
 from unified_state.archive.steps import KIND_NUMBERS, damaged_steps
 from unified_state.context.window.context_table import transcript_of
 from unified_state.context.window.read_context import newest_reading
 from unified_state.errors import UnifiedStateError
 from unified_state.extension import parts
+from unified_state.hosts.install.claude_settings import transcripts_folder
 from unified_state.hosts.transcripts.rules.claude_kinds import UNKNOWN
 from unified_state.lib.package import __version__
 from unified_state.lib.read_files import SMALL_FILE, open_regular
@@ -36,6 +37,7 @@ from unified_state.project.place import JOURNAL, Place, history_path
 from unified_state.project.workspace.waiting_events import waiting_files
 from unified_state.settings import Settings
 from unified_state.upkeep.doctor.check_hooks import check_hooks
+from unified_state.upkeep.doctor.project_status import silence
 
 T = TypeVar("T")
 
@@ -47,6 +49,7 @@ _RECENT_PROBLEMS = 5
 _NEWEST_STEPS = 100_000  # that are looked through for unknown kinds
 _MOST_NAMED = 5  # damaged parts of an archive
 _QUICKLY_READ = 32 * 1024 * 1024  # bytes of an archive that is checked whole in a tenth of a second
+_HOOKS_LATER = 60_000  # milliseconds in which a session that a hook told of goes on
 _PATIENCE = 1.0  # seconds for which each check waits for another process that writes
 
 
@@ -99,6 +102,27 @@ def _checked(checks: Callable[[Subject], Iterator[Check]], subject: Subject) -> 
 
 def _hooks(subject: Subject) -> Iterator[Check]:
     return check_hooks(subject.place.repository.worktree, subject.settings.data_dir, subject.environ)
+
+
+def _silence(subject: Subject) -> Iterator[Check]:
+    """Check that hooks may run, and that the last sessions of Claude Code ran some."""
+    for reason in silence(subject.place, subject.settings, subject.environ):
+        yield bad("archiving", reason, "if you want that, all is well")
+    folder = transcripts_folder(subject.place.repository.worktree, subject.environ)
+    last = max((run.at for run in last_runs(subject.place.folder)), default=subject.now)
+    written = subject.read(lambda archive: _unknown_since(archive, folder, last + _HOOKS_LATER))
+    if written:
+        told = f"newer sessions here that ran no hook of ours: {len(written)}, the last one is {written[-1]}"
+        hint = "a client with other settings (`--settings`, `--setting-sources`) wrote them; `import` archives them"
+        yield bad("archiving", told, hint)
+
+
+def _unknown_since(archive: Archive, folder: str, since: int) -> list[str]:
+    """Return the transcripts in a folder of the client that were written after a moment, and are not archived."""
+    names = [name for name in os.listdir(folder) if name.endswith(".jsonl")] if os.path.isdir(folder) else []
+    written = {path: os.path.getmtime(path) * 1000 for path in (os.path.join(folder, name) for name in names)}
+    new = [path for path in sorted(written, key=written.__getitem__) if written[path] > since]
+    return [path for path in new if read_cursor(archive, path) is None]
 
 
 def _owners(subject: Subject) -> Iterator[Check]:
@@ -246,6 +270,6 @@ def _versions(subject: Subject) -> Iterator[Check]:
 
 
 _CHECKS = (
-    *(_hooks, _owners, _runs, _problems, _tier, _archive, _unknown_kinds, _file_system, _space),
+    *(_hooks, _silence, _owners, _runs, _problems, _tier, _archive, _unknown_kinds, _file_system, _space),
     *(_settings, _window, _extras, _versions),
 )

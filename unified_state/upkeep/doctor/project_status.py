@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Savings, read_savings
 from unified_state.archive.sessions import count_sessions
 from unified_state.archive.vector_table import VectorCount, vector_counts
 from unified_state.errors import UnifiedStateError
+from unified_state.hosts.install.claude_settings import disabling_file
 from unified_state.ledger.check_validity import later_items
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD, is_past, to_milliseconds
 from unified_state.project.health import health_line
 from unified_state.project.place import Place
 from unified_state.project.workspace.workspace import Workspace
+from unified_state.settings import Settings
 from unified_state.state_file.state_file import StateFile
 
 # Forgotten and pruned steps keep empty rows, which do not count.
@@ -53,9 +57,17 @@ class Status(Record):
     later: tuple[str, ...] = ()
 
 
-def status_of(archive: Archive, workspace: Workspace, now: int) -> Status:
+def silence(place: Place, settings: Settings, environ: Mapping[str, str]) -> list[str]:
+    """Return why nothing that happens here is archived, if that is so."""
+    origin, disabling = settings.origin["enabled"], disabling_file(place.repository.worktree, environ)
+    told = [] if settings.enabled else [f"nothing is archived: enabled = false ({origin})"]
+    return [*told, f"nothing is archived: disableAllHooks in {disabling}"] if disabling else told
+
+
+def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping[str, str]) -> Status:
     """Return the status that an archive and its place tell."""
     place = workspace.place
+    health = [*silence(place, workspace.settings, environ), health_line(place.folder, now)]
     return Status(
         repository=place.id or "",
         worktree=place.repository.worktree,
@@ -71,7 +83,7 @@ def status_of(archive: Archive, workspace: Workspace, now: int) -> Status:
         paged_out=archive.row("SELECT count(paged_out_at) FROM item")[0],
         newest_step_at=archive.value(_NEWEST_STEP_AT, now + CLOCK_AHEAD),
         saved_at=read_saved_at(archive, place),
-        health=health_line(place.folder, now),
+        health="; ".join(filter(None, health)) or None,
         lean=read_savings(archive),
         vectors=vector_counts(archive),
         later=later_items(archive, place.repository),

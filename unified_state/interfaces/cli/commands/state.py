@@ -39,16 +39,17 @@ def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
 
 def _status(context: Context, _arguments: Namespace) -> None:
     from unified_state.context.window.context_table import last_context
-    from unified_state.upkeep.doctor.project_status import minutes_since, status_of
+    from unified_state.upkeep.doctor.project_status import minutes_since, silence, status_of
 
     workspace = context.workspace(create=False)
     if workspace.is_empty:
-        return context.nothing({"recorded": False}, _NOTHING)
+        told = silence(workspace.place, workspace.settings, environment())
+        return context.nothing({"recorded": False}, "; ".join(told) or _NOTHING)
     now = current_time()
     of_team: Any = hook("STATUS_OF_TEAM") or (lambda *_: ([], {}))
     status, full, (more, fields) = workspace.use(
         lambda archive: (
-            status_of(archive, workspace, now),
+            status_of(archive, workspace, now, environment()),
             last_context(archive, now),
             of_team(archive, workspace, now, environment()),
         )
@@ -79,7 +80,7 @@ def short_status(context: Context) -> list[str]:
     from unified_state.upkeep.doctor.project_status import status_of
 
     now = current_time()
-    status = workspace.use(lambda archive: status_of(archive, workspace, now))
+    status = workspace.use(lambda archive: status_of(archive, workspace, now, environment()))
     active = sum(states.get(ACTIVE, 0) for states in status.items.values())
     waiting = sum(states.get(PROPOSED, 0) for states in status.items.values())
     waits = f", {waiting:,} {'waits' if waiting == 1 else 'wait'} for you (`unified-state inbox`)" if waiting else ""
