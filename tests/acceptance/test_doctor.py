@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import sys
@@ -16,6 +17,7 @@ import pytest
 from tests.builders import entry, prompt, write_transcript
 from unified_state import __version__
 from unified_state.hosts.install.hook_launcher import launcher_text
+from unified_state.lib.files import UNFINISHED
 from unified_state.lib.package import PACKAGE_ROOT
 
 from .product import Project
@@ -159,6 +161,23 @@ def test_a_large_archive_is_read_to_its_end_where_the_user_asks_for_it(begun: Pr
     assert archive_check(begun)["ok"] is True
     assert archive_check(begun, "--full")["ok"] is False
     assert begun.archive.read_bytes() == bytes(raw)  # it is set aside where it is used
+
+
+def test_files_that_killed_processes_left_are_named_and_removed_where_the_user_wants_it(begun: Project) -> None:
+    state, own = begun.folder / ".claude", begun.archive.parent / f"archive.db.7.0a1b2c3d{UNFINISHED}"
+    ours = [own, state / f"unified-session-state.json.7.0a1b2c3d{UNFINISHED}"]
+    others = [state / f"notes.json{UNFINISHED}", begun.archive.parent / f"new.7.0a1b2c3d{UNFINISHED}"]
+    for path in (*ours, *others):
+        path.touch()
+    for path in (*ours, others[0]):
+        os.utime(path, (1, 1))
+    found = json.loads(begun.run("doctor", "--json").out)
+    (told,) = (check for check in found if check["name"] == "left over")
+    assert (told["ok"], told["hint"]) == (False, "`unified-state doctor --fix` removes them")
+    assert all(str(path) in told["message"] for path in ours)
+    assert "removed 2 files" in begun.run("doctor", "--fix").out
+    assert [path.exists() for path in (*ours, *others)] == [False, False, True, True]
+    assert "left over" not in begun.run("doctor").out
 
 
 def test_a_damaged_text_is_named(begun: Project, tmp_path: Path) -> None:

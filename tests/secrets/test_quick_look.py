@@ -16,6 +16,7 @@ PIECES = st.sampled_from(
         "sk-", "AKIA", "a1B2c3D4e5F6g7H8i9J0", "https://user:", "@host", "/", "hooks.slack.com/services/T00/B00/",
         "1//0", "PRIVATE KEY", "-----BEGIN ", "<private>", "</private>", "<PRIVATE >", "\x1b[31m", "\u009b1m", "é",
         "Authorization", "Bearer", "cookie", "STRIPE_KEY", "?sig", "&signature", "_", "-",
+        "\uff1a", "\uff1d", "\u00a0", "\u3000", "\uff50\uff57\uff44",
         "CLIENT_S_ECRET=", "se-cret: ", "SMTP_ASSWORD=P", "API_T_OKEN",
     )
 )  # fmt: skip

@@ -108,12 +108,21 @@ def remove_leftovers(path: str) -> None:
             _remove(leftover)
 
 
+def old_leftovers(folder: str, now: int) -> list[str]:
+    """Return what processes left that were killed an hour ago or earlier, in a folder of ours and in those below it."""
+    named = (os.path.join(below, name) for below, _, names in os.walk(folder) for name in names if UNFINISHED in name)
+    return [path for path in named if is_left_behind(path, now)]
+
+
+def is_left_behind(path: str, now: int) -> bool:
+    """Return whether nobody has written a file for an hour."""
+    return os.path.exists(path) and os.stat(path).st_mtime * 1000 < now - _LEFT_BEHIND
+
+
 def remove_old_leftovers(folder: str, now: int) -> None:
-    """Remove what processes left that were killed an hour ago or earlier, in a folder of ours and in those below it."""
-    for below, _, names in os.walk(folder):
-        for path in (os.path.join(below, name) for name in names if UNFINISHED in name):
-            if os.path.exists(path) and os.stat(path).st_mtime * 1000 < now - _LEFT_BEHIND:
-                _remove(path)
+    """Remove those files."""
+    for path in old_leftovers(folder, now):
+        _remove(path)
 
 
 def _remove(path: str) -> None:

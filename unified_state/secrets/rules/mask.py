@@ -20,6 +20,9 @@ _LONGEST_LOOK = 10_000  # characters
 _PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
 _CONTROL_INTRODUCER = b"\x9b"
 _SEQUENCE_SIGNS = (b"\x1b", _CONTROL_INTRODUCER, b"\\")  # one is in each control sequence
+# Full-width signs and spaces without a break, each of which stands for one ASCII character.
+_FORMS = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)} | dict.fromkeys((0xA0, 0x2007, 0x202F, 0x3000), 0x20)
+_FORM = re.compile(f"[{''.join(map(chr, _FORMS))}]")
 _PROGRAMS = (b"set -", b"setenv ", *b"curl login mysql mariadb mongo redis-cli sshpass ldapsearch".split())
 _MASKED = ""  # the kind of a span that is already a mask
 
@@ -35,7 +38,7 @@ def may_need_masking(text: str) -> bool:
 
     Each condition is wider than the rules that it stands for, which need more files.
     """
-    if len(text) > _LONGEST_LOOK or any(sign in text for sign in _SIGNS):
+    if len(text) > _LONGEST_LOOK or any(sign in text for sign in _SIGNS) or _FORM.search(text):
         return True
     if "=" in text or ":" in text:
         lower = text.lower().replace("_", "").replace("-", "")  # as the rules read a name
@@ -55,9 +58,11 @@ def _find_placed(data: bytes) -> list[Found]:
 
 
 def _as_bytes(text: str) -> bytes:
-    """Return a text as ASCII bytes, one per character. Only U+009B, which starts a control sequence, keeps its
-    value.
+    """Return a text as ASCII bytes, one per character. Other forms of ASCII count as that, and U+009B, which starts a
+    control sequence, keeps its value.
     """
+    if not text.isascii() and _FORM.search(text):
+        text = text.translate(_FORMS)
     if "\x9b" in text:
         return _CONTROL_INTRODUCER.join(part.encode("ascii", "replace") for part in text.split("\x9b"))
     return text.encode("ascii", "replace")
@@ -157,7 +162,7 @@ def _find_in_field(name: str, value: str) -> list[Found]:
     from unified_state.secrets.rules.secret_assignments import find_in_field
 
     data = _as_bytes(value)
-    named = find_in_field(name.encode("ascii", "replace"), data)
+    named = find_in_field(_as_bytes(name), data)
     return _disjoint([*find_secrets(value), *named, *_find_masks(data)]) if named else find_secrets(value)
 
 

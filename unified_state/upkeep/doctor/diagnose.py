@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shlex
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ from unified_state.errors import UnifiedStateError
 from unified_state.extension import parts
 from unified_state.hosts.install.claude_settings import transcripts_folder
 from unified_state.hosts.transcripts.rules.claude_kinds import UNKNOWN
+from unified_state.lib.files import is_left_behind, old_leftovers
 from unified_state.lib.package import __version__
 from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
@@ -49,6 +51,7 @@ _RECENT_PROBLEMS = 5
 _NEWEST_STEPS = 100_000  # that are looked through for unknown kinds
 _MOST_NAMED = 5  # damaged parts of an archive
 _QUICKLY_READ = 32 * 1024 * 1024  # bytes of an archive that is checked whole in a tenth of a second
+_OUR_LEFTOVER = re.compile(r"(unified-|settings\.).*\.\d+\.[0-9a-f]{8}\.tmp$")
 _HOOKS_LATER = 60_000  # milliseconds in which a session that a hook told of goes on
 _PATIENCE = 1.0  # seconds for which each check waits for another process that writes
 
@@ -56,7 +59,7 @@ _PATIENCE = 1.0  # seconds for which each check waits for another process that w
 class Subject(Record):
     """The place to diagnose. `history` is the path of the archive, or in the tier json of the journal.
 
-    `reads_all` says that every byte of a large archive is checked too.
+    `reads_all` says that every byte of a large archive is checked too, and `mends` that left-over files are removed.
     """
 
     place: Place
@@ -65,6 +68,7 @@ class Subject(Record):
     now: int
     history: str
     reads_all: bool
+    mends: bool = False
 
     def read(self, action: Callable[[Archive], T]) -> T | None:
         """Return action(archive), or None if the archive is missing or unusable, which its own check reports."""
@@ -83,11 +87,17 @@ class Subject(Record):
 
 
 def diagnose(
-    place: Place, settings: Settings, environ: Mapping[str, str], now: int, *, reads_all: bool = False
+    place: Place,
+    settings: Settings,
+    environ: Mapping[str, str],
+    now: int,
+    *,
+    reads_all: bool = False,
+    mends: bool = False,
 ) -> list[Check]:
     """Return all checks, the most important first. `reads_all` asks for a check of every byte of a large archive."""
     history = history_path(place, settings.tier)
-    subject = Subject(place=place, settings=settings, environ=environ, now=now, history=history, reads_all=reads_all)
+    subject = Subject(place, settings, environ, now, history, reads_all, mends)
     return [check for checks in _CHECKS for check in _checked(checks, subject)]
 
 
@@ -201,6 +211,22 @@ def _unknown_kinds(subject: Subject) -> Iterator[Check]:
         yield good("unknown kind", f"{told}: the client is newer than this version; the text is archived")
 
 
+def _leftovers(subject: Subject) -> Iterator[Check]:
+    """Name the files that killed processes left in our folders, and remove them if the user wants that."""
+    repository = subject.place.repository
+    left = old_leftovers(subject.settings.data_dir, subject.now)
+    for folder in (os.path.dirname(subject.place.state_path), repository.identity_folder):  # others write there too
+        names = [name for name in os.listdir(folder) if _OUR_LEFTOVER.match(name)] if os.path.isdir(folder) else []
+        left += [path for name in names if is_left_behind(path := os.path.join(folder, name), subject.now)]
+    if left and subject.mends:
+        for path in left:
+            os.unlink(path)
+        yield good("left over", f"removed {len(left)} files of killed processes")
+    elif left:
+        told = f"{len(left)} files of killed processes: {', '.join(left[:_MOST_NAMED])}"
+        yield bad("left over", told, "`unified-state doctor --fix` removes them")
+
+
 def _file_system(subject: Subject) -> Iterator[Check]:
     folder = subject.place.folder
     if kind := network_file_system(folder):
@@ -270,6 +296,6 @@ def _versions(subject: Subject) -> Iterator[Check]:
 
 
 _CHECKS = (
-    *(_hooks, _silence, _owners, _runs, _problems, _tier, _archive, _unknown_kinds, _file_system, _space),
+    *(_hooks, _silence, _owners, _runs, _problems, _tier, _archive, _unknown_kinds, _leftovers, _file_system, _space),
     *(_settings, _window, _extras, _versions),
 )

@@ -22,7 +22,8 @@ def _doctor(context: Context, arguments: Namespace) -> int:
     if arguments.items:
         checks = check_items(context.reading())
     else:
-        checks = diagnose(*context.of_project(), environment(), current_time(), reads_all=arguments.full)
+        options = {"reads_all": arguments.full, "mends": arguments.fix}
+        checks = diagnose(*context.of_project(), environment(), current_time(), **options)
     return show_checks(context, checks)
 
 
@@ -91,6 +92,7 @@ COMMANDS = {
             flag("--full", "read a large archive to its end: some seconds a gigabyte, for which writers wait"),
             flag("--items", "check the recorded items instead: duplicates, stale results, secrets"),
         ),
+        flag("--fix", "remove the files that killed processes left"),
         empty=[],
     ),
     "config": Command(_config),
