@@ -210,6 +210,7 @@ def queued(operation: str, at: int, content: str | None = None) -> Entry:
 
 
 TYPED = entry(1, "attachment", attachment={"type": "queued_command", "prompt": "One."})
+TASK = queued("enqueue", 1, '{"task_id":"b1","status":"completed"}')
 ONE, TWO, REMOVED = queued("enqueue", 1, "One."), queued("enqueue", 2, "Two."), queued("remove", 3)
 
 
@@ -224,7 +225,10 @@ ONE, TWO, REMOVED = queued("enqueue", 1, "One."), queued("enqueue", 2, "Two."), 
         ([ONE, queued("dequeue", 2), prompt(1, "One.")], ["One."]),
         ([ONE, queued("popAll", 2, "One."), REMOVED], []),
         ([queued("enqueue", 1, "/context"), REMOVED], []),
-        ([queued("enqueue", 1, '{"task_id":"b1","status":"completed"}'), REMOVED], []),
+        ([TASK, REMOVED], []),
+        ([TASK, ONE, REMOVED], ["One."]),
+        ([queued("enqueue", 2, "<task-notification>"), ONE, REMOVED], ["One."]),
+        ([ONE, TWO, queued("dequeue", 3), prompt(1, "One."), REMOVED], ["One.", "Two."]),
         ([REMOVED], []),
     ],
 )
@@ -252,6 +256,17 @@ def test_a_notification_ends_the_call_that_it_tells_of(status: str, ends: list[b
         (TOOL_RESULT, "toolu_2", failed) for failed in ends
     ]
     assert all(step.text == 'Background command "make" failed with exit code 2' for step in results)
+
+
+def test_a_notification_in_the_queue_ends_the_command_of_its_task_once() -> None:
+    text, reader = NOTIFICATION.format("failed"), EntryReader()
+    runs = "Command running in background with ID: b12. Output is being written to: x"
+    entries = [queued("enqueue", 1, text), result(2, "toolu_9", runs), answer(3, "on it")]
+    started, ended, _ = (step for one in entries for step in reader.read(one) if isinstance(step, Step))
+    assert (started.text, ended.tool_use_id, ended.is_error) == (runs, "toolu_9", True)
+    _, told_again = reader.read(prompt(4, text, origin={"kind": "task-notification"}))
+    assert isinstance(told_again, Step)
+    assert (told_again.uuid, told_again.block) == (ended.uuid, ended.block)
 
 
 @pytest.mark.parametrize(("name", "kept"), [("b12.output", "\nFAILED test_x"), ("passwd", ""), ("gone/b12.output", "")])

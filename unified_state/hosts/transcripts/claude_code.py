@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from unified_state.hosts.transcripts.rules.call_effects import still_runs_as
 from unified_state.hosts.transcripts.rules.claude_kinds import (
     ATTACHMENTS,
     ENTRIES,
@@ -32,6 +33,7 @@ from unified_state.model.step import (
     PROMPT,
     TEXT,
     THINKING,
+    TOOL_RESULT,
     Boundary,
     Delivery,
     Found,
@@ -105,46 +107,58 @@ class EntryReader:
     clients tell in their queue alone. `at` is the time of the last entry before.
 
     A message that was typed while the agent worked has an entry of its own in newer clients. Up to 2.1.42 it is only
-    put into the queue and removed from it.
+    put into the queue and removed from it. The queue also holds what the client wrote, and removes it at other times.
     """
 
     def __init__(self, at: int = 0) -> None:
         self._at = at
         self._titles: list[Entry] = []  # before the first entry with a time
         self._waiting: list[tuple[str, Step | None]] = []  # None: it has an entry of its own
-        self._removed: list[tuple[str, Step]] = []
+        self._held: list[tuple[str, Step]] = []  # until the agent goes on, with the message or the task
+        self._calls: dict[str, str | None] = {}  # those that went on in the background, by their tasks
 
     def read(self, entry: Entry) -> Iterator[Found]:
-        """Yield what an entry holds, behind the messages that were removed before the agent went on."""
+        """Yield what an entry holds, behind what the queue told before the agent went on."""
         match text_in(entry, "type"):
             case "queue-operation":
                 self._note(entry)
             case kind if kind in TITLES:
                 self._titles.append(entry)
             case "assistant" if not entry.get("isSidechain"):
-                yield from (step for _, step in self._removed)
-                self._removed = []
+                for of, step in self._held:
+                    yield step.replace(tool_use_id=self._calls.get(of, step.tool_use_id))
+                self._held = []
         for one in read_entry(entry):
             if isinstance(one, Step):
                 self._at = one.at
-            if isinstance(one, Step) and one.kind == PROMPT:
-                self._waiting = [(text, None if text == one.text else step) for text, step in self._waiting]
-                self._removed = [(text, step) for text, step in self._removed if text != one.text]
+                self._compare(one, is_attached="attachment" in entry)
             yield one
         while self._at and self._titles:
             yield from _title(self._titles.pop(0), self._at)
 
+    def _compare(self, step: Step, *, is_attached: bool) -> None:
+        """Compare an entry's step with the queue. One that is attached is removed from the queue, before or after."""
+        if step.kind == PROMPT:
+            found = [(text, None if text == step.text else waiting) for text, waiting in self._waiting]
+            self._waiting = [one for one in found if is_attached or one[0] != step.text]
+            self._held = [(text, held) for text, held in self._held if text != step.text]
+        elif step.kind == TOOL_RESULT and (task := still_runs_as(step.text)):
+            self._calls[task] = step.tool_use_id
+
     def _note(self, entry: Entry) -> None:
         text, operation = text_in(entry, "content"), entry.get("operation")
         if operation == "enqueue":
-            uuid = f"{text_in(entry, 'sessionId')}/queued/{text_in(entry, 'timestamp')}"
-            self._waiting.append((text, Message(uuid, time_of(entry)).step(PROMPT, text, starts_turn=True)))
+            at = time_of(entry)
+            if text.startswith(_ANSWERED_MACHINE_TEXT[0]):
+                self._held += [(_tagged(text, "task-id"), step) for step in _end_of_task(Message("", at), text)]
+            elif text.strip() and not text.startswith(_NO_MESSAGE):
+                uuid = f"{text_in(entry, 'sessionId')}/queued/{text_in(entry, 'timestamp')}"
+                self._waiting.append((text, Message(uuid, at).step(PROMPT, text, starts_turn=True)))
         elif operation == "popAll":
             self._waiting = []
-        elif self._waiting:
+        elif operation == "remove" and self._waiting:
             text, step = self._waiting.pop(0)
-            if operation == "remove" and step is not None and text.strip() and not text.startswith(_NO_MESSAGE):
-                self._removed.append((text, step))
+            self._held += [(text, step)] if step else []
 
 
 def _title(entry: Entry, at: int) -> Iterator[Step]:
@@ -179,7 +193,7 @@ def _user(message: Message, entry: Entry) -> Iterator[Found]:
                 text = text_in(block, "text")
                 yield _user_text(message, entry, position, text)
                 if object_in(entry, "origin").get("kind") == _NOTIFICATION:
-                    yield from _end_of_task(message, position, text)
+                    yield from _end_of_task(message, text)
             case "tool_result":
                 yield from _tool_result(message, position, block)
             case kind if kind in _MEDIA:
@@ -200,13 +214,18 @@ def _user_text(message: Message, entry: Entry, position: int, text: str) -> Step
     return message.step(NOTICE if is_machine else PROMPT, text, position, starts_turn=not unanswered)
 
 
-def _end_of_task(message: Message, position: int, text: str) -> Iterator[Step]:
-    """Yield the result of the call whose command or agent ended in the background, if a notification tells it."""
+def _end_of_task(message: Message, text: str) -> Iterator[Step]:
+    """Yield the result of the call whose command or agent ended in the background, if a notification tells it.
+
+    The same notification may stand in the queue and in an entry, so the step has its own uuid.
+    """
     call, status, summary, result = (_tagged(text, tag) for tag in ("tool-use-id", "status", "summary", "result"))
     if call and status in _ENDED:
         output = result or _output(_tagged(text, "output-file"), _tagged(text, "task-id"))
         told = output if result else "\n".join(filter(None, (summary, output)))
-        yield message.result(told, call, PARTS_PER_BLOCK * (position + 1), is_error=status != _ENDED[0])
+        sum_of = zlib.crc32(text.partition("</task-notification>")[0].encode("utf-8", "replace"))
+        once = Message(f"{call}/ended/{sum_of:08x}", message.at, message.agent)
+        yield once.result(told, call, is_error=status != _ENDED[0])
 
 
 def _output(path: str, task: str) -> str:
@@ -287,7 +306,7 @@ def _queued(message: Message, entry: Entry, attachment: Entry) -> Iterator[Step]
     text, origin = _texts(blocks), object_in(attachment, "origin")
     yield _user_text(message, {**entry, "origin": origin}, 0, text)
     if _NOTIFICATION in {origin.get("kind"), attachment.get("commandMode")}:
-        yield from _end_of_task(message, 0, text)
+        yield from _end_of_task(message, text)
     for position, block in enumerate(blocks):
         if _kind(block) in _MEDIA:
             yield _medium(message, position + 1, block, None)
