@@ -99,6 +99,17 @@ def test_what_was_edited_is_hotter_than_what_was_read(keep: Keep) -> None:
     assert found.files[0].hot > found.files[1].hot > 0
 
 
+def test_a_file_that_a_command_removed_is_gone_until_it_is_written_again(keep: Keep) -> None:
+    def gone(found: WorkingSet) -> dict[str, str]:
+        return {file.path: file.gone for file in found.files}
+
+    removed = used(3, "Bash", "", command="mv a.py b.py; rm *.log")
+    assert gone(keep(*edited(1, "a.py", "parse_all"), *removed))["a.py"] == "moved to b.py"
+    assert gone(keep(*edited(5, "a.py", "parse_all")))["a.py"] == ""
+    missing = used(7, "Read", "File does not exist.", is_error=True, file_path=f"{ROOT}/a.py")
+    assert gone(keep(*missing))["a.py"] == "not found"
+
+
 def test_of_a_subagent_only_what_it_did_counts(keep: Keep, transcript: Path) -> None:
     mine = {"isSidechain": True, "agentId": "a1"}
     entries = [

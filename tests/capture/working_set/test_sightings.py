@@ -83,11 +83,12 @@ def test_a_file_that_is_only_read_is_less_hot_than_one_that_is_edited() -> None:
 
 def test_what_was_read_shows_the_identifiers_in_the_file() -> None:
     found = answered("     1\u2192def parse_config():", "Read", file_path=f"{ROOT}/src/a.py")
-    assert found == {"src/a.py": Sighting("src/a.py", SEEN, {"parse_config"})}
+    assert found == {"src/a.py": Sighting("src/a.py", SEEN, {"parse_config"}, gone="")}
 
 
-def test_the_result_of_an_edit_shows_nothing_new() -> None:
-    assert answered("The file has been updated: new_name", "Edit", file_path=f"{ROOT}/a.py", old_string="x") == {}
+def test_the_result_of_an_edit_shows_only_that_the_file_is_there() -> None:
+    found = answered("The file has been updated: new_name", "Edit", file_path=f"{ROOT}/a.py", old_string="x")
+    assert found == {"a.py": Sighting("a.py", SEEN, gone="")}
 
 
 def test_what_the_agent_wrote_counts_more_than_what_the_user_asked_and_that_more_than_what_was_printed() -> None:
@@ -109,8 +110,30 @@ def test_a_command_shows_the_files_in_it_and_its_output_none() -> None:
     assert answered("src/a.py: parse_config, #12", "Bash", command="make") == {}
 
 
-def test_a_read_that_failed_shows_nothing() -> None:
-    assert answered("File does not exist: old_name", "Read", file_path=f"{ROOT}/a.py", is_error=True) == {}
+@pytest.mark.parametrize(
+    ("error", "gone"), [("File does not exist: old_name", ["not found"]), ("File content exceeds maximum", [])]
+)
+def test_a_read_that_failed_shows_whether_there_is_a_file(error: str, gone: list[str]) -> None:
+    found = answered(error, "Read", file_path=f"{ROOT}/a.py", is_error=True)
+    assert list(found.values()) == [Sighting("a.py", SEEN, gone=what) for what in gone]
+
+
+@pytest.mark.parametrize(
+    ("command", "states"),
+    [
+        ("rm -f a.py b.py && make", {"a.py": "deleted", "b.py": "deleted"}),
+        (f"mv a.py {ROOT}/lib/a.py", {"a.py": "moved to lib/a.py", "lib/a.py": ""}),
+        ("mv a.py b.py; mv b.py a.py", {"a.py": "", "b.py": "moved to a.py"}),
+        ("cd src && git mv -k a.py b.py lib", {"src/a.py": "moved to lib", "src/b.py": "moved to lib", "src/lib": ""}),
+        ("git rm a.py", {"a.py": "deleted"}),
+        ("git rm --cached a.py", {}),
+        ("grep 'rm a.py' x && echo mv a.py b.py", {}),
+        ("rm " + "$(" * 30, {}),
+    ],
+)
+def test_a_command_that_removes_or_moves_files_shows_what_became_of_them(command: str, states: dict[str, str]) -> None:
+    assert {path: found.gone for path, found in answered("", "Bash", command=command).items()} == states
+    assert answered("No such file or directory", "Bash", command=command, is_error=True) == {}
 
 
 def test_of_a_long_text_the_beginning_is_looked_at_up_to_a_whole_word() -> None:

@@ -50,6 +50,8 @@ class WorkingSetKeeper:
         for sighting in sightings(step, call, self._root or ""):
             path = sighting.path
             before = self._changed.get(path) or read_entry(self._archive, self._session, path)
+            if sighting.gone is not None and not sighting.words and (before is None or before.gone == sighting.gone):
+                continue  # nothing new of a file of the session
             self._changed[path] = _raised_entry(before, sighting, self._clock)
 
     def flush(self) -> None:

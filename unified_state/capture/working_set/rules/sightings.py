@@ -8,9 +8,10 @@ characters were as informative as the whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
-from unified_state.hosts.transcripts.rules.call_effects import PATCH_TOOL, Call
+from unified_state.hosts.transcripts.rules.call_effects import Call, taken_away
 from unified_state.lib.identifiers import identifiers, is_file, paths_in, relative_path, with_slashes
 from unified_state.lib.record import Record
 from unified_state.lib.text import strings_of
@@ -20,6 +21,7 @@ EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
 HEAT, HEAT_OF_READING = 1.0, 0.15
 _LOOKED_AT, _LOOKED_AT_WRITTEN = 5_000, 6_000  # characters
 _SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
+_NOT_THERE = ("does not exist", "o such file")
 _MOST_FILES = 40  # files of one search or patch
 
 
@@ -102,10 +104,13 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
     elif call.changes and call.path:  # a refused edit put no name into its file
         old, new = _replaced_by(call)
         yield Sighting(relative_path(call.path, root), SEEN, lost=new - old)
+    elif call.path and any(words in step.text for words in _NOT_THERE):
+        yield Sighting(relative_path(call.path, root), SEEN, gone="not found")
     if call.command:  # files in its output count for nothing
         return
     if call.path and call.tool == "Read" and not step.is_error:
-        yield Sighting(relative_path(call.path, root), SEEN, identifiers(_beginning(step.text, _LOOKED_AT)))
+        words = identifiers(_beginning(step.text, _LOOKED_AT))
+        yield Sighting(relative_path(call.path, root), SEEN, words, gone="")
     elif call.tool in _SEARCHES and not step.is_error:
         yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
     elif call.tool in _AGENTS:
@@ -113,11 +118,10 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
 
 
 def _made_of_files(call: Call, root: str) -> Iterator[Sighting]:
-    """Yield what became of the files that a patch changed: whether they are still there."""
-    states = {relative_path(change.path, root): change.gone for change in call.changes[:_MOST_FILES]}
-    if any(states.values()) or call.tool == PATCH_TOOL:
-        for path, gone in states.items():
-            yield Sighting(path, SEEN, gone=gone)
+    """Yield whether the files that a call changed, moved or removed are still there."""
+    changes = islice(chain(call.changes, taken_away(call)), _MOST_FILES)
+    for path, gone in {relative_path(change.path, root): change.gone for change in changes}.items():
+        yield Sighting(path, SEEN, gone=gone.replace(f"{root}/", "") if root else gone)
 
 
 def _of_words(text: str, weight: float, root: str) -> Iterator[Sighting]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from unified_state.hosts.transcripts.rules.patches import BEGIN, Change, changes_in
+from unified_state.hosts.transcripts.rules.patches import BEGIN, DELETED, Change, changes_in
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_commands import commands_run, only_prints
@@ -130,6 +130,23 @@ def _given_to_patcher(command: SimpleCommand) -> Iterator[str]:
     if command.words and program_name(command.words[0]) in _PATCHERS:
         given = [*command.words[1:2], command.stdin, command.feeder.stdin if command.feeder else None]
         yield from (text for text in given if text and BEGIN in text)
+
+
+def taken_away(call: Call) -> Iterator[Change]:
+    """Yield the files that `rm` and `mv`, also those of git, take away, and those that are there after a `mv`."""
+    if "rm " not in call.command and "mv " not in call.command:
+        return
+    try:
+        for command in commands_run(call.command):
+            words = command.all_words[command.words[:1] == ["git"] :]
+            name, paths = program_name("".join(words[:1])), [word for word in words[1:] if not word.startswith("-")]
+            to = paths.pop() if name == "mv" and paths else ""
+            if name in {"rm", "mv"} and "--cached" not in words:
+                changes = [Change(path, gone=f"moved to {to}" if to else DELETED) for path in paths]
+                changes += [Change(to)] if to else []
+                yield from (_in_folder(call.fields, command.folder, change) for change in changes)
+    except UnreadableError:
+        return
 
 
 def _in_folder(fields: dict[str, Any], folder: str, change: Change) -> Change:
