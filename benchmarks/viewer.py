@@ -3,7 +3,8 @@ server's memory.
 
 python -m benchmarks.viewer [--steps N] [--turns N] [--rounds N]
 
-The archive has sessions of 480 steps, as many as the steps need, and one session of many turns with compactions.
+The archive has sessions of 480 steps, as many as the steps need, and one session of many turns with compactions,
+and one session of a single turn.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Boundary, Step, Summary
 
-_LONG = "long-session"
+_LONG, _ONE_TURN = "long-session", "session-of-one-turn"
 _TURN = 60_000  # milliseconds
 _BETWEEN = 500  # turns between two compactions
 
@@ -70,6 +71,10 @@ def _fill(path: Path, steps: int, turns: int) -> tuple[int, int]:
                     at = BEGIN + turn * _TURN
                     keep_boundary(archive, long, Boundary(str(uuid.uuid4()), at, "auto", 150_000))
                     keep_transcript_summary(archive, long, Summary(str(uuid.uuid4()), at, "1. Decision 3 holds."))
+            writer = StepWriter(archive, touch_session(archive, _ONE_TURN, BEGIN), None)
+            for turn in range(steps // 4):
+                for step in _turn(turns + turn):
+                    writer.add(step.replace(starts_turn=turn == 0 and step.starts_turn), pack(step.text))
         middle = archive.row("SELECT id FROM turn WHERE session = ? ORDER BY id LIMIT 1 OFFSET ?", long, turns // 2)
         return long, int(middle[0])
 
@@ -98,6 +103,7 @@ def _turn(turn: int) -> Iterator[Step]:
 def _measure(world: World, given: argparse.Namespace, long: int, middle: int) -> None:
     pages = {
         "the sessions": "/",
+        f"a session of one turn of {given.steps:,} steps": f"/session/{long + 1}",
         f"the end of a session of {given.turns:,} turns": f"/session/{long}",
         "… its middle": f"/session/{long}?from={middle}",
         "a compaction": f"/K{given.turns // _BETWEEN // 2 + 1}",
@@ -105,14 +111,14 @@ def _measure(world: World, given: argparse.Namespace, long: int, middle: int) ->
         "an item": "/D7",
         "a search": "/search?q=retry+queue+part",
     }
-    with _viewer(world) as (base, cookie, process):
+    with _viewer(world) as (base, process):
         begin = _processor_ms(process.pid)
-        first = _get(base, "/", cookie) * 1000
+        first = _get(base, "/") * 1000
         used = _processor_ms(process.pid) - begin
         print(f"first page {first:.0f} ms after the server is up, {used:.0f} of the processor")
         for name, path in pages.items():
             begin = _processor_ms(process.pid)
-            told = [_get(base, path, cookie) * 1000 for _ in range(given.rounds)]
+            told = [_get(base, path) * 1000 for _ in range(given.rounds)]
             used = (_processor_ms(process.pid) - begin) / given.rounds
             print(f"{statistics.median(told):6.0f} ms  {max(told):6.0f} at most  {used:6.0f} of the processor  {name}")
         peak = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
@@ -121,16 +127,15 @@ def _measure(world: World, given: argparse.Namespace, long: int, middle: int) ->
 
 
 @contextmanager
-def _viewer(world: World) -> Iterator[tuple[str, str, subprocess.Popen[str]]]:
+def _viewer(world: World) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     command = [PROGRAM, "view", "--no-browser"]
     with subprocess.Popen(
         command, cwd=world.project, env=world.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         assert process.stdout
-        address = process.stdout.readline().strip()
-        base, _, token = address.partition("/?token=")
+        base = process.stdout.readline().strip().rstrip("/")
         try:
-            yield base, f"unified_state_{base.rpartition(':')[2]}={token}", process
+            yield base, process
         finally:
             process.terminate()
 
@@ -141,9 +146,9 @@ def _processor_ms(process: int) -> float:
     return (int(stat[11]) + int(stat[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
-def _get(base: str, path: str, cookie: str) -> float:
+def _get(base: str, path: str) -> float:
     begin = time.perf_counter()
-    with urllib.request.urlopen(urllib.request.Request(f"{base}{path}", headers={"Cookie": cookie})) as answer:
+    with urllib.request.urlopen(f"{base}{path}") as answer:
         answer.read()
     return time.perf_counter() - begin
 

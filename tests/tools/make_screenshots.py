@@ -42,7 +42,7 @@ def demonstrated(folder: str) -> str:
     with Path(demo._transcript).open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
     demo._hook("Stop")
-    project = open_projects(demo._workspace, every=False)[""]
+    project = open_projects(demo._workspace, "", every=False)[""]
     return project.read(lambda archive: export_page(archive, project, "K1", current_time()))
 
 

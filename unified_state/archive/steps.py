@@ -115,6 +115,12 @@ def steps_of_turn(archive: Archive, turn: int) -> list[tuple[int, Step]]:
     return [_numbered_step(row) for row in rows]
 
 
+def numbers_of_turn(archive: Archive, turn: int) -> list[int]:
+    """Return the numbers of the steps of a turn in order."""
+    query = f"SELECT step.id FROM step WHERE turn = ? AND kind NOT NULL ORDER BY {_PLACE}, step.id"
+    return archive.column(query, turn)
+
+
 # Conditions of a step of the session ?1: its user did not take it back.
 STANDS = "NOT EXISTS (SELECT 1 FROM rewind WHERE session = ?1 AND step.at > after_at AND step.at < until_at)"
 

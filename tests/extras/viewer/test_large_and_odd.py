@@ -45,6 +45,28 @@ def test_a_session_of_50_000_steps_is_paged_by_need(repository: Path, tmp_path: 
         assert numbers == sorted(set(numbers))
 
 
+def test_a_long_turn_shows_its_prompt_and_its_end_and_any_step_of_it(
+    repository: Path, tmp_path: Path, opened: Open
+) -> None:
+    entries = [prompt(0, "Work until it is done")]
+    for number in range(1, 601, 2):
+        entries += [
+            answer(number, call(f"c{number}", "Bash", command=f"make part-{number}")),
+            result(number + 1, f"c{number}", "ok"),
+        ]
+    run(repository, "import", str(write_transcript(tmp_path / "t" / f"{SESSION}.jsonl", *entries)))
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/session/1")
+        assert "Work until it is done" in page.locator("article.turn").inner_text()
+        assert page.locator("details.call").last.inner_text().strip().endswith("make part-599")
+        page.goto(f"{viewer.base}/S250")
+        assert page.locator("details.call#S250").is_visible()
+        assert page.locator(".more").all_inner_texts() == ["199 earlier steps: show them", "201 later steps: show them"]
+        page.get_by_role("link", name="show them").last.click()
+        page.wait_for_url("**step=401#S401")
+
+
 def test_lines_of_megabytes_are_cut_and_the_whole_is_a_page_of_its_own(
     repository: Path, tmp_path: Path, opened: Open
 ) -> None:
@@ -112,9 +134,7 @@ def test_other_projects_are_read_only_and_on_request(told: Path, tmp_path: Path,
         assert "Elsewhere" in page.locator(".items").first.inner_text()
         assert page.locator("form[method=post]").count() == 0
         base = page.url.removesuffix("/state")
-        cookie = {"Cookie": f"unified_state_{viewer.port}={viewer.token}"}
-        form = viewer.get("/D1")[2].partition('name="form" value="')[2].partition('"')[0]
-        status, _, body = fetch(f"{base}/change/drop", cookie, f"form={form}&ref=D1".encode())
+        status, _, body = fetch(f"{base}/change/drop", {}, b"ref=D1")
         assert (status, "is another project" in body) == (400, True)
 
 
@@ -125,7 +145,7 @@ def serve(folder: Path, options: str, **variables: str) -> subprocess.CompletedP
         "from unified_state.extras.viewer.open_projects import open_projects\n"
         "from unified_state.extras.viewer.serve_viewer import serve_viewer\n"
         "from unified_state.project.workspace.workspace import open_workspace\n"
-        "projects = open_projects(open_workspace(sys.argv[1], None, report=print), every=False)\n"
+        "projects = open_projects(open_workspace(sys.argv[1], None, report=print), '/secret', every=False)\n"
         f"serve_viewer(projects, port=0, may_change=False, {options})\n"
     )
     return subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,7 +25,6 @@ def transcript_of(folder: Path) -> Path:
 
 def test_the_home_page_lists_sessions_with_prompt_turns_and_compactions(seen: Viewer, opened: Open) -> None:
     page = opened(seen)
-    assert "token=" not in page.url
     line = page.locator(".sessions li").inner_text()
     assert "Add a token bucket" in line
     assert "Claude Code · 3 turns" in line
@@ -46,6 +46,111 @@ def test_a_session_shows_turns_calls_subagents_compactions_and_what_hooks_told(s
     assert page.locator(".branch-of summary").inner_text().startswith("⑂ subagent a1: Find the callers")
     told_lines = page.locator(".told summary").all_inner_texts()
     assert any("told the model the state" in line and "arrived" in line for line in told_lines)
+
+
+def test_each_restore_stands_once_below_its_compaction(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/session/1")
+        kinds = "(all) => all.map((one) => one.className.split(' ')[0])"
+        before = page.locator("#turns > .compaction, #turns > .told").evaluate_all(kinds)
+        assert before == ["compaction", "told"]
+        path = transcript_of(told)
+        append(path, prompt(30, "One more thing"))
+        hook(told, path, "Stop")
+        page.locator("article.turn", has_text="One more thing").wait_for()
+        assert page.locator("#turns > .compaction, #turns > .told").evaluate_all(kinds) == before
+
+
+def test_an_edit_is_a_difference_and_an_answer_is_read_as_markdown(
+    repository: Path, tmp_path: Path, opened: Open
+) -> None:
+    said = (
+        "## Plan\n\n1. **First** the `lock`\n   of the bucket\n- then _all_ [docs](https://example.org/x)"
+        f" {HOSTILE}\n\n"
+        "| a | b |\n|---|---|\n| `1` | 2 |\n\n> quoted\n\n"
+        "```py\nsnake_case_name = '**no**'\n```\na_b_c [x](javascript:alert(1))"
+    )
+    edit = {"file_path": "/p/a.py", "old_string": "one\ntwo\nthree", "new_string": f"one\n2 {HOSTILE}\nthree"}
+    path = write_transcript(
+        tmp_path / "t" / f"{SESSION}.jsonl",
+        prompt(1, "Go"),
+        answer(2, said, call("c1", "Edit", **edit), call("c2", "Write", file_path="/p/b.py", content="new\n")),
+    )
+    run(repository, "import", str(path))
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/session/1")
+        for fold in page.locator("details.call").all():
+            fold.locator("summary").click()
+        assert page.locator(".diff").first.locator("del").all_inner_texts() == ["-two"]
+        assert page.locator(".diff").first.locator("ins").inner_text().startswith("+2 <script>")
+        assert page.locator(".diff").last.inner_text() == "+new"
+        prose = page.locator(".text .prose")
+        assert prose.locator("h3").inner_text() == "Plan"
+        assert [item.split()[0] for item in prose.locator(".li").all_inner_texts()] == ["1.", "•"]
+        assert prose.locator("b").all_inner_texts() == ["First"]
+        assert prose.locator("em").all_inner_texts() == ["all"]
+        assert prose.locator("td").all_inner_texts() == ["a", "b", "1", "2"]
+        assert prose.locator("blockquote").inner_text() == "quoted"
+        assert prose.locator("pre").inner_text() == "snake_case_name = '**no**'"
+        assert [link.get_attribute("href") for link in prose.locator("a").all()] == ["https://example.org/x"]
+        assert page.locator("main script, main img").count() == 0
+
+
+def test_the_curve_of_the_context_has_the_sizes_that_the_api_reported(
+    repository: Path, tmp_path: Path, opened: Open
+) -> None:
+    sized = [answer(at, "On.") for at in (2, 4, 6)]
+    for entry, tokens in zip(sized, (20_000, 60_000, 30_000), strict=True):
+        entry["message"].update(id=f"m{tokens}", usage={"input_tokens": tokens - 1, "cache_read_input_tokens": 1})
+    path = write_transcript(tmp_path / "t" / f"{SESSION}.jsonl", prompt(1, "Go"), *sized[:2], boundary(5), sized[2])
+    run(repository, "import", str(path))
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/session/1")
+        figure = page.locator("figure.curve")
+        assert "3 answers, as the API reported it: at most 60\u202f000 tokens" in figure.inner_text()
+        heights = figure.locator("rect").evaluate_all("(all) => all.map((one) => one.getAttribute('height'))")
+        assert heights == ["33.3", "100.0", "50.0"]
+        assert figure.locator("line").get_attribute("x1") == "2.0"
+        path.unlink()
+        page.reload()
+        assert page.locator("figure.curve, a[data-part]").count() == 0
+
+
+def test_a_compaction_without_hooks_says_what_would_have_come_back(
+    repository: Path, tmp_path: Path, opened: Open
+) -> None:
+    run(repository, "decision", "add", "Recorded long after", "--rationale", "x")
+    path = write_transcript(
+        tmp_path / "t" / f"{SESSION}.jsonl",
+        prompt(1, "Keep the port 47113 free, whatever the proxy asks for"),
+        answer(2, "It is free."),
+        boundary(7),
+        summary(8, "1. Primary Request: the proxy."),
+        prompt(9, "Only asked afterwards"),
+    )
+    run(repository, "import", str(path))
+    with viewing(repository) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/K1")
+        given = page.locator("section[aria-labelledby=restored]").inner_text()
+        assert "no hook ran after this compaction" in given
+        would = given.partition("What would have come back")[2]
+        assert "port 47113" in would
+        assert "Only asked afterwards" not in would
+        assert "Recorded long after" not in would
+
+
+def test_in_force_is_only_what_is_in_force(told: Path) -> None:
+    run(told, "drop", "D2", "--why", "another clock")
+    with viewing(told) as viewer:
+        for status, names in (("", ["D1"]), ("?status=all", ["D2", "D1"])):
+            section = viewer.get(f"/state{status}")[2].partition(">Decisions")[2].partition("</section>")[0]
+            assert re.findall(r'class="ref" href="[^"]*/(D\d+)"', section) == names
+            assert section.count("✓ holds") == 1
+        assert "no: it is dismissed" in viewer.get("/D2")[2]
 
 
 def test_a_compaction_shows_known_kept_and_restored_side_by_side(seen: Viewer, opened: Open) -> None:
@@ -95,7 +200,7 @@ def test_the_state_shows_validity_origin_and_the_source_of_each_item(seen: Viewe
     page.goto(f"{seen.base}/D1")
     about = page.locator(".about").inner_text()
     assert "the user said it" in about
-    assert "✓ valid" in about
+    assert "✓ in force" in about
 
 
 def test_a_search_marks_its_hits_and_shows_its_filters_as_chips(seen: Viewer, opened: Open) -> None:

@@ -31,30 +31,34 @@ _SECONDS = 60.0
 
 
 class Viewer(NamedTuple):
-    """A running viewer: its address with the token, and the terminal it asks at."""
+    """A running viewer: its address with the secret, and the terminal it asks at."""
 
     address: str
     terminal: int
 
     @property
-    def base(self) -> str:
-        """The address without path and token."""
+    def server(self) -> str:
+        """The address of the server, without the secret."""
         return "/".join(self.address.split("/")[:3])
 
     @property
-    def token(self) -> str:
-        """The token."""
-        return self.address.partition("token=")[2]
+    def base(self) -> str:
+        """What the addresses of all pages begin with."""
+        return "/".join(self.address.split("/")[:4])
+
+    @property
+    def secret(self) -> str:
+        """The secret."""
+        return self.address.split("/")[3]
 
     @property
     def port(self) -> int:
         """The port."""
-        return int(self.base.rpartition(":")[2])
+        return int(self.server.rpartition(":")[2])
 
     def get(self, path: str, **headers: str) -> tuple[int, dict[str, str], str]:
-        """Status, headers and body of a page, for a reader who has the cookie."""
-        given = {name.replace("_", "-"): text for name, text in headers.items()}
-        return fetch(f"{self.base}{path}", {"Cookie": f"unified_state_{self.port}={self.token}", **given})
+        """Status, headers and body of a page, for a reader who knows the secret."""
+        return fetch(f"{self.base}{path}", {name.replace("_", "-"): text for name, text in headers.items()})
 
     def asked(self, answer: str, seconds: float = _SECONDS) -> str:
         """What the viewer asks at its terminal, which is answered."""
@@ -104,10 +108,10 @@ def viewing(
         try:
             for line in process.stdout:
                 lines.append(line.decode())
-                if "token=" in lines[-1]:
+                if "://127.0.0.1" in lines[-1]:
                     break
             assert lines, "it ended"
-            assert "token=" in lines[-1], "".join(lines)
+            assert "://127.0.0.1" in lines[-1], "".join(lines)
             yield Viewer(lines[-1].strip(), ours)
         finally:
             os.write(ours, b"\x03")

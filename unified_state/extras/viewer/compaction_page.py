@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Compaction, Restore, compactions_of, find_compaction, restores_of
+from unified_state.capture.rules.presence import judge
 from unified_state.capture.survival_table import SurvivalRow, find_survival
 from unified_state.errors import NotFoundError
-from unified_state.extras.viewer.home_page import page_values
 from unified_state.extras.viewer.open_projects import Project
-from unified_state.extras.viewer.page_writer import write_page
+from unified_state.extras.viewer.page_writer import page_values, write_page
 from unified_state.ledger.explain_item import place_of
 from unified_state.ledger.item_table import find_item, list_items
 from unified_state.ledger.rules.short_item import main_text
 from unified_state.lib.record import Record
+from unified_state.lib.times import to_text
 from unified_state.model.item import ITEM_KINDS, LedgerItem
-from unified_state.model.known import KEPT, MISSING
+from unified_state.model.known import KEPT, MISSING, RecentWork
+from unified_state.restore.compose_restore import gather_in_stages, restored_text
 from unified_state.restore.rules.brief_lines import told_refs
 from unified_state.search.timeline.timeline_table import find_session
 
@@ -80,15 +83,10 @@ class Piece(Record):
 
 def compaction_page(archive: Archive, project: Project, number: int, now: int) -> str:
     """Return the page of a compaction. Raises NotFoundError."""
-    return write_page(
-        "compaction.html",
-        project=project,
-        **compaction_values(archive, number),
-        **page_values("sessions", now),
-    )
+    return write_page("compaction.html", project=project, **compaction_values(archive, project, number, now))
 
 
-def compaction_values(archive: Archive, number: int) -> dict[str, Any]:
+def compaction_values(archive: Archive, project: Project, number: int, now: int) -> dict[str, Any]:
     """Return what the page of a compaction shows. Raises NotFoundError."""
     cut = find_compaction(archive, number)
     if cut is None or cut.session is None:
@@ -109,16 +107,44 @@ def compaction_values(archive: Archive, number: int) -> dict[str, Any]:
         "kinds": Counter(fate.kind for fate in judged if fate.kind),
         "counts": {verdict: sum(fate.verdict == verdict for fate in judged) for verdict in VERDICTS},
         "verdicts": VERDICTS,
-        "headline": headline(judged),
+        "headline": headline(judged, any_hook=bool(restores)),
         "tokens": survived.tokens if survived else 0,
         "pieces": list(_pieces(cut.summary or "", survived)),
         "restores": restores,
+        "would": would_come_back(archive, project, cut, now) if not restores and cut.summary else (),
         "newer": others[place - 1] if place else None,
         "older": others[place + 1] if place + 1 < len(others) else None,
+        **page_values("sessions", now),
     }
 
 
-def headline(judged: list[Fate]) -> tuple[str, str]:
+def would_come_back(archive: Archive, project: Project, cut: Compaction, now: int) -> list[str]:
+    """Return the texts that a hook would have given back after a compaction, from what was recorded and said before."""
+    if project.workspace is None:
+        return []
+    at = cut.boundary_at or cut.started_at
+    stages = gather_in_stages(archive, project.workspace.place, cut.session, "compact", now)
+    *_, known = islice(stages, 3)  # the fourth looks at the working tree, as it is today
+    summary, items = cut.summary or "", tuple(one for one in known.items if one.created_at <= to_text(at))
+    known = known.replace(
+        now=at,
+        compaction=cut.id,
+        items=items,
+        summary=summary,
+        survival=judge(items, summary),
+        prompts=tuple(one for one in known.prompts if one.at < at),
+        turns=tuple(turn for turn in known.turns if all(step.at < at for step in turn.steps)),
+        recent=RecentWork(),
+        working_set=None,
+        saved_at=None,
+        highlights=(),
+        pending_actions=(),
+        git=None,
+    )
+    return [text for text in restored_text(known, project.workspace.settings).as_dict().values() if text]
+
+
+def headline(judged: list[Fate], *, any_hook: bool) -> tuple[str, str]:
     """Return in words what the summary did to the items that were compared with it, and how many came back. Where
     there is nothing to tell, a sentence is "".
     """
@@ -128,7 +154,7 @@ def headline(judged: list[Fate]) -> tuple[str, str]:
     back = sum(fate.outcome == BACK for fate in lost)
     said = f"The summary lost {len(lost)} of {_items(total)}."
     if not back:
-        return said, "Nothing was given back."
+        return said, "Nothing was given back." if any_hook else ""
     given = "it" if total == 1 else f"all {back}" if back == len(lost) > 1 else str(back)
     return said, f"unified-state gave {given} back."
 

@@ -9,9 +9,9 @@ from unified_state.archive.sessions import session_number
 from unified_state.archive.steps import turn_of_step
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.extras.viewer.compaction_page import compaction_values
-from unified_state.extras.viewer.home_page import page_values
+from unified_state.extras.viewer.context_curve import context_curve
 from unified_state.extras.viewer.open_projects import Project
-from unified_state.extras.viewer.page_writer import MOST_CHARACTERS, static_file, write_page
+from unified_state.extras.viewer.page_writer import MOST_CHARACTERS, page_values, static_file, write_page
 from unified_state.extras.viewer.session_pages import EVERY_TURN, read_page, session_values
 from unified_state.extras.viewer.state_page import state_values
 from unified_state.hosts.transcripts.rules.hosts import title_of_host
@@ -31,17 +31,16 @@ def export_page(archive: Archive, project: Project, what: str, now: int) -> str:
     Without `what` it is the newest session. Raises NotFoundError, and UsageError for another ref.
     """
     if what == STATE:
-        return _written("state.html", project, form="", **state_values(archive, project, now))
+        return _written("state.html", project, form=False, **state_values(archive, project, now))
     number = _compaction(what)
     if number is not None:
-        return _written(
-            "compaction.html", project, **compaction_values(archive, number), **page_values("sessions", now)
-        )
+        return _written("compaction.html", project, **compaction_values(archive, project, number, now))
     session = session_called(archive, what, now)
     values = session_values(archive, session)
     page = read_page(archive, session, 0, values["compactions"], EVERY_TURN)
     own = [turn.line.number for turn in page.turns if turn.line.agent is None and turn.parts]
     first_open = own[-_OPEN_TURNS] if len(own) > _OPEN_TURNS else 0
+    curve = context_curve(archive, session)
     for limit in _LIMITS:
         written = _written(
             "session.html",
@@ -49,7 +48,7 @@ def export_page(archive: Archive, project: Project, what: str, now: int) -> str:
             page=page,
             host=title_of_host(values["session"].session_id),
             first_open=first_open,
-            **{**page_values("sessions", now), **values, "limit": limit},
+            **{**page_values("sessions", now), **values, "limit": limit, "curve": curve},
         )
         if len(written.encode("utf-8", "replace")) <= MOST_BYTES:
             break

@@ -16,9 +16,12 @@ T = TypeVar("T")
 
 
 class Project(Record):
-    """A project. `base` begins the addresses of its pages. Only this one has a workspace, so only this one changes."""
+    """A project. `base` begins the addresses of its pages, and `root` those of all projects. Only this one has a
+    workspace, so only this one changes.
+    """
 
     name: str
+    root: str
     base: str
     archive_path: str
     worktree: str
@@ -37,21 +40,21 @@ class Project(Record):
         return self.workspace.place.repository if self.workspace else find_repository(self.worktree)
 
 
-def open_projects(workspace: Workspace, *, every: bool) -> dict[str, Project]:
+def open_projects(workspace: Workspace, root: str, *, every: bool) -> dict[str, Project]:
     """Return the projects by their ids, this one first. Its id is ""."""
     worktree = workspace.place.repository.worktree
-    own = Project(os.path.basename(worktree) or worktree, "", workspace.place.archive_path, worktree, workspace)
+    own = Project(os.path.basename(worktree) or worktree, root, root, workspace.place.archive_path, worktree, workspace)
     found = {"": own}
     folder = os.path.join(workspace.settings.data_dir, "repositories")
     for name in sorted(os.listdir(folder)) if every and os.path.isdir(folder) else ():
         path = os.path.join(folder, name, "archive.db")
         if os.path.isfile(path) and path != own.archive_path:
-            other = _other(name, path, workspace)
+            other = _other(name, path, root, workspace)
             found |= {} if other is None else {name: other}
     return found
 
 
-def _other(name: str, path: str, workspace: Workspace) -> Project | None:
+def _other(name: str, path: str, root: str, workspace: Workspace) -> Project | None:
     """Return another project, or None if its archive cannot be read."""
     query = "SELECT coalesce(worktree, root) AS place FROM session WHERE place NOT NULL ORDER BY seen_at DESC LIMIT 1"
     try:
@@ -60,7 +63,7 @@ def _other(name: str, path: str, workspace: Workspace) -> Project | None:
     except UnifiedStateError as error:
         workspace.report(f"skipped: {error.message}")
         return None
-    return Project(os.path.basename(worktree) or name[:8], f"/p/{name}", path, worktree)
+    return Project(os.path.basename(worktree) or name[:8], root, f"{root}/p/{name}", path, worktree)
 
 
 def project_called(projects: dict[str, Project], name: str) -> Project:

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from unified_state.extras.viewer.rich_text import difference, markdown
 from unified_state.lib.fence import visible
 from unified_state.lib.package import package_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
@@ -41,6 +42,11 @@ def static_file(name: str) -> bytes:
 def write_page(name: str, **values: Any) -> str:
     """Return a page: a template filled with values."""
     return _environment().get_template(name).render(values)
+
+
+def page_values(tab: str, now: int, **others: Any) -> dict[str, Any]:
+    """Return the values that every page needs. `tab` is the part of the navigation that it belongs to."""
+    return {"tab": tab, "now": now, "is_export": False, "live": None, "limit": MOST_CHARACTERS, **others}
 
 
 def local_time(milliseconds: int | None, form: str = "%Y-%m-%d %H:%M") -> str:
@@ -102,9 +108,11 @@ def _environment() -> Environment:
             lstrip_blocks=True,
         )
         made.filters |= {
+            "difference": difference,
             "line": line,
             "linked": linked,
             "local": local_time,
+            "markdown": markdown,
             "marked": marked,
             "number": number,
             "part": lambda name: PART_NAMES.get(name, name),

@@ -8,9 +8,8 @@ from urllib.parse import urlencode
 
 from unified_state.archive.archive import Archive
 from unified_state.errors import UnifiedStateError
-from unified_state.extras.viewer.home_page import page_values
 from unified_state.extras.viewer.open_projects import Project
-from unified_state.extras.viewer.page_writer import write_page
+from unified_state.extras.viewer.page_writer import page_values, write_page
 from unified_state.model.step import Hit
 from unified_state.search.find import SearchRequest, filters_of, query_reader
 from unified_state.search.search_archive import search

@@ -16,7 +16,7 @@ import uvicorn
 from unified_state.errors import StorageError
 from unified_state.extras.viewer.open_projects import Project
 from unified_state.extras.viewer.viewer_app import ViewerApp
-from unified_state.extras.viewer.viewer_guard import Guard, new_token
+from unified_state.extras.viewer.viewer_guard import Guard
 from unified_state.settings import environment
 
 UNUSED_SECONDS = 3600.0
@@ -39,10 +39,9 @@ def serve_viewer(
     """
     with _listen(port) as listening:
         port = listening.getsockname()[1]
-        token, form_token = new_token(), new_token()
-        guard = Guard(ViewerApp(projects, form_token if may_change else "").app(), port, token, form_token)
+        base = projects[""].base
+        guard = Guard(ViewerApp(projects, may_change=may_change).app(), port, base[1:])
         config = uvicorn.Config(guard, log_level="warning", access_log=False, server_header=False, lifespan="off")
-        address = f"http://{_HOST}:{port}{path}?token={token}"
         server = uvicorn.Server(config)
         with suppress(KeyboardInterrupt), asyncio.Runner() as runner:
             runner.get_loop()  # one that is interrupted while it is made complains
@@ -50,10 +49,10 @@ def serve_viewer(
             # its lines and cancel at others.
             handler = signal.signal(signal.SIGINT, lambda *_: setattr(server, "should_exit", True))
             try:
-                say(address)
+                say(f"http://{_HOST}:{port}{base}{path}")
                 if opens_browser and _has_screen():
                     # Every program sees the arguments of the browser's process, so what stands there opens once.
-                    webbrowser.open(f"http://{_HOST}:{port}{path}?token={guard.single_use_token()}")
+                    webbrowser.open(f"http://{_HOST}:{port}/{guard.single_use_secret()}{path}")
                 runner.run(_serve(server, listening, guard, unused_seconds))
             finally:
                 signal.signal(signal.SIGINT, handler)

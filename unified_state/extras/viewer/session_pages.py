@@ -1,31 +1,37 @@
-"""The session page: its turns in order, with compactions, restores and subagents between them."""
+"""The list of sessions, and the page of one: its turns, with compactions, restores and subagents between them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Compaction, Restore, compactions_of, restores_between
 from unified_state.archive.full_text import count_steps
-from unified_state.archive.steps import find_step, steps_of_turn, turn_of_step
+from unified_state.archive.steps import find_placed, find_step, numbers_of_turn, turn_of_step
 from unified_state.errors import NotFoundError
 from unified_state.extension import hook
-from unified_state.extras.viewer.home_page import page_values
+from unified_state.extras.viewer.context_curve import curve_source
 from unified_state.extras.viewer.open_projects import Project
-from unified_state.extras.viewer.page_writer import line, write_page
+from unified_state.extras.viewer.page_writer import line, page_values, write_page
+from unified_state.extras.viewer.rich_text import edit_of
 from unified_state.hosts.transcripts.rules.hosts import title_of_host
+from unified_state.ledger.item_table import ACTIVE, PROPOSED, count_items
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
+from unified_state.project.health import health_line
 from unified_state.search.timeline.timeline_table import (
     TurnLine,
     find_session,
     session_of_turn,
+    session_page,
     shortened_outputs,
     turn_before,
     turns_from,
 )
 
+SESSIONS = 50  # on one page
 TURNS, EVERY_TURN = 20, 1 << 31  # on one page
 MOST_STEPS = 200  # of a turn on a page
 _MOST_COMPACTIONS = 500
@@ -35,22 +41,30 @@ _TELLING = ("command", "file_path", "path", "pattern", "query", "url", "descript
 
 
 class Call(Record):
-    """A tool call with its result. `short` is the result as the model saw it, if it was shortened."""
+    """A tool call with its result. `edit` is what it changes in a file, or else `given` is its input. `short` is the
+    result as the model saw it, if it was shortened.
+    """
 
     number: int
     step: Step
     about: str
+    given: str
+    edit: str
     result_number: int | None = None
     result: Step | None = None
     short: str | None = None
 
 
 class Turn(Record):
-    """A turn: its steps, calls with their results, and what came before it: compactions and texts of hooks."""
+    """A turn: its steps, calls with their results, and what came before it: compactions and texts of hooks.
+
+    Of a long turn it has a part of the steps; those before and after it are counted, each with a step to ask for.
+    """
 
     line: TurnLine
-    parts: tuple[tuple[int, Step] | Call, ...]
-    hidden: int
+    parts: tuple[tuple[int, Step] | Call, ...] = ()
+    earlier: tuple[int, int] | None = None
+    later: tuple[int, int] | None = None
     before: tuple[Compaction | Restore, ...] = ()
 
     @property
@@ -68,17 +82,40 @@ class Page(Record):
     later: int | None
 
 
-def session_page_at(archive: Archive, project: Project, session: int, first: int | None, now: int) -> str:
-    """Return the page of a session from a turn on, by default its end. Raises NotFoundError."""
+def home_page(archive: Archive, project: Project, projects: Iterable[Project], now: int, offset: int = 0) -> str:
+    """Return the home page of a project, with its sessions from the offset on."""
+    sessions = session_page(archive, now, offset, SESSIONS + 1)
+    workspace = project.workspace
+    return write_page(
+        "home.html",
+        project=project,
+        projects=list(projects),
+        sessions=sessions[:SESSIONS],
+        hosts={one.number: title_of_host(one.session_id) for one in sessions},
+        earlier=offset + SESSIONS if len(sessions) > SESSIONS else None,
+        active=count_items(archive, ACTIVE),
+        waiting=count_items(archive, PROPOSED),
+        health=health_line(workspace.place.folder, now) if workspace else None,
+        **page_values("sessions", now),
+    )
+
+
+def session_page_at(
+    archive: Archive, project: Project, session: int, first: int | None, step: int | None, now: int
+) -> str:
+    """Return the page of a session from a turn on, by default its end. A long turn shows the part that has the step,
+    by default its end. Raises NotFoundError.
+    """
     values = session_values(archive, session)
+    live = "" if step else f"{project.base}/live/{session}?after={count_steps(archive)}"
     return write_page(
         "session.html",
         project=project,
         host=title_of_host(values["session"].session_id),
-        page=read_page(archive, session, first, values["compactions"]),
+        page=read_page(archive, session, first, values["compactions"], step=step),
         first_open=0,
         **values,
-        **page_values("sessions", now, live=f"{project.base}/live/{session}?after={count_steps(archive)}"),
+        **page_values("sessions", now, live=live),
     )
 
 
@@ -89,7 +126,7 @@ def session_values(archive: Archive, session: int) -> dict[str, Any]:
         message = f"there is no session number {session}"
         raise NotFoundError(message, "the page of the project lists its sessions")
     compactions = compactions_of(archive, session, _MOST_COMPACTIONS)[::-1]
-    return {"session": told, "compactions": compactions}
+    return {"session": told, "compactions": compactions, "curve": curve_source(archive, session)}
 
 
 def turns_part(
@@ -120,7 +157,12 @@ def turn_to_show_of_step(archive: Archive, number: int) -> int:
 
 
 def read_page(
-    archive: Archive, session: int, first: int | None, compactions: list[Compaction], most: int = TURNS
+    archive: Archive,
+    session: int,
+    first: int | None,
+    compactions: list[Compaction],
+    most: int = TURNS,
+    step: int | None = None,
 ) -> Page:
     """Return a page of turns from a turn on, by default the last ones."""
     if first is None:
@@ -134,33 +176,49 @@ def read_page(
         *(cut for cut in compactions if begin <= (cut.boundary_at or cut.started_at) < end),
         *restores_between(archive, session, begin, end),
     ]
-    turns = [_turn(archive, one) for one in lines[:most]]
-    return Page(tuple(_with_markers(turns, sorted(markers, key=_marked_at))), earlier, later)
-
-
-def _marked_at(marker: Compaction | Restore) -> int:
-    if isinstance(marker, Compaction):
-        return marker.boundary_at or marker.started_at
-    return marker.at
+    turns = [_turn(archive, one, step) for one in lines[:most]]
+    return Page(tuple(_with_markers(turns, markers)), earlier, later)
 
 
 def _with_markers(turns: list[Turn], markers: list[Compaction | Restore]) -> list[Turn]:
     """Return the turns, each with the markers since the turn before it. What follows the last turn is in one of its
-    own, which has no steps.
+    own, which has no steps. A restore stands below its compaction, whichever came first by the clocks.
     """
+    cuts = {marker.id: marker.boundary_at or marker.started_at for marker in markers if isinstance(marker, Compaction)}
+
+    def place(marker: Compaction | Restore) -> tuple[int, bool, int]:
+        if isinstance(marker, Compaction):
+            return cuts[marker.id], False, 0
+        return cuts.get(marker.compaction or 0, marker.at), True, marker.at
+
+    ordered = sorted(markers, key=place)
     placed = []
     for turn in turns:
-        before = [marker for marker in markers if _marked_at(marker) <= turn.line.at]
-        markers = markers[len(before) :]
+        before = [marker for marker in ordered if place(marker)[0] <= turn.line.at]
+        ordered = ordered[len(before) :]
         placed.append(turn.replace(before=tuple(before)))
-    if markers and turns:
-        placed.append(Turn(turns[-1].line, (), 0, tuple(markers)))
+    if ordered and turns:
+        placed.append(Turn(turns[-1].line, before=tuple(ordered)))
     return placed
 
 
-def _turn(archive: Archive, told: TurnLine) -> Turn:
-    steps = steps_of_turn(archive, told.number)
-    kept = steps[:MOST_STEPS]
+def _turn(archive: Archive, told: TurnLine, step: int | None) -> Turn:
+    """Return a turn; of a long one its first step and the part that has a step, or else its end."""
+    numbers = numbers_of_turn(archive, told.number)
+    part = numbers.index(step) // MOST_STEPS * MOST_STEPS if step in numbers else len(numbers) - MOST_STEPS
+    begin = max(0, part)
+    end = begin + MOST_STEPS
+    wanted = [*numbers[: min(begin, 1)], *numbers[begin:end]]
+    found = find_placed(archive, wanted)
+    return Turn(
+        told,
+        _parts(archive, [(number, found[number].step) for number in wanted]),
+        (begin - 1, numbers[begin - 1]) if begin else None,
+        (len(numbers) - end, numbers[end]) if end < len(numbers) else None,
+    )
+
+
+def _parts(archive: Archive, kept: list[tuple[int, Step]]) -> tuple[tuple[int, Step] | Call, ...]:
     results = {step.tool_use_id: (number, step) for number, step in kept if step.kind == TOOL_RESULT}
     calls = {step.tool_use_id for _, step in kept if step.kind == TOOL_CALL}
     short = shortened_outputs(archive, [number for number, _ in results.values()])
@@ -170,13 +228,14 @@ def _turn(archive: Archive, told: TurnLine) -> Turn:
             parts.append(_call(number, step, results.get(step.tool_use_id), short))
         elif step.kind != TOOL_RESULT or step.tool_use_id not in calls:
             parts.append((number, step))
-    return Turn(told, tuple(parts), len(steps) - len(kept))
+    return tuple(parts)
 
 
 def _call(number: int, step: Step, found: tuple[int, Step] | None, shortened: dict[int, tuple[int, int, int]]) -> Call:
     given = parse_object(step.text) or {}
     about = next((str(given[name]) for name in _TELLING if given.get(name)), "")
-    call = Call(number, step, line(about or step.text))
+    lines = "\n".join(f"{name}: {value}" for name, value in given.items())
+    call = Call(number, step, line(about or step.text), lines or step.text, edit_of(given))
     if found is None:
         return call
     short = None

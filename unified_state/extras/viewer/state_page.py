@@ -6,9 +6,8 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.extras.viewer.compaction_page import second_text
-from unified_state.extras.viewer.home_page import page_values
 from unified_state.extras.viewer.open_projects import Project
-from unified_state.extras.viewer.page_writer import write_page
+from unified_state.extras.viewer.page_writer import page_values, write_page
 from unified_state.ledger.check_validity import read_validities
 from unified_state.ledger.explain_item import explain
 from unified_state.ledger.inbox import read_inbox
@@ -24,10 +23,10 @@ _MOST_ITEMS = 500  # of a kind on the page
 ORIGINS = {"user_said": "the user said it", "observed": "observed", "inferred": "a model's word"}
 
 
-def state_page(archive: Archive, project: Project, now: int, *, status: str, at: str, form: str) -> str:
+def state_page(archive: Archive, project: Project, now: int, *, status: str, at: str, form: bool) -> str:
     """Return the page of all items that are in force, of all of them, or of those in force at a moment.
 
-    `form` is the token of forms, or "" where nothing can be changed. Raises NotFoundError for a moment that is none.
+    With `form` it has forms for changes. Raises NotFoundError for a moment that is none.
     """
     return write_page(
         "state.html", project=project, form=form, **state_values(archive, project, now, status=status, at=at)
@@ -41,7 +40,7 @@ def state_values(archive: Archive, project: Project, now: int, *, status: str = 
         point = find_point(archive, project.repository, at, now)
         chosen = [item for item, _ in items_at(archive, point.at)]
     else:
-        chosen = [item for item in items if status == ALL or item.status in (ACTIVE, PROPOSED)]
+        chosen = [item for item in items if item.status == ACTIVE or (status == ALL and item.status != PROPOSED)]
     groups = {
         kind.section.replace("_", " "): [item for item in chosen if item.kind == name][: -_MOST_ITEMS - 1 : -1]
         for name, kind in ITEM_KINDS.items()
@@ -56,7 +55,7 @@ def state_values(archive: Archive, project: Project, now: int, *, status: str = 
             for item in chosen
             if validities.get(item.uuid, VALID) != VALID
         },
-        "waiting": {one.item.alias: one for one in read_inbox(archive)},
+        "waiting": {one.item.alias: (one, main_text(one.item)) for one in read_inbox(archive)},
         "status": status or IN_FORCE,
         "at": at,
         "origins": ORIGINS,
@@ -65,7 +64,7 @@ def state_values(archive: Archive, project: Project, now: int, *, status: str = 
     }
 
 
-def item_page(archive: Archive, project: Project, ref: str, now: int, form: str) -> str:
+def item_page(archive: Archive, project: Project, ref: str, now: int, *, form: bool) -> str:
     """Return the page of one item with its source, its links and its validity. Raises NotFoundError."""
     item = find_item(archive, ref)
     told = explain(archive, project.repository, ref)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from secrets import token_urlsafe
 
 from unified_state.errors import MissingExtraError, UsageError
 from unified_state.extras.viewer.open_projects import Project, open_projects
@@ -21,7 +22,7 @@ _STATE = "state"
 def _view(context: Context, arguments: Namespace) -> None:
     workspace = context.reading()
     try:
-        projects = open_projects(workspace, every=arguments.all_projects)
+        projects = open_projects(workspace, f"/{token_urlsafe(32)}", every=arguments.all_projects)
         show = _export if arguments.export else _serve
         show(context, arguments, projects)
     except ImportError as error:

@@ -14,12 +14,13 @@ from starlette.routing import Route
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.extras.viewer.compaction_page import compaction_page
+from unified_state.extras.viewer.context_curve import context_curve
 from unified_state.extras.viewer.edit_forms import change_item
-from unified_state.extras.viewer.home_page import home_page, page_values
 from unified_state.extras.viewer.open_projects import Project, project_called
-from unified_state.extras.viewer.page_writer import static_file, write_page
+from unified_state.extras.viewer.page_writer import page_values, static_file, write_page
 from unified_state.extras.viewer.search_page import search_page
 from unified_state.extras.viewer.session_pages import (
+    home_page,
     session_page_at,
     step_page,
     turn_to_show,
@@ -44,16 +45,19 @@ _NOT_FOUND, _BAD_REQUEST, _UNAVAILABLE = 404, 400, 503
 
 
 class ViewerApp:
-    """The application. `form_token` is in each form; it is "" where nothing may be changed."""
+    """The application. Its pages have forms where something `may_change`."""
 
-    def __init__(self, projects: dict[str, Project], form_token: str) -> None:
-        self._projects, self._form = projects, form_token
+    def __init__(self, projects: dict[str, Project], *, may_change: bool) -> None:
+        self._projects, self._may_change = projects, may_change
 
     def app(self) -> Starlette:
         """Return the application with the addresses of this project, and of the others below `/p/`."""
         pages: dict[str, Write] = {
             "/": self._home,
             "/session/{number:int}": self._session,
+            "/curve/{number:int}": lambda archive, _, request: HTMLResponse(
+                context_curve(archive, request.path_params["number"])
+            ),
             "/turns/{number:int}": self._turns,
             "/live/{number:int}": self._live,
             "/step/{number:int}": lambda archive, project, request: HTMLResponse(
@@ -66,7 +70,8 @@ class ViewerApp:
         }
         routes = [Route("/static/{name}", self._static)]
         for prefix in ("/p/{project}", ""):
-            routes.append(Route(f"{prefix}/change/{{verb}}", self._change, methods=["POST"]))
+            if self._may_change:
+                routes.append(Route(f"{prefix}/change/{{verb}}", self._change, methods=["POST"]))
             routes += [Route(f"{prefix}{path}", self._page(write)) for path, write in pages.items()]
         return Starlette(routes=routes)
 
@@ -98,7 +103,7 @@ class ViewerApp:
 
     def _session(self, archive: Archive, project: Project, request: Request) -> Response:
         session, first = request.path_params["number"], _number(request, "from")
-        return HTMLResponse(session_page_at(archive, project, session, first, current_time()))
+        return HTMLResponse(session_page_at(archive, project, session, first, _number(request, "step"), current_time()))
 
     def _turns(self, archive: Archive, project: Project, request: Request) -> Response:
         session, first = request.path_params["number"], _number(request, "from")
@@ -107,7 +112,7 @@ class ViewerApp:
     def _state(self, archive: Archive, project: Project, request: Request) -> Response:
         asked = request.query_params
         status, at = asked.get("status", ""), asked.get("at", "")
-        form = self._form if project.workspace and not at else ""
+        form = self._may_change and project.workspace is not None and not at
         return HTMLResponse(state_page(archive, project, current_time(), status=status, at=at, form=form))
 
     def _search(self, archive: Archive, project: Project, request: Request) -> Response:
@@ -120,8 +125,8 @@ class ViewerApp:
         if kind == COMPACTION:
             return HTMLResponse(compaction_page(archive, project, number, current_time()))
         if kind == ITEM:
-            form = self._form if project.workspace else ""
-            return HTMLResponse(item_page(archive, project, ref, current_time(), form))
+            form = self._may_change and project.workspace is not None
+            return HTMLResponse(item_page(archive, project, ref, current_time(), form=form))
         return self._place(archive, project, kind, number)
 
     def _source(self, archive: Archive, project: Project, request: Request) -> Response:
@@ -137,7 +142,8 @@ class ViewerApp:
         """Lead to a turn or a step in its session."""
         turn = turn_to_show_of_step(archive, number) if kind == STEP else number
         session, first = turn_to_show(archive, turn)
-        place = f"{project.base}/session/{session}?from={first}#{'S' if kind == STEP else 'T'}{number}"
+        step = f"&step={number}" if kind == STEP else ""
+        place = f"{project.base}/session/{session}?from={first}{step}#{'S' if kind == STEP else 'T'}{number}"
         return RedirectResponse(place, 303)
 
     def _static(self, request: Request) -> Response:

@@ -1,8 +1,8 @@
 """The guard in front of every page: who may read it, and what a browser may do with it.
 
-A page of another origin, a name that points to this machine (DNS rebinding), and a reader without the token get
-nothing. The token comes once, in the address that the command opens. It becomes a cookie, so it is in no later address
-and in no referrer.
+The first part of each address is a secret that nobody guesses. A cookie would go to every port of this machine; an
+address goes nowhere, and no referrer leaves our own pages. A page of another origin, a name that points to this machine
+(DNS rebinding), and a reader without the secret get nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import hmac
 import secrets
 import time
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse
@@ -40,14 +39,13 @@ _NOT_ALLOWED, _MISDIRECTED = 403, 421
 class Guard:
     """An application that passes on only requests of the user's own browser. `port` is the server's.
 
-    `token` opens the pages, and `form_token` is in each form. `used_at` is the time of the last request.
+    `secret` begins each address. `used_at` is the time of the last request.
     """
 
-    def __init__(self, app: ASGIApp, port: int, token: str, form_token: str) -> None:
+    def __init__(self, app: ASGIApp, port: int, secret: str) -> None:
         self._app = app
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        self._cookie = f"unified_state_{port}"
-        self._token, self._form_token, self._single = token, form_token, ""
+        self._secret, self._single = secret, ""
         self.used_at = time.monotonic()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,69 +53,37 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request = Request(scope, receive)
-        answer = self._answer(request)
-        if answer is None and request.method == "POST":
-            answer, receive = await self._checked_form(request)
-        await (answer or self._app)(scope, receive, _with_headers(send))
+        answer = self._answer(Request(scope))
+        await (answer or self._app)({**scope, "root_path": f"/{self._secret}"}, receive, _with_headers(send))
 
     def _answer(self, request: Request) -> Response | None:
         """Return the answer to a request that is not passed on, or None."""
         if request.headers.get("host") not in self._hosts:
             return PlainTextResponse("this server is called 127.0.0.1", _MISDIRECTED)
-        if request.headers.get("sec-fetch-site") in _FOREIGN_SITES and request.method != "GET":
-            return PlainTextResponse("a page of another site may not ask for this", _NOT_ALLOWED)
         if request.method not in {"GET", "HEAD", "POST"}:
             return PlainTextResponse("only GET and POST", 405)
-        given = request.query_params.get("token")
-        if given is not None and (self._is_token(given) or self._is_single(given)):
-            return self._welcome(request)
-        if not self._is_token(request.cookies.get(self._cookie, "")):
+        _, given, path = f"{request.url.path}/".split("/", 2)
+        if self._single and _is_same(given, self._single):
+            self._single = ""
+            return RedirectResponse(f"/{self._secret}/{path[:-1]}", 303)
+        if not _is_same(given, self._secret):
             return PlainTextResponse(_OPEN, _NOT_ALLOWED)
-        if "/live/" not in request.url.path:  # a page asks for these by itself
+        origin = request.headers.get("origin", "")
+        is_ours = not origin or origin.removeprefix("http://") in self._hosts
+        if request.method == "POST" and (not is_ours or request.headers.get("sec-fetch-site") in _FOREIGN_SITES):
+            return PlainTextResponse("a page of another site may not ask for this", _NOT_ALLOWED)
+        if not path.startswith("live/"):  # a page asks for these by itself
             self.used_at = time.monotonic()
         return None
 
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
-
-    def single_use_token(self) -> str:
-        """Return a token that opens the pages once."""
-        self._single = new_token()
+    def single_use_secret(self) -> str:
+        """Return a secret that opens the pages once."""
+        self._single = secrets.token_urlsafe(32)
         return self._single
 
-    def _is_single(self, given: str) -> bool:
-        is_single = bool(self._single) and hmac.compare_digest(given.encode("utf-8", "replace"), self._single.encode())
-        if is_single:
-            self._single = ""
-        return is_single
 
-    def _welcome(self, request: Request) -> Response:
-        """Return the redirect to the same page without the token, which the browser keeps as a cookie."""
-        others = [pair for pair in parse_qsl(request.url.query) if pair[0] != "token"]
-        path = "/" + request.url.path.lstrip("/")  # `//host` would lead to another server
-        answer = RedirectResponse(f"{path}?{urlencode(others)}" if others else path, 303)
-        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict")
-        return answer
-
-    async def _checked_form(self, request: Request) -> tuple[Response | None, Receive]:
-        """Return the refusal of a form without its token, or None, and what gives the form's content again."""
-        body = await request.body()
-        fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
-
-        async def again() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        origin = request.headers.get("origin")
-        is_ours = origin is None or origin.removeprefix("http://") in self._hosts
-        if is_ours and hmac.compare_digest(fields.get("form", "").encode(), self._form_token.encode()):
-            return None, again
-        return PlainTextResponse("the form is not from this page: reload the page", _NOT_ALLOWED), again
-
-
-def new_token() -> str:
-    """Return a token that nobody guesses."""
-    return secrets.token_urlsafe(32)
+def _is_same(given: str, known: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), known.encode())
 
 
 def _with_headers(send: Send) -> Send:

@@ -45,7 +45,7 @@ async function more(link) {
   part.innerHTML = await answer.text();  // from our own server, where every text is escaped
   const isEarlier = link.parentElement.classList.contains("earlier");
   part.content.querySelectorAll(isEarlier ? ".later" : ".earlier").forEach((one) => one.remove());
-  part.content.querySelectorAll(".turn, .compaction").forEach((one) => {
+  part.content.querySelectorAll(".turn, .compaction, .told").forEach((one) => {
     if (one.id && document.getElementById(one.id)) one.remove();
   });
   const before = document.documentElement.scrollHeight;
@@ -112,6 +112,10 @@ function openTarget() {
   if (selected >= 0) all[selected].classList.add("selected");
 }
 
+document.querySelectorAll("a[data-part]").forEach(async (link) => {
+  const answer = await fetch(link.href);
+  link.parentElement.outerHTML = answer.ok ? await answer.text() : "";
+});
 watch();
 openTarget();
 window.addEventListener("hashchange", openTarget);
