@@ -13,7 +13,6 @@ from .transcripts import Transcript
 DENIAL = "Constraint C1 forbids this"
 USAGE = "Exit code 2\nusage: unified-state decision add\nunified-state decision add: error: --rationale is required"
 NO_TOOL = "<tool_use_error>Error: No such tool available: memory_add</tool_use_error>"
-COMMAND = "<command-message>context-compact</command-message>\n<command-name>/context-compact</command-name>"
 
 
 @pytest.fixture
@@ -35,8 +34,6 @@ def noisy(project: Project, tmp_path: Path) -> Path:
     written.call("Bash", {"command": "unified-state decision add x | head"}, USAGE, error=True)
     written.call("mcp__unified-state__recall", {"ref": "D404"}, "there is no item D404", error=True)
     written.call("memory_add", {"a": 1}, NO_TOOL, error=True)
-    written.prompt(COMMAND)
-    written.text("```\n/compact Keep exact paths, names, commands and errors\n```")
     written.compaction("We renamed it.", "manual")
     path = tmp_path / "s.jsonl"
     project.keep(written, path)
@@ -56,9 +53,25 @@ def test_they_never_become_errors_failed_commands_or_identifiers_of_a_restore(pr
         "hook error",
         "usage",
         "unified-state recall",
-        "context-compact",
     ):
         assert noise not in told, told
+
+
+def test_context_compact_is_answered_by_a_hook_in_ten_lines_and_asks_no_model(project: Project) -> None:
+    for number in range(12):
+        project.run("decision", "add", f"Decision {number}", "--rationale", "r")
+    done = project.hook("UserPromptSubmit", prompt="/unified-state:context-compact the port\nand the host")
+    answer = json.loads(done.out)
+    assert answer["decision"] == "block"
+    lines = answer["reason"].splitlines()
+    assert lines[0] == "Saved. After a compaction this comes back:"
+    assert lines[1] == "D12 (the user said): Decision 11"
+    assert lines[9] == "… and 4 more"
+    assert lines[11].startswith("/compact Keep exact paths, names, commands and errors, and these recorded items")
+    assert lines[11].endswith("; the port and the host")
+    assert project.state()["trigger"] == "manual"
+    for prompt in ("/context-compacted", "look at /context-compact"):
+        assert "block" not in project.hook("UserPromptSubmit", prompt=prompt).out
 
 
 @pytest.mark.parametrize("source", ["startup", "clear"])
@@ -67,4 +80,3 @@ def test_a_new_session_learns_what_the_last_one_did(project: Project, noisy: Pat
     told = restored(project, noisy.with_name("new.jsonl"), source=source, session_id="new")["brief"]
     assert "[LAST SESSION]" in told
     assert "last prompt: Rename the column" in told
-    assert "context-compact" not in told

@@ -131,6 +131,7 @@ def test_a_command_sees_such_a_prompt_within_its_turn(client: Gated, command: tu
 MARKED = (
     *("remember: never push", "Rule: tabs", "x\r\nDECISION: SQLite\r\n", "先に。\ntodo: テスト", "accept C1"),
     *("reject C12", "x" * 100_000 + "\nremember: all of it", "accept\nC1", "Reject\tC1"),
+    *("/context-compact", "/unified-state:context-compact the port"),
 )
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from .product import Project, all_restored, hook_command, restored
+from unified_state.archive.archive import Archive
+
+from .product import Project, all_restored, hook_command, restored, users_environment
 from .transcripts import Transcript
 
 MOST_UNITS = 10_000  # of UTF-16, in one hook's output
@@ -80,3 +85,29 @@ def test_the_name_of_a_branch_cannot_pose_as_the_client(
     brief = restored(project, tmp_path / "s.jsonl", source="startup")["brief"]
     (line,) = (line for line in brief.splitlines() if line.startswith("[GIT] "))
     assert name not in line
+
+
+def test_the_state_is_told_before_the_working_set_whichever_hook_ends_first(project: Project, tmp_path: Path) -> None:
+    project.run("decision", "add", "Use SQLite", "--rationale", "one file")
+    path = tmp_path / "s.jsonl"
+    written = Transcript("s")
+    for number in range(30):
+        written.turn(number)
+    project.keep(written, path)
+    event = project.event("SessionStart", transcript_path=str(path), source="compact")
+    variables = {**users_environment(), "HOME": str(project.home)}
+    with ExitStack() as stack:
+        for part in ("working_set", "brief"):
+            command = hook_command("SessionStart", part)
+            process = stack.enter_context(
+                subprocess.Popen(
+                    command, cwd=project.folder, env=variables, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+                )
+            )
+            assert process.stdin is not None
+            process.stdin.write(event)
+            process.stdin.close()
+            time.sleep(0.2)
+    (archive,) = project.data.glob("repositories/*/archive.db")
+    with Archive(str(archive)) as opened:
+        assert opened.column("SELECT part FROM restore ORDER BY rowid") == ["brief", "working_set"]

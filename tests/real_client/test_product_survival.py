@@ -32,7 +32,7 @@ constraint: No network in tests
 next: write the changelog
 ```
 </summary>"""
-LINE = "summary kept 1 of 3 items; restored C1, Q1"
+LINE = "The summary lost 2 recorded items; all 2 came back. `unified-state show K1`"
 WAITS = "1 recorded item waits for confirmation (unified-state inbox)"
 
 

@@ -10,12 +10,13 @@ from unified_state.capture.survival_table import find_survival, keep_survival
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.model.known import KEPT, MISSING, ItemVerdict, RestoreInput, Survival
 from unified_state.restore.note_survival import note_restored, survival_of, survivals
+from unified_state.restore.rules.brief_lines import survival_line
 
 SUMMARY = "D1 is fine.\nThe tests pass.\n"
 SURVIVAL = Survival((ItemVerdict("D1", KEPT, 0, 12), ItemVerdict("D2", MISSING), ItemVerdict("D3", MISSING)))
 BRIEF = "[DECISIONS]\n  D2 (inferred): Use SQLite.\n  D3 (inferred): Use pytest."
 KNOWN = RestoreInput(reason="compact", now=NOW, compaction=1, items=(item(1), item(2), item(3)), survival=SURVIVAL)
-LINE = "summary kept 1 of 3 items; restored D2, D3"
+LINE = "The summary lost 2 recorded items; all 2 came back. `unified-state show K1`"
 
 
 @pytest.fixture
@@ -29,6 +30,25 @@ def archive(archive: Archive) -> Archive:
 
 def test_the_user_is_told_once(archive: Archive) -> None:
     assert [note_restored(archive, KNOWN, BRIEF) for _ in range(2)] == [LINE, ""]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "restored", "line"),
+    [
+        ([], [], ""),
+        ([KEPT], [], "The summary kept the recorded item."),
+        ([KEPT, KEPT], [], "The summary kept all 2 recorded items."),
+        ([MISSING], ["D0"], "The summary lost 1 recorded item; it came back. `unified-state show K3`"),
+        ([MISSING, KEPT], [], "The summary lost 1 recorded item; it did not come back. `unified-state show K3`"),
+        ([MISSING] * 3, ["D1"], "The summary lost 3 recorded items; 1 of them came back. `unified-state show K3`"),
+        ([MISSING] * 2, ["C1"], "The summary lost 2 recorded items; none came back. `unified-state show K3`"),
+    ],
+)
+def test_the_user_is_told_in_one_line_what_was_lost_and_came_back(
+    verdicts: list[str], restored: list[str], line: str
+) -> None:
+    survival = Survival(tuple(ItemVerdict(f"D{number}", verdict) for number, verdict in enumerate(verdicts)))
+    assert survival_line(survival, restored, 3) == line
 
 
 def test_what_was_told_in_full_is_kept_with_its_size(archive: Archive) -> None:

@@ -66,11 +66,5 @@ def test_it_takes_at_most_150_tokens(prompt: str, answer: str, action: str, file
     assert estimate_tokens("\n".join([title, *lines])) <= MOST_TOKENS
 
 
-def test_the_answer_to_our_own_slash_command_is_no_last_answer() -> None:
-    texts = said("```\n/compact Keep exact paths, names, commands and errors\n```", "Done.")
-    _, lines = last_session(ENDED.replace(recent=RecentWork(texts=texts))) or ("", [])
-    assert lines[1] == "  last answer: Done."
-
-
 def test_without_a_prompt_there_is_nothing_to_tell() -> None:
     assert last_session(RestoreInput(reason="clear", now=0)) is None

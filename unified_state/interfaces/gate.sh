@@ -22,7 +22,7 @@ says_nothing() {
     case $input in
     *[Rr][Ee][Mm][Ee][Mm][Bb][Ee][Rr]:* | *[Rr][Uu][Ll][Ee]:* | *[Dd][Ee][Cc][Ii][Ss][Ii][Oo][Nn]:* | \
         *[Tt][Oo][Dd][Oo]:* | *[Aa][Cc][Cc][Ee][Pp][Tt][\ \\]* | *[Rr][Ee][Jj][Ee][Cc][Tt][\ \\]* | \
-        *\\u00[2-7]*) return 1 ;; # the last one: a letter that could be written as itself
+        *context-compact* | *\\u00[2-7]*) return 1 ;; # the last one: a letter that could be written as itself
     esac
 }
 case $1 in

@@ -92,7 +92,7 @@ class HookRun(Run):
             return ""
         call = self.open(event, *found)
         output = self.handle(call)
-        if output or call.message:
+        if output or call.message or call.reply:
             self.tell(self.answer(output, call))
         if self.event_name in _NOTING and self.problem is None:
             from unified_state.interfaces.hooks.note_quiet import note_if_quiet
@@ -201,6 +201,8 @@ class HookRun(Run):
 
     def answer(self, output: str, call: HookCall) -> str:
         """Return the output in the client's format."""
+        if call.reply:
+            return dump_ascii_json({"decision": "block", "reason": call.reply})
         if self.event_name in _CONTEXT_EVENTS:
             context = {"hookEventName": self.event_name, "additionalContext": output}
             told = {"hookSpecificOutput": context} if output else {}

@@ -30,13 +30,11 @@ from unified_state.project.place import Place
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work
-from unified_state.restore.rules.summary_guidance import shows_compact_line
 from unified_state.settings import Settings, environment
 
 _PENDING, _STEPS, _PROMPTS = 20, 1_000, 400
 _LAST_STEPS, _LAST_PROMPTS = 60, 8
 _TYPED = ("<command-", "<teammate-message")  # notices with words of the user or of a team's lead in them
-_OWN_COMMAND = "/context-compact"
 _GIT_SECONDS = 1.0
 
 
@@ -206,9 +204,7 @@ def _conversation(archive: Archive, session: int | None, place: Place, kept_at: 
     if session is None:
         return {}
     steps = [
-        (turn, step)
-        for turn, step in recent_steps(archive, session, _STEPS)
-        if (kept_at is None or step.at < kept_at) and not shows_compact_line(step.text)
+        (turn, step) for turn, step in recent_steps(archive, session, _STEPS) if kept_at is None or step.at < kept_at
     ]
     root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
     uses = uses_of_turns(archive, session)
@@ -247,14 +243,9 @@ def _end_of(archive: Archive, session: int | None, reason: Reason) -> dict[str, 
     """Return the last prompt of the session before and its newest steps, for a session that begins anew."""
     if session is None or reason not in {"startup", "clear"}:
         return {}
-    prompts = [prompt for prompt in _typed(archive, session, limit=_LAST_PROMPTS) if not _is_own(prompt.text)]
+    prompts = list(_typed(archive, session, limit=_LAST_PROMPTS))
     if not prompts:
         return {}
     steps = recent_steps(archive, session, _LAST_STEPS)
     texts = (Statement(turn=turn, at=step.at, text=step.text) for turn, step in reversed(steps) if step.kind == TEXT)
     return {"prompts": (prompts[-1],), "recent": RecentWork(texts=tuple(texts))}
-
-
-def _is_own(prompt: str) -> bool:
-    """Return whether a prompt is our slash command."""
-    return prompt.startswith("<command-") and _OWN_COMMAND in prompt

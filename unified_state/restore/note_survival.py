@@ -22,7 +22,8 @@ def note_restored(archive: Archive, known: RestoreInput, text: str) -> str:
     with archive.transaction(durable=False):
         restored = told_refs(text.splitlines(), [item.alias for item in known.items])
         keep_restored(archive, known.compaction, restored, estimate_tokens(text))
-        return survival_line(known.survival, restored) if tell_once(archive, known.compaction, known.now) else ""
+        line = survival_line(known.survival, restored, known.compaction)
+        return line if tell_once(archive, known.compaction, known.now) else ""
 
 
 def survival_of(archive: Archive, ref: str) -> dict[str, Any]:
@@ -64,5 +65,5 @@ def _numbers(compaction: Compaction, found: SurvivalRow) -> dict[str, Any]:
         "missing": list(survival.refs(MISSING)),
         "restored": list(found.restored),
         "restored_tokens": found.tokens,
-        "line": survival_line(survival, found.restored),
+        "line": survival_line(survival, found.restored, compaction.id),
     }

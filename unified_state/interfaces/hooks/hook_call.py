@@ -44,6 +44,7 @@ class HookCall:
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
         self.let_client_go_on = let_client_go_on
         self.message = ""  # one line for the user, in addition to the context for the model
+        self.reply = ""  # for the user, in place of the model's answer
 
     @property
     def is_enforced(self) -> bool:

@@ -26,7 +26,7 @@ from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.model.session_state import GitState, State
 from unified_state.project.git_state import read_git
-from unified_state.restore.rules.summary_guidance import SHOWN, keep_list
+from unified_state.restore.rules.summary_guidance import SHOWN, compact_answer, keep_list
 from unified_state.restore.work_in_short import work_in_short
 from unified_state.state_file.writer.record_state import refresh_state
 from unified_state.state_file.writer.save_state import save_state
@@ -49,6 +49,13 @@ def on_pre_compact(call: HookCall, archive: Archive) -> str:
         return keep_list(items, state, min(SHOWN, call.settings.steer_bytes), nonce, call.now)
     work = work_in_short(archive, call.session(archive))
     return keep_list(items, state, call.settings.steer_bytes, nonce, call.now, work)
+
+
+def compact_reply(call: HookCall, archive: Archive) -> str:
+    """Save the state, and return the answer to `/context-compact`: what comes back, and the line that compacts."""
+    state = save_checkpoint(call, archive, "manual", read_git(call.workspace.place.repository.worktree, call.environ))
+    asked = call.workspace.masker.typed(call.event.text("prompt")).strip().partition(" ")[2]
+    return compact_answer(stated_items(archive, [ACTIVE]), state, call.now, asked)
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:

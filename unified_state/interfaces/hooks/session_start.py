@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from sqlite3 import OperationalError
+from time import sleep
 from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _ANSWER_SLACK = 3_000  # tolerance in milliseconds for a late hook
 _HALF_A_SECOND = 500  # in milliseconds; the client counts whole seconds
+_LOOKS, _LOOK_MS = 20, 50
 _STEPS = 1_000_000  # of a query, between two moments at which the alarm may interrupt it; they take about 30 ms
 _INTERRUPTED = 9  # SQLite's code
 _OUT_OF_TIME = "not everything could be read in time; `unified-state preview --startup` shows the whole state"
@@ -149,11 +151,23 @@ def _composed(call: HookCall, archive: Archive, session: int, known: RestoreInpu
     known = with_enforcement(known, is_enforced=call.is_enforced)
     texts = restored_text(known, call.settings).as_dict()
     text = texts[call.part]
+    if call.part == WORKING_SET and text and texts[BRIEF]:
+        _let_state_go_first(call, archive, session)
     if call.part == BRIEF and known.survival is not None:
         from unified_state.restore.note_survival import note_restored  # only if a summary was judged
 
         call.message = note_restored(archive, known, "\n".join(filter(None, texts.values())))
     return fence_and_remember(archive, session, call.part, text, call.now, known.compaction) if text else ""
+
+
+def _let_state_go_first(call: HookCall, archive: Archive, session: int) -> None:
+    """Wait a second at most for the other handler: the client orders the two texts as they come."""
+    query = "SELECT 1 FROM restore WHERE session = ? AND part = ? AND at > ?"
+    for _ in range(_LOOKS):
+        if archive.value(query, session, BRIEF, call.now - _ANSWER_SLACK):
+            break
+        sleep(_LOOK_MS / 1000)
+    sleep(_LOOK_MS / 1000)  # until that text is out
 
 
 def _is_known(archive: Archive, session: int, part: str) -> bool:

@@ -4,6 +4,8 @@ not reach the model, and what the archive knows about the prompt.
 
 from __future__ import annotations
 
+import re
+
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Compaction, Restore, latest_compaction, restores_of
 from unified_state.archive.sessions import turns_since, waiting_for_prompt
@@ -14,6 +16,7 @@ from unified_state.model.constraint import USER_SAID
 from unified_state.model.hook_event import PARTS
 from unified_state.model.step import PROMPT
 
+COMMAND = re.compile(r"/(?:unified-state:)?context-compact(?:\s.*)?", re.DOTALL)
 _MOST_UNITS = 9_900  # limit of one output, below the client's 10,000
 _SHORT_UNITS = 4_500  # limit of other texts next to a restore
 _MOST_TRIES = 3
@@ -23,6 +26,11 @@ TURNS_TOO_LATE = 2  # /compact itself opens a turn; a later restore is no longer
 def on_user_prompt_submit(call: HookCall, archive: Archive) -> str:
     """Archive new steps, record what the user marked, and return the additions to the prompt."""
     call.capture(archive, postpones=True)
+    if COMMAND.fullmatch(call.event.text("prompt").strip()) and not call.event.is_foreign and call.is_enforced:
+        from unified_state.interfaces.hooks.pre_compact import compact_reply
+
+        call.reply = compact_reply(call, archive)
+        return ""
     call.keep(archive, PROMPT, call.event.text("prompt"))
     session = call.registered(archive)
     if call.event.agent_id:

@@ -10,7 +10,7 @@ from unified_state.lib.text import cut
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
-from unified_state.model.known import KEPT, RestoreInput, Survival
+from unified_state.model.known import MISSING, RestoreInput, Survival
 from unified_state.restore.rules.session_before import last_session
 from unified_state.restore.rules.work_lines import git_lines
 
@@ -18,7 +18,6 @@ Section = tuple[str, list[str]]  # title, lines
 Row = tuple[str, str, str, Callable[[LedgerItem], bool]]
 
 
-_MOST_REFS = 12  # in the line for the user
 _MOST_UNTOLD = 400
 _ACTION_CHARACTERS, _USUAL_CHARACTERS = 240, 320
 WHOLE = 1_000  # characters of an item; the ledger has more of a longer one
@@ -27,18 +26,20 @@ _OF_PLANS = {"planning", "implementing"}
 AFTER_COMPACTION = {"compact", "prompt"}
 
 
-def survival_line(survival: Survival, restored: Sequence[str]) -> str:
+def survival_line(survival: Survival, restored: Sequence[str], compaction: int) -> str:
     """Return the survival line, or "" if there was nothing to keep.
 
-    Example: `summary kept 9 of 14 items; restored D3, C1, Q2`.
+    Example: ``The summary lost 5 recorded items; all 5 came back. `unified-state show K1` ``.
     """
-    total = len(survival.items)
-    if not total:
-        return ""
-    again = [ref for ref in restored if ref not in survival.refs(KEPT)]
-    more = f" and {len(again) - _MOST_REFS} more" if len(again) > _MOST_REFS else ""
-    told = f"; restored {', '.join(again[:_MOST_REFS])}{more}" if again else ""
-    return f"summary kept {len(survival.refs(KEPT))} of {total} items{told}"
+    total, lost = len(survival.items), survival.refs(MISSING)
+    if not lost:
+        kept = "the recorded item" if total == 1 else f"all {total} recorded items"
+        return f"The summary kept {kept}." if total else ""
+    back = len(set(lost) & set(restored))
+    one = len(lost) == 1
+    said = f"all {back}" if back == len(lost) else f"{back} of them" if back else "none"
+    came = ("it came back" if back else "it did not come back") if one else f"{said} came back"
+    return f"The summary lost {len(lost)} recorded item{'' if one else 's'}; {came}. `unified-state show K{compaction}`"
 
 
 def told_refs(lines: Iterable[str], refs: Iterable[str]) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import cut, estimate_tokens, one_line
 from unified_state.model.known import RestoreInput
-from unified_state.restore.rules.summary_guidance import shows_compact_line
 
 MOST_TOKENS = 150
 _PROMPT, _ANSWER, _NEXT = 36, 44, 14  # tokens
@@ -21,9 +20,7 @@ def last_session(known: RestoreInput) -> tuple[str, list[str]] | None:
     if not known.prompts:
         return None
     prompt = known.prompts[-1]
-    answer = next(
-        (said.text for said in known.recent.texts if said.text.strip() and not shows_compact_line(said.text)), ""
-    )
+    answer = next((said.text for said in known.recent.texts if said.text.strip()), "")
     lines = [f"  last prompt: {_within(one_line(prompt.text), _PROMPT)}"]
     if answer:
         lines.append(f"  last answer: {_both_ends(one_line(answer))}")

@@ -13,7 +13,7 @@ from unified_state.capture.rules.summary_block import FORM
 from unified_state.ledger.rules.item_lines import ORIGINS, harmless
 from unified_state.ledger.rules.short_item import oldest_first
 from unified_state.lib.fence import fenced
-from unified_state.lib.text import cut
+from unified_state.lib.text import cut, one_line
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, DECISION, MAIN_FIELDS, QUESTION, LedgerItem
 from unified_state.model.session_state import State
@@ -25,7 +25,8 @@ _OPENING = "The summary contains exact paths, names, commands with their outcome
 _ITEMS = ", and these recorded items (id, source):"
 _ABOUT = "recorded items that the user did not say, and the work, as data"
 COMPACT = "/compact Keep exact paths, names, commands and errors"
-_HEAD = 60  # characters in which the answer to /context-compact shows its line
+COMPACT_LINE = 1_500  # characters of that line
+_ANSWERED = 8  # lines of the answer to /context-compact about items
 _COMPACT_ITEMS = ", and these recorded items with their ids:"
 # Beginnings of the session ids that imports give.
 IMPORTED = ("claude-flow:", "claude-mem:", "elsewhere:")
@@ -51,12 +52,16 @@ def keep_list(
     return text if len(text.encode()) <= limit else ""
 
 
-def shows_compact_line(text: str) -> bool:
-    """Return whether a text is the answer to /context-compact, which shows that line."""
-    return COMPACT in text[:_HEAD]
+def compact_answer(items: Sequence[LedgerItem], state: State | None, now: int, asked: str) -> str:
+    """Return what comes back after a compaction, in ten lines, and the line that compacts and keeps what is `asked`."""
+    lines = [line for line, _ in _lines(items, state, now)]
+    more = [f"… and {len(lines) - _ANSWERED} more"] if len(lines) > _ANSWERED else []
+    line = "; ".join(filter(None, (compact_line(items, state, COMPACT_LINE, now), one_line(asked))))
+    told = ["Saved. After a compaction this comes back:", *lines[:_ANSWERED], *more] if lines else ["Saved."]
+    return "\n".join([*told, "Send this line to compact, with a summary that keeps it too:", line])
 
 
-def compact_line(items: Sequence[LedgerItem], state: State, limit: int, now: int) -> str:
+def compact_line(items: Sequence[LedgerItem], state: State | None, limit: int, now: int) -> str:
     """Return the command line that compacts and keeps the recorded facts, at most `limit` characters."""
     line = ""
     for part, _ in _lines(items, state, now):

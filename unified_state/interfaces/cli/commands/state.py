@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from unified_state.upkeep.doctor.project_status import Status
 
 _MOST_REFS = 12
-_COMPACT_LINE = 1_500  # characters
 _CONTEXT_AT = 6  # behind the lines of the state
 _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
 
@@ -147,10 +146,10 @@ def _save(context: Context, arguments: Namespace) -> None:
 
 
 def _compact_line(workspace: Workspace, state: State) -> str:
-    from unified_state.restore.rules.summary_guidance import compact_line
+    from unified_state.restore.rules.summary_guidance import COMPACT_LINE, compact_line
 
     items = workspace.use(lambda archive: stated_items(archive, [ACTIVE]))
-    return compact_line(items, state, _COMPACT_LINE, current_time())
+    return compact_line(items, state, COMPACT_LINE, current_time())
 
 
 def _load(context: Context, _arguments: Namespace) -> None:
