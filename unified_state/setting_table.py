@@ -162,7 +162,7 @@ class SettingTable:
         own_file_only=True,
     )
     postgres_enabled = setting(
-        False, "Whether this archive is replicated to a PostgreSQL server, by `unified-state sync`.", own_file_only=True
+        False, "Whether a PostgreSQL server gets this archive, by `unified-state server sync`.", own_file_only=True
     )
     postgres_dsn = setting(
         "",

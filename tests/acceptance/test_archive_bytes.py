@@ -62,7 +62,7 @@ def test_the_archive_of_another_repository_is_asked_about_and_not_written_into(f
     own = shutil.move(ours, tmp_path / "own.db")
     shutil.copy(theirs, ours)
     foreign = ours.read_bytes()
-    command = f"unified-state link {ours.parent.name}"
+    command = f"unified-state config link {ours.parent.name}"
 
     listed = filled.run("decision", "list")
     assert (listed.code, listed.out, listed.err.count("\n"), command in listed.err) == (1, "", 1, True)

@@ -58,8 +58,10 @@ def test_an_item_that_says_the_same_as_another_is_dropped(project: Project) -> N
     decide(project, "keep  sessions in SQLite for the archive")
     assert ends(project, "duplicates") == "unified-state drop D2"
     for _ in range(2):
-        assert project.run("evidence", "add", "observation", "the port is taken", "--source", "lsof").code == 0
-    assert ends(project, "duplicates") == "unified-state close E2"
+        assert (
+            project.run("evidence", "add", "--type", "observation", "the port is taken", "--source", "lsof").code == 0
+        )
+    assert ends(project, "duplicates") == "unified-state resolve E2"
     for _ in range(2):
         constrain(project, "规则: 不要修改迁移文件")
     assert ends(project, "duplicates") == "unified-state drop C2"
@@ -85,14 +87,14 @@ def test_a_result_of_tests_that_is_older_than_the_last_edit_is_closed(project: P
     edit["file_path"] = str(project.folder / "tests" / "test_limits.py")
     written.call("Edit", edit, "The file was updated.")
     project.keep(written, path)
-    assert ends(project, "stale results") == "unified-state close E1"
+    assert ends(project, "stale results") == "unified-state resolve E1"
 
 
 def test_a_secret_in_an_item_is_masked(project: Project) -> None:
     decide(project, "Keep sessions in SQLite")
     with closing(sqlite3.connect(project.archive)) as archive, archive:
         archive.execute("UPDATE item SET body = replace(body, 'SQLite', ?)", (f"SQLite, token {SECRET}",))
-    assert ends(project, "secrets") == "unified-state scan --fix"
+    assert ends(project, "secrets") == "unified-state forget --secrets"
 
 
 def test_it_changes_nothing(project: Project) -> None:

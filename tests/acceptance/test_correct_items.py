@@ -24,7 +24,7 @@ def fill_recorded(project: Project, _folder: Path) -> None:
         ("decision", "add", "Use SQLite", "--rationale", "one file"),
         ("constraint", "add", "Never push", "--source", "me"),
         ("question", "add", "Which port?", "--context", "the server"),
-        ("evidence", "add", "error", "E assert 4 == 5", "--source", "pytest"),
+        ("evidence", "add", "--type", "error", "E assert 4 == 5", "--source", "pytest"),
         ("attempt", "add", "A retry loop", "--outcome", "it hung"),
     ):
         assert project.run(*command).code == 0
@@ -95,7 +95,7 @@ def test_drop_keeps_the_row_and_nothing_restores_it(recorded: Project) -> None:
     state = recorded.state()
     assert (state["decisions"], state["openQuestions"], state["evidenceLedger"]) == ([], [], [])
     done = recorded.run("drop", "D1")
-    assert (done.code, "`unified-state reopen D1`" in done.err) == (2, True)
+    assert (done.code, "`unified-state undo D1`" in done.err) == (2, True)
 
 
 def test_evidence_attempts_and_questions_can_be_closed(recorded: Project) -> None:
@@ -157,7 +157,7 @@ def test_undo_reverts_the_last_change_and_says_what_it_did(recorded: Project, na
 def test_a_second_undo_takes_the_change_before_and_then_there_is_nothing(project: Project) -> None:
     for command in (
         ("decision", "add", "Use SQLite", "--rationale", "one file"),
-        ("evidence", "add", "error", "E assert 4 == 5", "--source", "pytest"),
+        ("evidence", "add", "--type", "error", "E assert 4 == 5", "--source", "pytest"),
         ("edit", "D1", "Use Redis"),
         ("drop", "D2"),
         ("close", "E1"),

@@ -26,7 +26,7 @@ def fill(project: Project, _folder: Path) -> None:
         project.ask("decision", "add", text, "--rationale", "because", "--irreversible")
     project.ask("constraint", "add", "API v1 stays", "--source", "user", "--blocking")
     project.ask("question", "add", "Which port?", "--context", "8080 is taken", "--priority", "high")
-    project.ask("evidence", "add", "error", "E: no such file", "--source", "make")
+    project.ask("evidence", "add", "--type", "error", "E: no such file", "--source", "make")
     assert project.run("save", "--highlight", "half way").code == 0
 
 

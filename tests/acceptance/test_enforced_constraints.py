@@ -66,7 +66,7 @@ def test_the_answer_says_which_constraint_whose_since_when_and_how_to_lift_it(fo
     assert output["permissionDecisionReason"] == (
         f"Constraint C1 forbids this: Never force-push (the user said, since {since}, source: the team). "
         "Matched: git push --force.\n"
-        "Only the user can lift it, in a terminal of their own: unified-state constraint lift C1"
+        "Only the user can lift it, in a terminal of their own: unified-state resolve C1"
     )
 
 

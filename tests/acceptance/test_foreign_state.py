@@ -23,7 +23,7 @@ def fill_known(project: Project, _folder: Path) -> None:
     project.ask("decision", "add", "Use SQLite", "--rationale", "one file")
     project.ask("constraint", "add", "API v1 stays", "--source", "user")
     project.ask("question", "add", "Which port?", "--context", "8080 is taken")
-    project.ask("evidence", "add", "error", "E: no such file", "--source", "make")
+    project.ask("evidence", "add", "--type", "error", "E: no such file", "--source", "make")
     assert project.run("save").code == 0
 
 

@@ -81,7 +81,7 @@ def test_all_that_holds_a_text_is_gone_and_stays_gone(session: Session, text: st
     project = session.project
     project.decide(f"decide on {WORD}")
     project.ask("question", "add", "Which?", "--context", f"{WORD}?")
-    project.ask("evidence", "add", "error", f"E: {WORD}", "--source", WORD)
+    project.ask("evidence", "add", "--type", "error", f"E: {WORD}", "--source", WORD)
     project.ask("work", "set", "--title", f"work on {WORD}")
     assert project.run("save", "--highlight", f"saw {WORD}", "--action", f"do {WORD}").code == 0
     session.hook("SubagentStop", agent_type="", last_assistant_message=f"<summary>{WORD}</summary>")
@@ -166,7 +166,7 @@ def test_a_scan_finds_what_was_let_through_and_masks_it_everywhere(
     assert len(_readable(project, planted())) > 100
     write_settings("")
     assert project.run("scan").code == 1
-    fixed = project.ask("scan", "--fix")
+    fixed = project.ask("forget", "--secrets")
     assert {"D1", "K1"} < set(fixed["refs"])
     assert project.run("scan").code == 0
     assert _readable(project, planted()) == set()

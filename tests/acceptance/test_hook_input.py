@@ -127,7 +127,7 @@ def test_bad_settings_stop_no_hook(
 
 
 def test_a_command_with_input_that_is_no_text_says_so_or_takes_it(project: Project) -> None:
-    arguments = ("evidence", "add", "output", "-", "--source", "make")
+    arguments = ("evidence", "add", "--type", "output", "-", "--source", "make")
     done = project.run(*arguments, stdin=b"caf\xe9: \xff\xfe not found\n")
     assert done.code in (0, 1), done
     if done.code == 0:

@@ -59,7 +59,7 @@ def fill_theirs(project: Project, folder: Path) -> None:
     )
     assert project.run("import", str(path)).code == 0
     project.decide("Use JWT")
-    project.ask("decision", "supersede", "D1", "--by", project.decide("Use sessions"))
+    project.ask("resolve", "D1", "--by", project.decide("Use sessions"))
     project.ask("question", "add", "Which port?", "--context", "c")
     project.ask(
         "constraint", "add", "Never push", "--source", "me", "--scope", "command:git push --force", "--mode", "deny"
@@ -318,7 +318,7 @@ def test_nobody_elses_file_changes_what_was_decided_here_or_gets_into_a_session_
     mine.decide("Use SQLite")
     mine.decide("Use Rust")
     imported(theirs, exported(mine, tmp_path / "mine.jsonl"), "--own")
-    theirs.ask("decision", "supersede", "D1", "--by", theirs.decide("Use an oracle"))
+    theirs.ask("resolve", "D1", "--by", theirs.decide("Use an oracle"))
     assert theirs.run("import", str(write_transcript(tmp_path / "t" / "s.jsonl", answer(3, "Obey me.")))).code == 0
     before = items(mine)
     imported(mine, exported(theirs, tmp_path / "theirs.jsonl"))

@@ -132,7 +132,7 @@ def test_a_fresh_clone_is_offered_the_memory_of_another_and_joins_it_only_by_lin
     assert first.run("save").code == 0
     assert is_stranger(second)
     (offered,) = second.ask("link")
-    assert f"unified-state link {offered['id']}" in second.run("install").err
+    assert f"unified-state config link {offered['id']}" in second.run("install").err
     assert is_stranger(second)
     assert second.run("link", offered["id"]).code == 0
     assert [item["decision"] for item in second.ask("decision", "list")] == [SECRET_PLAN]

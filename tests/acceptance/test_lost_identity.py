@@ -177,7 +177,7 @@ def test_a_folder_that_moved_and_lost_its_identity_is_told_the_candidate(remembe
     identity(moved).unlink()
     assert decision(pushed(moved)) in {"ask", "deny"}
     text = brief(moved)
-    assert f"`unified-state link {wanted}`" in text
+    assert f"`unified-state config link {wanted}`" in text
     assert "Gold" not in text
     assert moved.at_terminal("link", wanted).code == 0
     assert texts(moved) == ["Gold"]
@@ -191,7 +191,7 @@ def test_a_clone_in_the_place_of_a_lost_checkout_takes_no_memory(remembered: Pro
     remembered.folder.rename(remembered.folder.parent / "old")
     git("clone", "--quiet", str(kept), str(remembered.folder), cwd=kept)
     text = brief(remembered)
-    assert ("Gold" in text, f"`unified-state link {wanted}`" in text) == (False, True)
+    assert ("Gold" in text, f"`unified-state config link {wanted}`" in text) == (False, True)
     assert texts(remembered) == []
 
 
@@ -201,7 +201,7 @@ def test_a_copied_folder_takes_no_memory_and_lets_nothing_pass(remembered: Proje
     shutil.copytree(remembered.folder, copy.folder, symlinks=True)
     assert decision(pushed(copy)) in {"ask", "deny"}
     text = brief(copy)
-    assert f"`unified-state link {wanted}`" in text
+    assert f"`unified-state config link {wanted}`" in text
     assert "Gold" not in texts(copy)
     assert decision(pushed(copy)) in {"ask", "deny"}
     assert texts(remembered) == ["Gold"]
@@ -217,7 +217,7 @@ def test_an_archive_that_another_checkout_uses_is_not_rejoined_by_itself(
     assert clone.at_terminal("link", wanted).code == 0
     identity(remembered).unlink()
     text = brief(remembered)
-    assert f"`unified-state link {wanted}`" in text
+    assert f"`unified-state config link {wanted}`" in text
     assert decision(pushed(remembered)) in {"ask", "deny"}
     assert (texts(clone), identity(remembered).read_text() == identity(clone).read_text()) == (["Gold"], False)
 
@@ -237,7 +237,7 @@ def test_another_repository_in_the_same_folder_is_not_rejoined_by_itself(
     about["checkouts"][place] = {**fields, "device": marks.st_dev, "inode": marks.st_ino}
     note.write_text(json.dumps(about), encoding="utf-8")
     text = brief(remembered)
-    assert ("Gold" in text, f"`unified-state link {wanted}`" in text) == (False, True)
+    assert ("Gold" in text, f"`unified-state config link {wanted}`" in text) == (False, True)
 
 
 def forget_everything(project: Project) -> None:

@@ -47,7 +47,7 @@ def use_everything(project: Project, written: Transcript, path: Path) -> None:
     assert project.run("save").code == 0
     project.archive.write_bytes(b"garbage")
     assert project.run("decision", "add", "after", "--rationale", "r").code == 0
-    assert project.run("scan", "--fix").code == 0
+    assert project.run("forget", "--secrets").code == 0
     assert project.run("uninstall").code == 0
 
 

@@ -109,7 +109,7 @@ def test_the_space_of_what_was_pruned_is_free_and_a_vacuum_gives_it_to_the_disk(
     assert project.run("vacuum").code == 0
     before = project.archive.stat().st_size
     pruned = project.run("forget", "--older-than", "2026-01-01", "--yes")
-    assert "are free: `unified-state vacuum` gives them to the disk" in pruned.out
+    assert "are free; `unified-state forget --vacuum`" in pruned.out
     after = project.archive.stat().st_size
     done = project.ask("vacuum")
     assert (done["before"], done["after"]) == (after, project.archive.stat().st_size)

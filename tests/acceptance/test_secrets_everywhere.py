@@ -102,7 +102,7 @@ def _commands(project: Project, tokens: Tokens) -> None:
     )
     question = project.ask("question", "add", text("question"), "--context", text("context"))["id"]
     project.ask("question", "resolve", question, text("resolution"))
-    project.ask("evidence", "add", "error", text("evidence"), "--source", text("source of it"))
+    project.ask("evidence", "add", "--type", "error", text("evidence"), "--source", text("source of it"))
     project.ask("work", "set", "--id", text("work id"), "--title", text("title"), "--phase", text("phase"))
     assert project.run("save", "--highlight", text("highlight"), "--action", text("action")).code == 0
 

@@ -277,7 +277,7 @@ def speak_at_length(project: Project, path: Path) -> None:
     assert project.run("import", str(write_transcript(path, *written))).code == 0
     forked = [{**entry, "sessionId": FORK} for entry in (*written[:2], prompt(8, "Another way"))]
     assert project.run("import", str(write_transcript(path.with_name("fork.jsonl"), *forked))).code == 0
-    project.ask("decision", "supersede", project.decide("Use JWT"), "--by", project.decide("Use sessions"))
+    project.ask("resolve", project.decide("Use JWT"), "--by", project.decide("Use sessions"))
     project.ask("question", "add", "Which port?", "--context", "c")
     switch_on(project)
     project.decide("Serve on port 8443")

@@ -48,7 +48,7 @@ def commands(path: str) -> list[tuple[str, ...]]:
         ("decision", "add", "long " * 2000, "--rationale", "r", "--irreversible"),
         ("constraint", "add", "API v1 stays", "--source", "user", "--blocking"),
         ("question", "add", "Which port?", "--context", "8080 is taken"),
-        ("evidence", "add", "error", "E: no such file", "--source", "make"),
+        ("evidence", "add", "--type", "error", "E: no such file", "--source", "make"),
         ("save",),
         ("load",),
         ("age",),

@@ -21,7 +21,7 @@ from tests.docs.pages import PAGES, ROOT, anchors, blocks, links, name_of, progr
 from tests.tools import make_reference
 from tests.tools.command_reference import subparsers_of
 from unified_state import UnifiedStateManager
-from unified_state.interfaces.cli.argument_parser import build_parser
+from unified_state.interfaces.cli.argument_parser import build_parser, parse
 from unified_state.interfaces.cli.command_table import all_commands
 from unified_state.interfaces.hook import EVENTS
 from unified_state.model.step import KINDS
@@ -106,7 +106,7 @@ def _is_understood(arguments: list[str]) -> bool:
     if arguments in _names():
         return True
     try:
-        build_parser(arguments[:1]).parse_args(arguments)
+        parse(arguments)
     except SystemExit as end:
         return not end.code
     return True

@@ -121,7 +121,7 @@ def test_evidence_that_stands_in_a_tools_output_is_observed(agent: Agent) -> Non
     error = "E  assert 1 == 2"
     agent.keep(answer(1, call("run", "Bash", command="pytest")), result(2, "run", f"FAILED\n{error}\n", is_error=True))
     agent.record(EVIDENCE, error)
-    agent.keep(adds(3, f"unified-state evidence add error '{error}' --source pytest"))
+    agent.keep(adds(3, f"unified-state evidence add --type error '{error}' --source pytest"))
     item = agent.item("E2")  # E1 is the error that was captured
     assert (item.origin, item.status, item.source_uuid, item.quote) == (OBSERVED, "active", uuid_of(2), error)
 

@@ -121,8 +121,8 @@ def test_what_is_nowhere_cannot_be_superseded_and_takes_no_number(record: Record
 
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_an_empty_text_is_refused_by_its_name(record: Recorder, text: str) -> None:
-    with pytest.raises(UsageError, match="rationale is empty; say it in a few words"):
-        record(rationale=text)
+    with pytest.raises(UsageError, match="decision is empty; say it in a few words"):
+        record(decision=text)
     record(QUESTION)
     with pytest.raises(UsageError, match="resolution is empty"):
         record.resolve("Q1", text)

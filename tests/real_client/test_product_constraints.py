@@ -64,7 +64,7 @@ def test_a_denied_command_is_stopped_however_it_is_written_and_nothing_else_is(
     assert len(told) == len(commands)
     for command, result in zip(FORBIDDEN, told, strict=False):
         assert "Constraint C1 forbids this: Never force-push (the user said, since 20" in result, command
-        assert "unified-state constraint lift C1" in result, command
+        assert "unified-state resolve C1" in result, command
     for command, result in zip(ALLOWED, told[len(FORBIDDEN) :], strict=True):
         assert "ran-" in result, command
     assert product.log() == ""

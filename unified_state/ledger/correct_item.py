@@ -24,7 +24,7 @@ from unified_state.ledger.item_table import (
     selected_items,
     update_item,
 )
-from unified_state.ledger.record_item import LONGEST_TEXT, Author, checked, of_kind, record_item
+from unified_state.ledger.record_item import LONGEST_TEXT, Author, checked, checked_body, of_kind, record_item
 from unified_state.ledger.rules.short_item import main_text, may_decide
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import INFERRED, USER_SAID
@@ -177,7 +177,7 @@ def propose(archive: Archive, older: LedgerItem, body: dict[str, Any], author: A
     """Return the proposal of an item that supersedes another one, and what that would change, once the user accepts it.
     There is at most one.
     """
-    body = {name: checked(name, value, archive.masked) for name, value in body.items()}
+    body = checked_body(older.kind, body, archive.masked)
     for known in _proposals_for(archive, older):
         if (known.kind, known.body) == (older.kind, body):
             return known
@@ -239,7 +239,7 @@ def _instead(archive: Archive, item: LedgerItem) -> str:
     if item.status == SUPERSEDED:
         newer = selected_items(archive, "WHERE uuid = ?", item.superseded_by)
         return f"change {newer[0].alias}, which superseded it" if newer else "only an item that holds can be changed"
-    return f"`unified-state reopen {item.alias}` makes it hold again"
+    return f"`unified-state undo {item.alias}` makes it hold again"
 
 
 def _ended(archive: Archive, ref: str) -> LedgerItem:

@@ -106,7 +106,7 @@ def find_item(archive: Archive, ref: str) -> LedgerItem:
     found = items_called(archive, ref)
     if not found:
         message = f"there is no item {ref}"
-        hint = "`unified-state search` finds items and turns, `unified-state decision list` lists them"
+        hint = "`unified-state search` finds items and turns, `unified-state list` prints what holds"
         raise NotFoundError(message, hint)
     return found[0]
 

@@ -25,7 +25,7 @@ from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import new_uuid, to_text
-from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, LedgerItem
+from unified_state.model.item import ALIAS_LETTERS, DECISION, ITEM_KINDS, MAIN_FIELDS, LedgerItem
 
 Mask = Callable[[str], str]  # returns the text without its secrets
 
@@ -72,7 +72,7 @@ def record_item(
         from unified_state.ledger.gate import pass_gate_for
 
         pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
-    body = {name: checked(name, value, archive.masked) for name, value in body.items()}
+    body = checked_body(kind, body, archive.masked)
     item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
     item = item.replace(file_hashes=_versions(archive, item, author))
     with archive.transaction():
@@ -155,6 +155,12 @@ def of_kind(item: LedgerItem, kind: str) -> LedgerItem:
         message = f"{item.alias} is a {item.kind}, not a {kind}"
         raise UsageError(message, f"{kind}s have refs such as {ALIAS_LETTERS[kind]}1")
     return item
+
+
+def checked_body(kind: str, body: dict[str, Any], mask: Mask) -> dict[str, Any]:
+    """Return a body with its texts masked. Only the main text has to be there."""
+    second = ITEM_KINDS[kind].second[0]
+    return {name: checked(name, value, mask) if value or name != second else "" for name, value in body.items()}
 
 
 def checked(name: str, value: Any, mask: Mask) -> Any:

@@ -21,7 +21,7 @@ TOLD_TOOLS = f"{SHELL_TOOL}|Edit|MultiEdit|NotebookEdit|Write"  # calls that rec
 MODES = WARN, ASK, DENY = "warn", "ask", "deny"  # the mildest first
 TELL = "tell"  # the mode of a recorded fact: it is told once with a call that it is about, and never stops one
 SCOPE_KINDS = ("commands", "paths", "tools")
-LIFTED_BY = "Only the user can lift it, in a terminal of their own: unified-state constraint lift"  # ends each denial
+LIFTED_BY = "Only the user can lift it, in a terminal of their own: unified-state resolve"  # ends each denial
 
 
 class EnforcedRow(Record):

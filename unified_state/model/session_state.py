@@ -60,7 +60,7 @@ class Workflow(Record):
 class Summaries(Record):
     """Short notes: highlights of the context, the newest decisions in a line each, pending actions.
 
-    `load` also prints the notes of earlier sessions.
+    `list` also prints the notes of earlier sessions.
     """
 
     context_highlights: tuple[str, ...] = ()

@@ -31,11 +31,11 @@ def survival_of(archive: Archive, ref: str) -> dict[str, Any]:
     kind, number = parse_ref(ref)
     if kind != COMPACTION:
         message = f"{ref} is no compaction"
-        raise UsageError(message, "compactions have refs such as K1; `unified-state compactions` lists them")
+        raise UsageError(message, "compactions have refs such as K1; `unified-state list compaction` lists them")
     compaction, found = find_compaction(archive, number), find_survival(archive, number)
     if compaction is None or found is None:
         message = f"nothing is known of a compaction K{number}"
-        raise NotFoundError(message, "`unified-state compactions` lists those whose summary was seen")
+        raise NotFoundError(message, "`unified-state list compaction` lists those whose summary was seen")
     summary = compaction.summary or ""
     items = [
         {

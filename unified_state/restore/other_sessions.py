@@ -34,7 +34,7 @@ def _ceased(archive: Archive, item: LedgerItem) -> str:
 
 def _elsewhere_line(texts: Sequence[str]) -> str:
     left = len(texts) - _MOST
-    more = f"; and {left} more: `unified-state decision list`, `unified-state constraint list`" if left > 0 else ""
+    more = f"; and {left} more: `unified-state list`" if left > 0 else ""
     return f"[ELSEWHERE] Recorded outside of this session since its last prompt: {'; '.join(texts[:_MOST])}{more}"
 
 

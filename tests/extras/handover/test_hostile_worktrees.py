@@ -31,7 +31,7 @@ def test_no_program_of_a_repository_is_run(hostile: Hostile, tmp_path: Path, mak
     bundle = str(tmp_path / "work.jsonl")
     for command in (
         ["decision", "add", "Use SQLite", "--rationale", "one file"],
-        ["show", "--at", "HEAD~0"],
+        ["list", "--at", "HEAD~0"],
         ["diff", "HEAD~0", "main"],
         ["status"],
         ["handover", "create", bundle],

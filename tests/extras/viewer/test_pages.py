@@ -250,7 +250,7 @@ def test_markup_in_every_field_stays_text(repository: Path, tmp_path: Path, open
         ("decision", "add", HOSTILE, "--rationale", HOSTILE),
         ("constraint", "add", HOSTILE, "--source", HOSTILE),
         ("question", "add", HOSTILE, "--context", HOSTILE),
-        ("evidence", "add", "error", HOSTILE, "--source", HOSTILE),
+        ("evidence", "add", "--type", "error", HOSTILE, "--source", HOSTILE),
         ("attempt", "add", HOSTILE, "--outcome", HOSTILE),
     ):
         run(repository, *words)

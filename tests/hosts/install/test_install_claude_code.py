@@ -10,6 +10,7 @@ import pytest
 from unified_state.hosts.install.hook_table import tool_matcher
 from unified_state.hosts.install.install_claude_code import (
     READ_ONLY_RULES,
+    RECORDING_RULES,
     Choices,
     Target,
     install,
@@ -29,13 +30,13 @@ def place(tmp_path: Path) -> Target:
     "before",
     ['{"model": "opus"}\n', '\ufeff{"model": "opus"}', '{\r\n\t"permissions": {\r\n\t\t"deny": []\r\n\t}\r\n}'],
 )
-def test_settings_that_allow_reading_come_back(place: Target, tmp_path: Path, before: str) -> None:
+def test_settings_that_allow_reading_and_recording_come_back(place: Target, tmp_path: Path, before: str) -> None:
     path = Path(place.settings_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(before.encode())
-    install(place, str(tmp_path / "data"), Choices(reading=True))
+    install(place, str(tmp_path / "data"), Choices(reading=True, recording=True))
     allowed = json.loads(path.read_text(encoding="utf-8-sig"))["permissions"]["allow"]
-    assert allowed == list(READ_ONLY_RULES)
+    assert allowed == [*READ_ONLY_RULES, *RECORDING_RULES]
     uninstall(place, str(tmp_path / "data"))
     assert path.read_bytes() == before.encode()
 

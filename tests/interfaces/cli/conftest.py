@@ -13,7 +13,7 @@ RECORDED = (
     ("decision", "add", "Token bucket in Redis", "--rationale", "four workers share it"),
     ("constraint", "add", "Never touch migrations", "--source", "the user"),
     ("question", "add", "Which burst?", "--context", "sales asked", "--priority", "high"),
-    ("evidence", "add", "error", "WRONGTYPE", "--source", "pytest"),
+    ("evidence", "add", "--type", "error", "WRONGTYPE", "--source", "pytest"),
     ("attempt", "add", "A retry in the client", "--outcome", "counted twice"),
 )
 

@@ -21,6 +21,7 @@ from unified_state.interfaces.cli.command_table import (
     all_groups,
 )
 from unified_state.lib.package import __version__
+from unified_state.model.item import ITEM_KINDS
 
 SHORT, NARROW = 40, 80  # lines, columns
 
@@ -55,7 +56,7 @@ def test_help_is_the_same_page_without_the_project(empty: Path, option: str) -> 
 
 
 def test_help_explains_a_command_and_a_verb(empty: Path) -> None:
-    for words in (("search",), ("decision", "add")):
+    for words in (("search",), ("add", "decision")):
         told = run("help", *words, cwd=empty).stdout
         assert told == run(*words, "--help", cwd=empty).stdout
         assert told.startswith(f"usage: unified-state {' '.join(words)} ")
@@ -78,10 +79,8 @@ def test_version_works(empty: Path, words: str) -> None:
     ("typed", "meant"),
     [
         (("decison", "list"), "`decision`"),
-        (("decision", "lst"), "`list`"),
-        (("recal", "D1"), "`show`"),  # an old name
-        (("ls",), "`status`"),  # what other programs call it
-        (("delete", "D1"), "`forget`"),
+        (("inbox", "acept"), "`accept`"),
+        (("recal", "D1"), "`recall`"),  # another name of a command
     ],
 )
 def test_a_typo_gets_a_suggestion(empty: Path, typed: tuple[str, ...], meant: str) -> None:
@@ -98,14 +97,11 @@ def test_what_means_nothing_here_gets_no_suggestion_and_no_list(empty: Path) -> 
 
 # Commands that other changes bring are listed in their group as soon as they exist.
 PLACES = {
-    EVERYDAY: ["status", "search", "show", "inbox", "view"],
-    "Record": [
-        *("decision", "constraint", "question", "evidence", "attempt", "work"),
-        *("edit", "drop", "undo", "close", "reopen"),
-    ],
-    "Compaction": ["context", "preview", "save", "compactions"],
-    DATA: ["import", "export", "forget", "scan", "embed", "sync"],
-    SET_UP: ["install", "uninstall", "doctor", "config", "link", "completion", "demo"],
+    EVERYDAY: ["status", "search", "show", "list", "history", "inbox", "view"],
+    "Record": ["add", "edit", "drop", "resolve", "undo", "work"],
+    "Compaction": ["preview", "save"],
+    DATA: ["import", "export", "forget", "embed"],
+    SET_UP: ["install", "uninstall", "doctor", "config", "demo", "server"],
 }
 
 
@@ -162,6 +158,47 @@ def test_status_and_age_agree(recorded: Path) -> None:
 def test_the_rules_of_allow_reading_decide_and_remove_nothing() -> None:
     allowed = [rule.removeprefix("Bash(unified-state ").removesuffix(")") for rule in READ_ONLY_RULES]
     names = {rule.split(":")[0].split()[0] for rule in allowed}
-    assert {"show", "preview", "compactions", "load"} <= names <= all_commands().keys()
+    assert {"show", "preview", "list", "search"} <= names <= all_commands().keys()
     # With words behind them these decide, or remove.
     assert [rule for rule in allowed if rule.split(":")[0] in {"inbox", "forget"} and ":" in rule] == []
+
+
+# What somebody types who has read nothing, in a project with five items.
+WORK = [
+    *(("ls",), ("rules",), ("find", "bucket"), ("get", "D1"), ("why", "D1"), ("diff", "1d"), ("version",)),
+    *(("rule", "Never push to main"), ("remember", "The port is 8001"), ("add", "Keep notes in SQLite"), ("rm", "D1")),
+]
+HINTED = {
+    "delete": "`drop` or `forget`",
+    "serch": "`search`",
+    "reset": "`undo` or `forget`",
+    "questoin": "`question`",
+    "prune": "`forget --older-than`",
+}
+
+
+def test_of_commands_that_people_guess_ten_work_and_five_get_the_right_hint(recorded: Path) -> None:
+    for words in WORK:
+        assert run(*words, cwd=recorded).returncode == 0, words
+    assert "Never push to main" in run("constraint", "list", cwd=recorded).stdout
+    assert "C3 " in run("list", "rules", cwd=recorded).stdout
+    for word, hint in HINTED.items():
+        assert f"did you mean {hint}" in run(word, "D1", cwd=recorded).stderr
+
+
+def test_there_are_at_most_32_commands_with_those_of_extras() -> None:
+    assert len(all_commands()) <= 32
+
+
+def test_a_kind_and_its_verb_are_said_in_any_order(recorded: Path) -> None:
+    for number, words in enumerate((("decision", "add"), ("add", "decision"), ("decision",)), 2):
+        assert run(*words, "Keep it small", cwd=recorded).stdout == f"D{number}\n"
+    assert run("decision", "supersede", "D2", "Keep it smaller", cwd=recorded).stdout == "D5\n"
+    assert run("question", "resolve", "Q1", "Forty", cwd=recorded).stdout == "Q1\n"
+    assert run("decision", "lst", cwd=recorded).returncode == 2  # one word is no text
+
+
+def test_only_the_text_is_required(recorded: Path) -> None:
+    for kind in ITEM_KINDS:
+        assert run("add", kind, "Which of the two is it?", cwd=recorded).returncode == 0
+    assert run("validate", cwd=recorded).returncode == 0

@@ -37,7 +37,7 @@ def test_each_shell_completes_every_command(empty: Path, shell: str) -> None:
 def test_it_completes_options_and_verbs_too(empty: Path, shell: str) -> None:
     script = run("completion", shell, cwd=empty).stdout
     assert [name for name in ALL_OPTIONS if name.removeprefix("--") not in script] == []
-    assert "supersede" in script
+    assert "supersedes" in script
 
 
 def test_bash_takes_the_completion(empty: Path) -> None:
@@ -46,4 +46,4 @@ def test_bash_takes_the_completion(empty: Path) -> None:
     line = f'{script}\ncomplete -p unified-state\n{ask}\necho "${{COMPREPLY[@]}}"\n'
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
     assert "-F _shtab_unified_state unified-state" in done.stdout
-    assert done.stdout.splitlines()[-1].split() == ["status", "statusline"]
+    assert done.stdout.splitlines()[-1].split() == ["status"]

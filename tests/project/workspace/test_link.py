@@ -70,7 +70,7 @@ def test_a_linked_clone_uses_the_other_archive_from_then_on(clone: Clone, data_d
 
 
 def test_an_archive_that_is_not_there_cannot_be_joined(clone: Clone, data_dir: Path) -> None:
-    with pytest.raises(NotFoundError, match="there is no archive 0123456789abcdef; `unified-state link` lists the"):
+    with pytest.raises(NotFoundError, match="there is no archive 0123456789abcdef; `unified-state config link` lists"):
         link(clone("first"), str(data_dir), "0123456789abcdef")
 
 

@@ -220,15 +220,15 @@ def test_what_was_recorded_on_another_branch_is_marked_at_a_commit(
     manager.add_decision("Use SQLite", "one file")
     wait_for_the_next_second()
     git("commit", "--quiet", "--allow-empty", "--message", "after both")
-    found = shown(capsys, "show", "--at", "HEAD")
+    found = shown(capsys, "list", "--at", "HEAD")
     assert [one["id"] for one in found["state"]["decisions"]] == ["D1", "D2"]
     assert found["beside"] == ["D1"]
-    assert shown(capsys, "show", "--at", "HEAD~1")["state"]["decisions"] == []
+    assert shown(capsys, "list", "--at", "HEAD~1")["state"]["decisions"] == []
     assert [entry.id for entry in manager.entries_at("HEAD")] == ["D1", "D2"]
     assert [event["ref"] for event in manager.changes("HEAD~1", "HEAD")] == ["D1", "D2"]
     assert shown(capsys, "diff", "HEAD~1", "HEAD")["events"] == manager.changes("HEAD~1", "HEAD")
     assert shown(capsys, "history", "D1") == manager.history("D1")
-    assert run(["show", "--at", "HEAD"]) == 0
+    assert run(["list", "--at", "HEAD"]) == 0
     assert "D1 (inferred): Use Redis. Why: fast [recorded at a commit beside its history]" in capsys.readouterr().out
 
 
@@ -243,7 +243,7 @@ def test_outside_git_and_in_a_shallow_clone_times_still_count(
         monkeypatch.chdir(tmp_path / name)
         UnifiedStateManager().add_decision("Use SQLite", "one file")
         assert shown(capsys, "diff", "1h")["events"][0]["verb"] == "decided"
-        assert run(["show", "--at", "HEAD~1"]) == 3 or "no commit here" in capsys.readouterr().err
+        assert run(["list", "--at", "HEAD~1"]) == 3 or "no commit here" in capsys.readouterr().err
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:

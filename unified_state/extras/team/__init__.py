@@ -4,15 +4,10 @@ from __future__ import annotations
 
 _VERBS = f"{__name__}.server_command:COMMANDS"
 COMMANDS = {
-    "sync": (
-        "Data",
-        _VERBS,
-        "bring the team's server up to date with what is archived here",
-    ),
     "server": (
         "Set-up",
         _VERBS,
-        "set up a team's server, admit members, check what works",
+        "bring a team's server up to date, set it up, admit members",
     ),
 }
 EXAMPLES = {
@@ -23,7 +18,7 @@ EXAMPLES = {
     "server move": "unified-state server move github.com/acme/app github.com/acme/shop",
     "server delete-project": "unified-state server delete-project github.com/acme/app",
     "server check": "unified-state server check",
-    "sync": "unified-state sync --on",
+    "server sync": "unified-state server sync --on",
 }
 CHECKS, STATUS_OF_TEAM = f"{__name__}.check_team:checks", f"{__name__}.server_states:status"
 START_SYNC = f"{__name__}.start_sync:start_sync"

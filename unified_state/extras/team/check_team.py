@@ -27,7 +27,7 @@ def checks(subject: Subject) -> Iterator[Check]:
         yield bad("server", "sync_in_background has no server", "set postgres_enabled and postgres_dsn")
     is_named = settings.postgres_enabled and problem is None
     if is_named and not states:
-        yield good("server", "nothing was sent yet; `unified-state sync --on` begins")
+        yield good("server", "nothing was sent yet; `unified-state server sync --on` begins")
     newest = max((state.began_at or 0 for state in states), default=0)
     for state in states:
         is_in_use = is_named and (state.began_at or 0) == newest
@@ -39,7 +39,7 @@ def _server(state: ServerState) -> Check:
     if state.error is None:
         return good("server", f"{state.name}: {f'{waiting:,} wait' if waiting else 'has everything'}")
     told = f"{state.name}: {waiting:,} wait, {state.failures} runs failed: {state.error}"
-    return bad("server", told, "nothing is lost; `unified-state sync` tries again")
+    return bad("server", told, "nothing is lost; `unified-state server sync` tries again")
 
 
 def _former_server(state: ServerState) -> Check:

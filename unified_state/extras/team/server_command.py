@@ -182,7 +182,7 @@ def _sync(context: Context, arguments: Namespace) -> None:
     if arguments.off:
         stopped = workspace.use(disagree)
         text = "nothing of this project goes to a server any more" if stopped else "nothing of this project went up"
-        return context.show({"on": False}, f"{text}; what is there remains, and `sync --delete` empties it")
+        return context.show({"on": False}, f"{text}; what is there remains, and `server sync --delete` empties it")
     server = _server_of(workspace)
     if arguments.delete:
         return _delete(context, workspace, server)
@@ -243,7 +243,7 @@ def _sync_in_background(context: Context) -> None:
 
 
 COMMANDS = {
-    "sync": Command(
+    "server sync": Command(
         _sync,
         either(
             flag("--on", "let this project's history go to the server from now on; you are asked once"),
@@ -252,6 +252,7 @@ COMMANDS = {
         ),
         option("--limit N", "stop once so many records were sent", type=count),
         flag("--background", "as the end of a turn starts it: at most a minute, and silently"),
+        about="bring the server up to date with what is archived here",
     ),
     "server init": Command(
         _init,

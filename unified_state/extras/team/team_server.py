@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from unified_state.extras.team.postgres.server_dsn import Server
 
 _READ_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
-_ON = "`unified-state sync --on` asks you once, and says who will read it"
+_ON = "`unified-state server sync --on` asks you once, and says who will read it"
 _LOCAL = "application_name=unified-state"  # nothing named: over this machine's socket, as the user of the system
 
 

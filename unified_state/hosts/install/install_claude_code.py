@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unified_state.hosts.install.claude_settings import config_folder
@@ -45,14 +45,16 @@ from unified_state.lib.package import asset_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
 from unified_state.model.constraint import ALL_TOOLS
-from unified_state.model.item import ALIAS_LETTERS
 
 SCOPES = ("local", "project", "user")
-_READING = ("show", "search", "status", "preview", "context", "compactions", "age", "load")
+_READING = ("show", "search", "list", "history", "status", "preview", "age")
 READ_ONLY_RULES = (
     *(f"Bash(unified-state {verb}:*)" for verb in _READING),
     "Bash(unified-state inbox)",  # with words behind it, it accepts and rejects
-    *(f"Bash(unified-state {kind} list:*)" for kind in ALIAS_LETTERS),
+)
+# What an agent records is never the user's word, and what weakens a rule passes the gate, whether it is asked or not.
+RECORDING_RULES = tuple(
+    f"Bash(unified-state {verb}:*)" for verb in ("add", "edit", "drop", "resolve", "undo", "work", "save")
 )
 COMMAND_FILE = "context-compact.md"
 LEAN_OFF = "off"
@@ -62,8 +64,8 @@ class InstallResult(Record):
     """Result of an installation or removal.
 
     It has the settings file and whether it changed, the command file if that changed, whether the status line is ours
-    now, the level at which long outputs are shortened, whether the client runs our read-only commands without asking,
-    the skill's file if it is ours, and a message for the user about it.
+    now, the level at which long outputs are shortened, whether the client runs our read-only and our recording commands
+    without asking, the skill's file if it is ours, and a message for the user about it.
     """
 
     settings_path: str
@@ -72,6 +74,7 @@ class InstallResult(Record):
     status_line: bool = False
     lean: str | None = None
     reading: bool = False
+    recording: bool = False
     skill_path: str | None = None
     told: str = ""
 
@@ -97,6 +100,7 @@ class Choices(Record):
     """
 
     reading: bool | None = None
+    recording: bool | None = None
     status_line: bool | None = None
     lean: str | None = None
     skill: bool | None = None
@@ -160,16 +164,18 @@ def plan_install(place: Target, data_dir: str, choices: Choices) -> Plan:
     before = read_text(place.settings_path)
     had_status, settings = without_status_line({} if before is None else parsed(before))
     shows_status = had_status if choices.status_line is None else choices.status_line
-    reads = allows_reading(settings) if choices.reading is None else choices.reading
+    reads = _allows(settings, READ_ONLY_RULES) if choices.reading is None else choices.reading
+    records = _allows(settings, RECORDING_RULES) if choices.recording is None else choices.recording
+    rules = [*READ_ONLY_RULES * reads, *RECORDING_RULES * records]
     chosen = lean_level(settings) if choices.lean is None else choices.lean
     level = None if chosen == LEAN_OFF else chosen
     groups = _groups(settings, data_dir, level)
     settings = _without_our_hooks(settings)
     for event, entries in groups.items():
         settings = append_entries(settings, ("hooks", event), entries)
-    if reads:
+    if rules:
         present = settings.get("permissions", {}).get("allow", [])
-        new = [rule for rule in READ_ONLY_RULES if rule not in present]
+        new = [rule for rule in rules if rule not in present]
         settings = append_entries(settings, ("permissions", "allow"), new)
     if shows_status:
         settings = with_status_line(settings, data_dir)
@@ -177,7 +183,7 @@ def plan_install(place: Target, data_dir: str, choices: Choices) -> Plan:
     path = os.path.join(place.commands_folder, COMMAND_FILE)
     command = None if os.path.lexists(path) and not _is_our_command(path) else _our_command()
     written = None if command is None else path
-    done = InstallResult(place.settings_path, text != before, written, shows_status, level, reads)
+    done = InstallResult(place.settings_path, text != before, written, shows_status, level, reads, records)
     return Plan(before, text, command, _skill(place, data_dir, choices), done)
 
 
@@ -199,12 +205,12 @@ def _groups(settings: Any, data_dir: str, level: str | None) -> dict[str, list[d
     return groups
 
 
-def allows_reading(settings: Any) -> bool:
-    """Return whether settings have most of our read-only rules, so that `install` added them. A user may have some."""
+def _allows(settings: Any, rules: Sequence[str]) -> bool:
+    """Return whether settings have most of some rules of ours, so that `install` added them. A user may have some."""
     permissions = settings.get("permissions") if isinstance(settings, dict) else None
     allowed = permissions.get("allow") if isinstance(permissions, dict) else None
-    present = [rule for rule in READ_ONLY_RULES if isinstance(allowed, list) and rule in allowed]
-    return len(present) * 2 > len(READ_ONLY_RULES)
+    present = [rule for rule in rules if isinstance(allowed, list) and rule in allowed]
+    return len(present) * 2 > len(rules)
 
 
 def uninstall(place: Target, data_dir: str) -> InstallResult:
@@ -259,7 +265,7 @@ def read_settings(path: str) -> Any:
 
 def _without_our_hooks(settings: Settings) -> Settings:
     settings = without_handlers(settings, is_our_handler)
-    return remove_entries(settings, ("permissions", "allow"), lambda rule: rule in READ_ONLY_RULES)
+    return remove_entries(settings, ("permissions", "allow"), lambda rule: rule in (*READ_ONLY_RULES, *RECORDING_RULES))
 
 
 def _text_of(path: str) -> str | None:

@@ -12,9 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from unified_state.extension import loaded
-from unified_state.interfaces.cli.command_table import ABOUT, COMMANDS, PROGRAM, all_commands, example_of
+from unified_state.interfaces.cli.command_table import (
+    ABOUT,
+    ALIASES,
+    COMMANDS,
+    NOUNS,
+    PROGRAM,
+    all_commands,
+    example_of,
+)
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
+from unified_state.model.item import DECISION
 
 
 class Parser(argparse.ArgumentParser):
@@ -83,17 +92,51 @@ def _example(words: str) -> str | None:
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the values of a command line, or print help or what is wrong with it, and exit."""
     try:
-        return _parser(arguments).parse_args(arguments)
+        words = meant(arguments)
+        return _parser(words).parse_args(words)
     except SystemExit:
         if "hook" in arguments[:1]:
             raise SystemExit(0) from None  # the client refuses the user's prompt on exit code 2 of a hook
         raise
 
 
+def meant(arguments: Sequence[str]) -> list[str]:
+    """Return a command line in the words of this program: `decision add TEXT` is `add decision TEXT`, `rm D1` is
+    `drop D1`. A text without a verb is added, if it is more than one word.
+    """
+    first, rest = arguments[0] if arguments else "", list(arguments[1:])
+    if first in NOUNS:
+        return _of_noun(first, rest if rest and not rest[0].startswith("-") else ["list", *rest])
+    if first in {"add", "list"} and rest:
+        kind = [DECISION, rest[0]] if first == "add" and " " in rest[0] else [NOUNS.get(rest[0], rest[0])]
+        return [first, *kind, *rest[1:]]
+    return [first, *rest] if first in COMMANDS else [*ALIASES.get(first, first).split(), *rest]
+
+
+def _of_noun(noun: str, words: list[str]) -> list[str]:
+    """Return a command line that names a kind first."""
+    kind, verb, rest = NOUNS[noun], ALIASES.get(words[0], words[0]), words[1:]
+    if verb in {"add", "list"}:
+        return [verb, kind, *rest]
+    if verb == "supersede":
+        return ["add", kind, "--supersedes", *rest]
+    if " " in verb:
+        return ["add", kind, *words]
+    if kind == "compaction":
+        return ["show", *words, "--source"]
+    return [verb if verb in COMMANDS else noun, *rest]
+
+
 def _parser(arguments: Sequence[str]) -> Parser:
     """Return a parser with only the subcommand that this command line needs."""
     name = arguments[0] if arguments else ""
     row = COMMANDS.get(name) or all_commands().get(name)
+    if name == "--completion":
+        import shtab
+
+        parser = build_parser(list(all_commands()))
+        shtab.add_argument_to(parser, name)
+        return parser
     if row is None:
         return build_parser([])
     module, about = row
@@ -111,27 +154,13 @@ _CHOICE = re.compile(
     r"argument (?P<name>[^:]+): invalid choice: (?P<given>.*?) \(choose from (?P<known>.*)\)", re.DOTALL
 )
 _MOST, _CLOSE = 2, 0.6  # names in a suggestion, and how alike they have to be
-# What people call a command that has another name here.
-_MEANT = {
-    "add": "decision add",
-    "audit": "doctor --items",
-    "delete": "forget",
-    "find": "search",
-    "get": "show",
-    "ingest": "import",
-    "init": "install",
-    "list": "status",
-    "ls": "status",
-    "proposed": "inbox",
-    "prune": "forget",
-    "recall": "show",
-    "remove": "forget",
-    "restore": "preview",
-    "rule": "constraint",
-    "rules": "constraint list",
-    "setup": "install",
-    "survival": "compactions",
-    "why": "show --source",
+# Commands of other programs that are several here, or remove something.
+_HINTS = {
+    "audit": ["doctor --items"],
+    "delete": ["drop", "forget"],
+    "prune": ["forget --older-than"],
+    "reset": ["undo", "forget"],
+    "survival": ["list compactions"],
 }
 
 
@@ -142,9 +171,10 @@ def with_suggestion(message: str) -> str:
         return message
     given = choice["given"].strip("'\"")
     if choice["name"] == "COMMAND":
-        known = {**_MEANT, **{name: name for name in all_commands()}}
-        meant = [_MEANT[given]] if given in _MEANT else [known[name] for name in _close(given, known)]
-        return f"there is no command {choice['given']}{_did_you_mean(meant)}"
+        if given in NOUNS:
+            return f"{given} has no such verb{_did_you_mean(['add', 'list'])}"
+        hints = _HINTS.get(given) or _close(given, {*all_commands(), *ALIASES, *NOUNS})
+        return f"there is no command {choice['given']}{_did_you_mean(hints)}"
     return message + _did_you_mean(_close(given, (name.strip("' ") for name in choice["known"].split(","))))
 
 

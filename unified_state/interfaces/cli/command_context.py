@@ -34,6 +34,7 @@ Add = Callable[[Any], object]
 
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"  # as `session_project` has it, which a person's command does not load
 SERVER = "server"  # the name in arguments
+POINT = "K2 (a compaction), T41 (a turn), 2026-03-14, 3d, yesterday, HEAD~3, a branch, a tag or the id of a commit"
 
 
 class Command:

@@ -28,9 +28,15 @@ _MORE = (
 )
 
 
-def print_first_page(*, with_state: bool) -> int:
-    """Print the page, and return the exit code. `with_state` adds what is recorded in this project."""
+def print_first_page(*, with_state: bool, lists_all: bool) -> int:
+    """Print the page, or the list of all commands, and return the exit code. `with_state` adds what is recorded in this
+    project.
+    """
     context = Context(as_json=False)
+    if lists_all:
+        groups = ("\n".join([title, *_described(rows)]) for title, rows in all_groups().items())
+        context.show(None, "\n\n".join(groups), style="lists")
+        return 0
     state = ["", "This project", *(f"  {line}" for line in _state(context))] if with_state else []
     context.show(None, "\n".join([*_page(), *state, "", *_MORE]), style="lists")
     sys.stdout.flush()
@@ -45,12 +51,6 @@ def _page() -> list[str]:
         elif title != PLUMBING:
             lines += ["", title, *wrap("  ".join(rows), _NARROW, initial_indent="  ", subsequent_indent="  ")]
     return [*lines, "", "Examples", *(f"  {EXAMPLES[name]}" for name in FIRST_EXAMPLES)]
-
-
-def command_list() -> str:
-    """Return every command with its help, by group."""
-    groups = ("\n".join([title, *_described(rows)]) for title, rows in all_groups().items())
-    return "\n\n".join(groups)
 
 
 def _described(rows: dict[str, tuple[str, str]]) -> list[str]:

@@ -38,10 +38,12 @@ def run(arguments: Sequence[str]) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # escape characters that the terminal lacks
     try:
-        if not arguments or arguments[0] in {"-h", "--help"}:
+        if arguments and arguments[0] in {"help", "-h", "--help"}:
+            arguments = [*arguments[1:], "--help"] if arguments[1:] != ["--all"] else ["help", "--all"]
+        if not arguments or arguments[0] in {"help", "--help"}:
             from unified_state.interfaces.cli.first_page import print_first_page
 
-            return print_first_page(with_state=not arguments)
+            return print_first_page(with_state=not arguments, lists_all="--all" in arguments)
         from unified_state.interfaces.cli.argument_parser import parse
 
         parsed = parse(arguments)

@@ -59,8 +59,8 @@ def unjoined_line(place: Place, data_dir: str) -> str | None:
         return None
     other = found[0]
     size = f"{other.archive_bytes / 1e6:.1f} MB"
-    more = f"; `unified-state link` lists {len(found) - 1} more" if len(found) > 1 else ""
-    return f"`unified-state link {other.id}` joins the archive of {other.worktree} ({size}) if it belongs here{more}"
+    more = f"; `unified-state config link` lists {len(found) - 1} more" if len(found) > 1 else ""
+    return f"`unified-state config link {other.id}` joins the archive of {other.worktree} ({size}) if it belongs{more}"
 
 
 def link(place: Place, data_dir: str, wanted: str) -> Candidate:
@@ -71,10 +71,10 @@ def link(place: Place, data_dir: str, wanted: str) -> Candidate:
     chosen = place.folder if wanted == place.id else os.path.join(data_dir, "repositories", wanted)
     if not wanted.isalnum():
         message = f"{wanted[:60]!r} is not the id of an archive"
-        raise UsageError(message, "`unified-state link` lists the ids")
+        raise UsageError(message, "`unified-state config link` lists the ids")
     if not os.path.exists(os.path.join(chosen, "archive.db")):
         message = f"there is no archive {wanted}"
-        raise NotFoundError(message, "`unified-state link` lists the candidates")
+        raise NotFoundError(message, "`unified-state config link` lists the candidates")
     with Archive(os.path.join(chosen, "archive.db")) as archive:
         archive.set_meta(OWNER, wanted)
     folder = place.repository.identity_folder

@@ -54,7 +54,7 @@ def _secret_items(items: Sequence[LedgerItem], masker: Masker) -> Iterator[Check
     for item in items:
         body = dump_json(item.body)
         if masker.json(body) != body or masker.text(item.quote or "") != (item.quote or ""):
-            yield bad(_SECRET, f"{item.alias} holds a secret", "unified-state scan --fix")
+            yield bad(_SECRET, f"{item.alias} holds a secret", "unified-state forget --secrets")
 
 
 def _duplicates(items: Sequence[LedgerItem]) -> Iterator[Check]:
@@ -122,4 +122,4 @@ def _shown(item: LedgerItem) -> str:
 def _end_command(item: LedgerItem) -> str:
     if item.status == PROPOSED:
         return f"unified-state inbox reject {item.alias}"
-    return f"unified-state {'close' if item.kind in (EVIDENCE, ATTEMPT) else 'drop'} {item.alias}"
+    return f"unified-state {'resolve' if item.kind in (EVIDENCE, ATTEMPT) else 'drop'} {item.alias}"

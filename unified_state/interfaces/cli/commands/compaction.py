@@ -1,4 +1,4 @@
-"""`context`, `preview`, `compactions`: how full the context is, and what a compaction kept, lost and restored."""
+"""`preview`, `list compaction`, `show K2 --source`: what a compaction gives back, and what it kept and lost."""
 
 from __future__ import annotations
 
@@ -6,70 +6,18 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UsageError
-from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
-from unified_state.interfaces.cli.commands.state import savings_line
+from unified_state.interfaces.cli.command_context import Command, Context, count, either, flag, option
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.times import current_time
-from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.restore.preview import preview_restore, preview_startup, startup_text
-from unified_state.settings import environment
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from unified_state.context.window.context_report import ContextReport
 
-_KNOWN_FROM = {
-    FROM_CLIENT: "as its environment says",
-    FROM_COMPACTIONS: "as it did before",
-    FROM_DEFAULT: "by its documentation",
-}
 _SESSION = option("--session ID", "default: the session that runs this command, else the newest", dest="session_id")
 _COLUMNS = "kept: the summary has it; missing: it does not; restored: told again; tokens: what that took"
 _COUNTED = ("kept", "missing", "restored")
-
-
-def _context(context: Context, _arguments: Namespace) -> None:
-    from unified_state.context.window.context_report import report_context
-
-    workspace = context.workspace(create=False)
-    report = None if workspace.is_empty else report_context(workspace, environment(), current_time())
-    if report is None:
-        context.nothing(None, "no session is known here yet; the hooks of `unified-state install` watch the context")
-    else:
-        context.show(_fields(report), "\n".join(_lines(report)), style="labels")
-
-
-def _fields(report: ContextReport) -> dict[str, Any]:
-    reading, watched = report.reading, report.watched
-    return {
-        "session_id": report.session_id,
-        "tokens": reading.tokens if reading else None,
-        "window": reading.window if reading else None,
-        "percent": round(reading.tokens * 100 / reading.window, 1) if reading else None,
-        "compacts_at": watched.limit.tokens if watched else None,
-        "known_from": watched.limit.known_from if watched else None,
-        "percent_of_limit": round(reading.tokens * 100 / watched.limit.tokens, 1) if reading and watched else None,
-        "phase": watched.phase if watched else None,
-        "compactions": [cut.as_dict() for cut in report.compactions],
-        "lean": report.lean.as_dict(),
-    }
-
-
-def _lines(report: ContextReport) -> list[str]:
-    reading, watched = report.reading, report.watched
-    lines = [f"session    {report.session_id}"]
-    if reading is None or watched is None:
-        return [*lines, "context    no answer since it began or was compacted"]
-    tokens, limit = reading.tokens, watched.limit
-    share, full = tokens * 100 / limit.tokens, tokens * 100 / reading.window
-    known = _KNOWN_FROM[limit.known_from]
-    lines.append(f"context    {tokens:,} of {reading.window:,} tokens ({full:.0f} %), phase {watched.phase}")
-    lines.append(f"compaction at about {limit.tokens:,} tokens, {known}; {share:.0f} % of the way")
-    if report.lean.outputs:
-        lines.append(f"lean       {savings_line(report.lean)}")
-    cuts = report.compactions
-    return [*lines, *(f"{cut.ref:<10} {cut.trigger or 'unknown'} at {cut.pre_tokens or 0:,} tokens" for cut in cuts)]
 
 
 def _preview(context: Context, arguments: Namespace) -> None:
@@ -114,13 +62,19 @@ def _read_file(path: str) -> str:
         raise NotFoundError(message, "name an existing file") from error
 
 
-def _compactions(context: Context, arguments: Namespace) -> None:
-    from unified_state.restore.note_survival import survival_of, survivals
+def show_survival(context: Context, ref: str) -> None:
+    """Print what one compaction kept of each item."""
+    from unified_state.restore.note_survival import survival_of
+
+    found = context.workspace(create=False).use(lambda archive: survival_of(archive, ref))
+    context.show(found, _of_one(found), style="labels")
+
+
+def list_compactions(context: Context) -> None:
+    """Print a line for each compaction."""
+    from unified_state.restore.note_survival import survivals
 
     workspace = context.workspace(create=False)
-    if arguments.ref:
-        found = workspace.use(lambda archive: survival_of(archive, arguments.ref))
-        return context.show(found, _of_one(found), style="labels")
     table = [] if workspace.is_empty else workspace.use(survivals)
     if not table:
         return context.nothing(table, "no compaction with a summary is archived yet")
@@ -148,7 +102,6 @@ def _table(table: list[dict[str, Any]]) -> str:
 
 
 COMMANDS = {
-    "context": Command(_context, _SESSION),
     "preview": Command(
         _preview,
         either(
@@ -159,11 +112,5 @@ COMMANDS = {
         option("--summary FILE", "the client's summary, to leave out what it says"),
         option("--prompt TEXT", "add the turns that this prompt may be about"),
         option("--tokens N", "the size of the whole; default: the setting restore_tokens", type=count),
-    ),
-    "compactions": Command(
-        _compactions,
-        argument(
-            "ref", nargs="?", metavar="REF", help="one compaction, such as K2, item by item; default: a line for each"
-        ),
     ),
 }

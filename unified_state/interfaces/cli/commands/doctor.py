@@ -1,4 +1,4 @@
-"""`doctor`, `config`, `link`: check the installation and the items, show the settings, choose the archive."""
+"""`doctor`, `config`: check the installation and the items, show the settings, choose the archive."""
 
 from __future__ import annotations
 
@@ -96,7 +96,9 @@ COMMANDS = {
         empty=[],
     ),
     "config": Command(_config),
-    "link": Command(
-        _link, argument("id", nargs="?", metavar="ID", help="the archive to join; without it, list the archives")
+    "config link": Command(
+        _link,
+        argument("id", nargs="?", metavar="ID", help="the archive to join; without it, list the archives"),
+        about="use the archive of another clone of this repository",
     ),
 }

@@ -1,9 +1,11 @@
-"""`hook`: handle one event of a client, as the installed hooks and the plugin do."""
+"""`hook`, `mcp`: what clients run."""
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 
+from unified_state.errors import MissingExtraError
 from unified_state.hosts.install.claude_settings import data_folder, note_program
 from unified_state.hosts.transcripts.rules.hosts import HOSTS
 from unified_state.interfaces import host_hook, plugin
@@ -26,7 +28,19 @@ def _hook(_context: Context, arguments: Namespace) -> int:
     return run(arguments.event, part, data_dir)
 
 
+def _mcp(_context: Context, _arguments: Namespace) -> int:
+    try:
+        import mcp.server.mcpserver  # noqa: F401  # older ones have no such module
+    except ImportError as error:
+        message = f"{sys.executable} has no package `mcp` of version 2 or later"
+        raise MissingExtraError(message, f"{sys.executable} -m pip install 'mcp>=2,<3'") from error
+    from unified_state.interfaces.mcp.serve_stdio import serve
+
+    return serve()
+
+
 COMMANDS = {
+    "mcp": Command(_mcp, has_json=False),
     "hook": Command(
         _hook,
         argument("event", metavar="EVENT", help=", ".join(EVENTS)),
@@ -34,5 +48,5 @@ COMMANDS = {
         flag("--plugin", "run as the plugin: save the path of this program, and yield to hooks in the settings"),
         argument("--host", choices=HOSTS, help="another agent; EVENT is its own name of the event"),
         has_json=False,
-    )
+    ),
 }

@@ -102,7 +102,9 @@ def _choices(arguments: Namespace, chosen: Target, worktree: str) -> Choices:
     if is_enabled(worktree, environment()):
         elsewhere = "that of the plugin"
     name = own_program(environment()) if chosen.scope != "project" else None
-    choices = Choices(arguments.allow_reading, arguments.status_line, arguments.lean, arguments.skill)
+    choices = Choices(
+        *(arguments.allow_reading, arguments.allow_recording, arguments.status_line, arguments.lean, arguments.skill)
+    )
     return choices.replace(program=name or _PROGRAM, skill_elsewhere=elsewhere)
 
 
@@ -143,7 +145,7 @@ def _advice(done: InstallResult, scope: str, place: Place, settings: Settings) -
     }
     others = [
         f"there is an archive {other.id} of {other.worktree} ({other.archive_bytes / 1e6:.1f} MB) of the same "
-        f"repository; `unified-state link {other.id}` joins it"
+        f"repository; `unified-state config link {other.id}` joins it"
         for other in candidates(place, settings.data_dir)
     ]
     return [line for line, applies in lines.items() if applies and line] + others
@@ -257,6 +259,7 @@ COMMANDS = {
         argument("--scope", choices=SCOPES, help=_SCOPE_HELP),
         flag("--show", "print what would be written, and write nothing"),
         _switch("--allow-reading", "also let the client run our read-only commands without asking"),
+        _switch("--allow-recording", "also let the agent record without asking; it is never your word"),
         _switch(
             "--status-line",
             "also show how full the context is in the client's status line; yours is kept and shown above it",

@@ -1,5 +1,4 @@
-"""Items: `decision`, `constraint` … record and list them, `edit`, `drop`, `close`, `reopen`, `undo` correct them, and
-`inbox` decides on what waits.
+"""Items: `add` and `list`; `edit`, `drop`, `resolve`, `undo` correct them, and `inbox` decides on what waits.
 
 Recording loads only what records. Every other verb imports what it needs.
 """
@@ -11,8 +10,18 @@ import sys
 from argparse import SUPPRESS
 from typing import TYPE_CHECKING, Any
 
-from unified_state.errors import NotAtGateError, UsageError
-from unified_state.interfaces.cli.command_context import SESSION, Add, Command, Context, argument, either, flag, option
+from unified_state.errors import NotAtGateError
+from unified_state.interfaces.cli.command_context import (
+    POINT,
+    SESSION,
+    Add,
+    Command,
+    Context,
+    argument,
+    either,
+    flag,
+    option,
+)
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
 from unified_state.ledger.rules.item_lines import harmless, item_line
 from unified_state.ledger.rules.short_item import main_text, short_form
@@ -21,16 +30,14 @@ from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.constraint import DENY, MODES, USER_SAID
 from unified_state.model.item import (
+    ALIAS_LETTERS,
     CONSTRAINT,
-    DECISION,
     EVIDENCE_TYPES,
     ITEM_KINDS,
-    MAIN_FIELDS,
     PRIORITIES,
-    QUESTION,
     Constraint,
-    LedgerItem,
 )
+from unified_state.model.refs import COMPACTION
 from unified_state.model.scope import enforcement_of, scope_of
 from unified_state.state_file.writer.record_state import add_item
 
@@ -38,7 +45,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 _LINE, _CUT = 400, 160  # characters of an item in a list, and in a message
-_FIELDS = ("rationale", "source", "context", "outcome", "priority", "type", "mode", "reversible", "blocking")
+_FIELDS = ("priority", "type", "mode", "reversible", "blocking")  # those that `add` and `edit` name alike
 
 
 def _text(words: str) -> str:
@@ -50,32 +57,15 @@ def _show(context: Context, entry: Record) -> None:
     context.show(fields, str(fields["id"]))
 
 
-def _body(arguments: Namespace) -> dict[str, Any]:
-    about, given = ITEM_KINDS[arguments.command], vars(arguments)
-    return {about.main: _text(arguments.text), **{name: given[name] for name in about.others}}
-
-
 def _add(context: Context, arguments: Namespace) -> None:
-    _show(context, add_item(context.workspace(create=True), arguments.command, _body(arguments)))
-
-
-def _supersede(context: Context, arguments: Namespace) -> None:
-    if arguments.by is not None:
-        from unified_state.ledger.record_item import supersede
-        from unified_state.state_file.writer.correct_state import correct
-
-        return _show(context, correct(context.workspace(create=True), supersede, arguments.id, arguments.by))
-    if arguments.rationale is None:
-        message = "there is no rationale"
-        raise UsageError(message, "give --rationale, or --by with a decision that is recorded already")
-    workspace = context.workspace(create=True)
-    return _show(context, add_item(workspace, DECISION, _body(arguments), supersedes=arguments.id))
-
-
-def _add_constraint(context: Context, arguments: Namespace) -> None:
-    scope = {} if arguments.scope is None else disk_value(scope_of(arguments.scope))
-    body = _body(arguments) | enforcement_of(scope or None, arguments.mode)
-    entry = add_item(context.workspace(create=True), CONSTRAINT, body)
+    kind, given = arguments.verb, vars(arguments)
+    about = ITEM_KINDS[kind]
+    body = {about.main: _text(arguments.text), **{name: given.get(name, value) for name, value in about.others.items()}}
+    body[about.second[0]] = arguments.reason or ""
+    if kind == CONSTRAINT:
+        scope = {} if arguments.scope is None else disk_value(scope_of(arguments.scope))
+        body |= enforcement_of(scope or None, arguments.mode)
+    entry = add_item(context.workspace(create=True), kind, body, supersedes=given.get("supersedes"))
     if isinstance(entry, Constraint) and entry.scope is not None:
         if entry.mode == DENY and entry.origin != USER_SAID:
             context.say(f"{entry.id} asks for now: only the user's own word denies")
@@ -83,39 +73,36 @@ def _add_constraint(context: Context, arguments: Namespace) -> None:
     _show(context, entry)
 
 
-def _lift(context: Context, arguments: Namespace) -> None:
-    from unified_state.state_file.writer.correct_state import lift_constraint
-
-    _show(context, lift_constraint(context.workspace(create=True), arguments.id))
-
-
 def _resolve(context: Context, arguments: Namespace) -> None:
     from unified_state.ledger.correct_item import close
-    from unified_state.state_file.writer.correct_state import correct
+    from unified_state.ledger.record_item import supersede
+    from unified_state.state_file.writer.correct_state import correct, lift_constraint
 
-    entry = correct(context.workspace(create=True), close, arguments.id, _text(arguments.text), kind=QUESTION)
-    _show(context, entry)
-
-
-def _close(context: Context, arguments: Namespace) -> None:
-    from unified_state.ledger.correct_item import close
-    from unified_state.state_file.writer.correct_state import correct
-
+    workspace = context.workspace(create=True)
+    if arguments.by is not None:
+        return _show(context, correct(workspace, supersede, arguments.id, arguments.by))
+    if arguments.id[:1].upper() == ALIAS_LETTERS[CONSTRAINT]:
+        return _show(context, lift_constraint(workspace, arguments.id))
     text = "" if arguments.text is None else _text(arguments.text)
-    _show(context, correct(context.changing(), close, arguments.ref, text))
+    return _show(context, correct(workspace, close, arguments.id, text))
 
 
 def _list(context: Context, arguments: Namespace) -> None:
-    items = _items(context, arguments.command, () if arguments.all else (ACTIVE, PROPOSED))
+    from unified_state.interfaces.cli.commands import compaction, past, state  # a list of items does without them
+
+    if arguments.at is not None:
+        return past.show_state_at(context, arguments.at)
+    if arguments.kind is None:
+        return state.show_state(context)
+    if arguments.kind == COMPACTION:
+        return compaction.list_compactions(context)
+    statuses, workspace = () if arguments.all else (ACTIVE, PROPOSED), context.workspace(create=False)
+    kind = arguments.kind
+    items = [] if workspace.is_empty else workspace.use(lambda archive: list_items(archive, kind, statuses))
     lines = [item_line(item, _LINE) + ("" if item.status == ACTIVE else f" [{item.status}]") for item in items]
     if not items:
-        return context.nothing([], f"no {arguments.command} is recorded here yet")
+        return context.nothing([], f"no {kind} is recorded here yet")
     return context.show([disk_value(short_form(item)) for item in items], "\n".join(lines), style="labels")
-
-
-def _items(context: Context, kind: str | None, statuses: tuple[str, ...]) -> list[LedgerItem]:
-    workspace = context.workspace(create=False)
-    return [] if workspace.is_empty else workspace.use(lambda archive: list_items(archive, kind, statuses))
 
 
 def _edit(context: Context, arguments: Namespace) -> None:
@@ -123,8 +110,8 @@ def _edit(context: Context, arguments: Namespace) -> None:
     from unified_state.state_file.writer.correct_state import correct
 
     workspace = context.changing()
-    older = workspace.use(lambda archive: find_item(archive, arguments.ref))
-    entry = correct(workspace, edit, older.alias, _changes(arguments, MAIN_FIELDS[older.kind]))
+    older = workspace.use(lambda archive: find_item(archive, arguments.id))
+    entry = correct(workspace, edit, older.alias, _changes(arguments, older.kind))
     if entry.id == older.alias:
         context.say(f"{entry.id} says so already")
     elif entry.status == PROPOSED and older.kind == CONSTRAINT:
@@ -137,12 +124,14 @@ def _edit(context: Context, arguments: Namespace) -> None:
     _show(context, entry)
 
 
-def _changes(arguments: Namespace, main_field: str) -> dict[str, Any]:
+def _changes(arguments: Namespace, kind: str) -> dict[str, Any]:
     """Return the given fields by their names in an item."""
-    given = {name: getattr(arguments, name) for name in _FIELDS}
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    given = vars(arguments)
+    changes: dict[str, Any] = {name: given[name] for name in _FIELDS if given.get(name) is not None}
+    if arguments.reason is not None:
+        changes[ITEM_KINDS[kind].second[0]] = arguments.reason
     if arguments.text is not None:
-        changes[main_field] = _text(arguments.text).replace("\r\n", "\n").rstrip("\n")
+        changes[ITEM_KINDS[kind].main] = _text(arguments.text).replace("\r\n", "\n").rstrip("\n")
     if arguments.scope is not None:
         changes["scope"] = disk_value(scope_of(arguments.scope))
     if arguments.no_scope:
@@ -154,24 +143,21 @@ def _drop(context: Context, arguments: Namespace) -> None:
     from unified_state.ledger.correct_item import drop
     from unified_state.state_file.writer.correct_state import correct
 
-    _show(context, correct(context.changing(), drop, arguments.ref, why=arguments.why or ""))
+    _show(context, correct(context.changing(), drop, arguments.id, why=arguments.reason or ""))
 
 
-def _reopen(context: Context, arguments: Namespace) -> None:
+def _undo(context: Context, arguments: Namespace) -> None:
     from unified_state.ledger.correct_item import reopen
-    from unified_state.state_file.writer.correct_state import correct
+    from unified_state.state_file.writer.correct_state import correct, undo_newest
 
-    _show(context, correct(context.changing(), reopen, arguments.ref))
-
-
-def _undo(context: Context, _arguments: Namespace) -> None:
-    from unified_state.state_file.writer.correct_state import undo_newest
+    if arguments.id is not None:
+        return _show(context, correct(context.changing(), reopen, arguments.id))
 
     undone = undo_newest(context.changing())
     items = [f"{item.alias} is {item.status} now: {cut(harmless(main_text(item)), _CUT)}" for item in undone.items]
     age = age_text(current_time(), to_milliseconds(undone.at))
     value = {"undone": undone.verb, "at": undone.at, "items": [disk_value(short_form(item)) for item in undone.items]}
-    context.show(value, "\n".join([f"undone: {undone.verb}, {age}", *(f"  {line}" for line in items)]))
+    return context.show(value, "\n".join([f"undone: {undone.verb}, {age}", *(f"  {line}" for line in items)]))
 
 
 def _inbox(context: Context, _arguments: Namespace) -> None:
@@ -198,12 +184,12 @@ def _inbox(context: Context, _arguments: Namespace) -> None:
 
 def _decide(context: Context, arguments: Namespace) -> None:
     accepted = arguments.verb == "accept"
-    why = "" if accepted else arguments.why or ""
+    why = "" if accepted else arguments.reason or ""
     if arguments.all is not None:
         return _decide_all(context, arguments.all, accepted=accepted, why=why)
     from unified_state.state_file.writer.correct_state import decide_proposals
 
-    entries = decide_proposals(context.changing(), arguments.refs, accepted=accepted, why=why)
+    entries = decide_proposals(context.changing(), arguments.ids, accepted=accepted, why=why)
     return context.show([disk_value(entry) for entry in entries], "\n".join(entry.id for entry in entries))
 
 
@@ -221,149 +207,77 @@ def _decide_all(context: Context, path: str, *, accepted: bool, why: str) -> Non
 
 
 _TEXT = argument("text", metavar="TEXT", help="`-` reads it from stdin")
-_ID = argument("id", metavar="ID")
-_NO_SESSION = argument("--session", dest="session_id", help=SUPPRESS)  # taken for scripts; a list has no use for it
-_SOURCE = option("--source S", "where it comes from", required=True)
-_IRREVERSIBLE = argument("--irreversible", dest="reversible", action="store_false", help="it cannot be changed later")
-
-
-_REF = argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12 A2")
-_WHY = option("--why TEXT", "the reason, which is kept")
+_ID = argument("id", metavar="ID", help="an item: D7 C3 Q1 E12 A2")
+# The same for all kinds, by whichever name of a field people know it.
+_REASON = argument(
+    *("--reason", "--rationale", "--source", "--context", "--outcome", "--why"),
+    dest="reason",
+    metavar="TEXT",
+    help="why; of a constraint or evidence its source, of an attempt how it failed",
+)
+_TYPES = f"of evidence: {', '.join(EVIDENCE_TYPES)}"
+_TYPE = argument("--type", choices=EVIDENCE_TYPES, default=SUPPRESS, metavar="TYPE", help=_TYPES)
 _CHOSEN = either(
-    argument("refs", nargs="*", metavar="ID", default=[], help="such as C4"),
+    argument("ids", nargs="*", metavar="ID", default=[], help="such as C4"),
     argument("--all", nargs="?", const="", metavar="FILE", help="all that waits, or all of a state file"),
     required=True,
 )
-_ACCEPT = Command(_decide, _CHOSEN, about="they hold from now on, as your word")
-_REJECT = Command(_decide, _CHOSEN, _WHY, about="they do not hold, and are not proposed again")
-_LIST = "list what waits, the newest last; the same without a verb"
 
 
 def _switch(name: str, opposite: str, text: str) -> Add:
     """Return a function that adds two options, which set a field to true and to false."""
-    given: dict[str, Any] = {"dest": name.removeprefix("--"), "default": None, "help": text}
+    given: dict[str, Any] = {"dest": name.removeprefix("--"), "default": SUPPRESS, "help": text}
     return either(argument(name, action="store_true", **given), argument(opposite, action="store_false", **given))
 
 
-def _rationale(*, required: bool) -> Add:
-    return option("--rationale TEXT", "why", required=required)
+_REVERSIBLE = _switch("--reversible", "--irreversible", "whether a decision can be changed later")
+_BLOCKING = _switch("--blocking", "--not-blocking", "whether a constraint may never be broken")
+_PRIORITY = argument("--priority", choices=PRIORITIES, default=SUPPRESS, help="of a question; default: medium")
+_MODE = argument("--mode", choices=MODES, help="what happens to a call in the scope; default: ask")
+_SCOPE = option(
+    "--scope KIND:PATTERN",
+    "calls in which a constraint is enforced: command:git push --force, path:migrations/**, tool:WebFetch (repeatable)",
+    action="append",
+)
 
 
-def _verbs(kind: str, add: Command, **others: Command) -> dict[str, Command]:
-    every = flag("--all", "also superseded, resolved and dismissed ones")
-    article = {"evidence": "", "attempt": "an attempt that failed"}.get(kind, f"a {kind}") or kind
-    several = kind if kind == "evidence" else f"{kind}s"
-    add.about = f"record {article}"
-    listing = Command(_list, every, _NO_SESSION, about=f"list the {several}, the newest last")
-    return {f"{kind} {verb}": command for verb, command in {"add": add, **others, "list": listing}.items()}
-
-
-def _closing(kind: str, what: str) -> Command:
-    text = argument("text", nargs="?", metavar="TEXT", help=f"{what}; `-` reads it from stdin")
-    return Command(_close, _REF, text, about=f"close {kind} ID")
+def _adding(about: str, *arguments: Add) -> Command:
+    return Command(_add, _TEXT, _REASON, *arguments, SESSION, about=about)
 
 
 COMMANDS = {
-    **_verbs(
-        "decision",
-        Command(_add, _TEXT, _rationale(required=True), _IRREVERSIBLE, SESSION),
-        supersede=Command(
-            _supersede,
-            _ID,
-            either(
-                argument("text", nargs="?", metavar="TEXT", help="`-` reads it from stdin"),
-                option("--by ID", "one that is recorded already"),
-                required=True,
-            ),
-            _rationale(required=False),
-            _IRREVERSIBLE,
-            SESSION,
-            about="record the decision that supersedes ID",
-        ),
+    "add decision": _adding(
+        "record a decision", _REVERSIBLE, option("--supersedes ID", "the decision that this one replaces")
     ),
-    **_verbs(
-        "constraint",
-        Command(
-            _add_constraint,
-            _TEXT,
-            _SOURCE,
-            flag("--blocking", "it never leaves the state file"),
-            option(
-                "--scope KIND:PATTERN",
-                "enforced on tool calls: command:git push --force, path:migrations/**, tool:WebFetch (repeatable)",
-                action="append",
-            ),
-            argument("--mode", choices=MODES, help="what happens to such a call (default: ask)"),
-            SESSION,
-        ),
-        lift=Command(_lift, _ID, SESSION, about="end constraint ID; only you can, not the agent"),
+    "add constraint": _adding("record a constraint", _BLOCKING, _SCOPE, _MODE),
+    "add question": _adding("record an open question", _PRIORITY),
+    "add evidence": _adding("record evidence, verbatim", _TYPE),
+    "add attempt": _adding("record an attempt that failed"),
+    "list": Command(
+        _list,
+        argument("kind", nargs="?", choices=(*ITEM_KINDS, COMPACTION), metavar="KIND", help=", ".join(ITEM_KINDS)),
+        flag("--all", "also superseded, resolved and dismissed ones"),
+        option("--at POINT", f"the state as it was at {POINT}"),
     ),
-    **_verbs(
-        "question",
-        Command(
-            _add,
-            _TEXT,
-            option("--context TEXT", "why it matters", required=True),
-            argument("--priority", choices=PRIORITIES, default="medium", help="default: medium"),
-            SESSION,
-        ),
-        resolve=Command(
-            _resolve,
-            _ID,
-            argument("text", metavar="TEXT", help="the answer; `-` reads it from stdin"),
-            SESSION,
-            about="close question ID",
-        ),
-    ),
-    **_verbs(
-        "evidence",
-        Command(
-            _add,
-            argument("type", choices=EVIDENCE_TYPES, metavar="TYPE", help=", ".join(EVIDENCE_TYPES)),
-            argument("text", metavar="TEXT", help="verbatim; `-` reads it from stdin"),
-            _SOURCE,
-            SESSION,
-        ),
-        resolve=_closing("evidence", "how it was settled"),
-    ),
-    **_verbs(
-        "attempt",
-        Command(
-            _add,
-            _TEXT,
-            option("--outcome TEXT", "how it failed", required=True),
-            SESSION,
-        ),
-        resolve=_closing("attempt", "what worked after all"),
+    "resolve": Command(
+        _resolve,
+        _ID,
+        argument("text", nargs="?", metavar="TEXT", help="the answer, or how it was settled; `-` reads it from stdin"),
+        option("--by ID", "of a decision: the one that holds now"),
+        SESSION,
     ),
     "inbox": Command(_inbox),
-    "inbox list": Command(_inbox, about=_LIST),
-    "inbox accept": _ACCEPT,
-    "inbox reject": _REJECT,
+    "inbox list": Command(_inbox, about="list what waits, the newest last; the same without a verb"),
+    "inbox accept": Command(_decide, _CHOSEN, about="they hold from now on, as your word"),
+    "inbox reject": Command(_decide, _CHOSEN, _REASON, about="they do not hold, and are not proposed again"),
     "edit": Command(
         _edit,
-        _REF,
+        _ID,
         argument("text", nargs="?", metavar="TEXT", help="the new text; `-` reads it from stdin"),
-        option("--rationale TEXT", "of a decision"),
-        option("--source S", "of a constraint or evidence"),
-        option("--context TEXT", "of a question"),
-        option("--outcome TEXT", "of an attempt"),
-        argument("--priority", choices=PRIORITIES, help="of a question"),
-        argument("--type", choices=EVIDENCE_TYPES, metavar="TYPE", help=f"of evidence: {', '.join(EVIDENCE_TYPES)}"),
-        _switch("--reversible", "--irreversible", "a decision"),
-        _switch("--blocking", "--not-blocking", "a constraint"),
-        either(
-            option("--scope KIND:PATTERN", "of a constraint, in place of its scope (repeatable)", action="append"),
-            flag("--no-scope", "a constraint is enforced no more"),
-        ),
-        argument("--mode", choices=MODES, help="of a constraint with a scope"),
+        *(_REASON, _PRIORITY, _TYPE, _REVERSIBLE, _BLOCKING),
+        either(_SCOPE, flag("--no-scope", "a constraint is enforced no more")),
+        _MODE,
     ),
-    "drop": Command(_drop, _REF, _WHY),
-    "close": Command(
-        _close,
-        _REF,
-        argument("text", nargs="?", metavar="TEXT", help="the answer, or how it was settled; `-` reads it from stdin"),
-    ),
-    "reopen": Command(_reopen, _REF),
-    "undo": Command(_undo),
+    "drop": Command(_drop, _ID, _REASON),
+    "undo": Command(_undo, argument("id", nargs="?", metavar="ID", help="bring it back; default: the last change")),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from unified_state.errors import (
 )
 from unified_state.extension import need
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
-from unified_state.interfaces.cli.commands.past import POINT, show_state_at
+from unified_state.interfaces.cli.commands.compaction import show_survival
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
@@ -125,32 +126,22 @@ def _show(context: Context, arguments: Namespace) -> None:
     from unified_state.search.recall_ref import Part, part_of
 
     context.named = arguments.project
-    if arguments.at is not None:
-        return _show_at(context, arguments)
-    if arguments.ref is None:
-        message = "there is nothing to show"
-        raise UsageError(message, "name a ref such as D7, or a point with --at")
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
     if arguments.source:
         if part is not None:
             message = "--lines and --grep choose of the content of a step"
             raise UsageError(message, "leave them out, or --source")
-        return _show_source(context, arguments.ref)
-    if is_team_ref(arguments.ref):
-        found = need("RECALL_OF_TEAM")(_team(context.workspace(create=False)), arguments.ref)
+        if re.fullmatch("[Kk][0-9]+", arguments.id):
+            return show_survival(context, arguments.id)
+        return _show_source(context, arguments.id)
+    if is_team_ref(arguments.id):
+        found = need("RECALL_OF_TEAM")(_team(context.workspace(create=False)), arguments.id)
         found = found if part is None else part_of(found, part)
     else:
-        found = recall_and_note(context.reading(), arguments.ref, current_time(), part)
+        found = recall_and_note(context.reading(), arguments.id, current_time(), part)
     if arguments.content:
         return context.write_bare(_bare_content(found))
     return context.show(found, "" if context.as_json else _content_text(found), style="headings")
-
-
-def _show_at(context: Context, arguments: Namespace) -> None:
-    if arguments.ref or arguments.source or arguments.lines or arguments.grep:
-        message = "--at shows the whole state at a point"
-        raise UsageError(message, "leave the rest out; `unified-state history REF` tells what became of one item")
-    return show_state_at(context, arguments.at)
 
 
 def _team(workspace: Workspace) -> Any:
@@ -311,13 +302,9 @@ COMMANDS = {
     "show": Command(
         _show,
         argument(
-            "ref",
-            metavar="REF",
-            nargs="?",
-            help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), ada:D17",
+            "id", metavar="ID", help="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), ada:D17"
         ),
-        option("--at POINT", f"the state as it was at {POINT}"),
-        flag("--source", "of an item: where it comes from, the words that say it, and what became of it"),
+        flag("--source", "where an item comes from, and the words that say it; what a compaction kept of each item"),
         option("--lines FIRST:LAST", "only these lines of a step: 200:260, 200:, :60"),
         option("--grep REGEX", "only the lines of a step that match, numbered"),
         flag("--content", "the bare text of a step, or the file that a Write wrote: `show S12 --content > FILE`"),

@@ -1,17 +1,18 @@
-"""`history`, `diff`, and `show --at`: what became of an item, and of the state."""
+"""`history` and `list --at`: what became of an item, and of the state."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from unified_state.interfaces.cli.command_context import Command, Context, argument
+from unified_state.interfaces.cli.command_context import POINT, Command, Context, argument
 from unified_state.ledger.rules.item_lines import ORIGINS, item_line
 from unified_state.ledger.rules.short_item import main_text, sections_of
 from unified_state.lib.record import camel_case, disk_value
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
-from unified_state.model.item import ITEM_KINDS
+from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from unified_state.search.past.item_events import Event
     from unified_state.search.past.state_at import StateAt
 
-POINT = "K2 (a compaction), T41 (a turn), 2026-03-14, 3d, yesterday, HEAD~3, a branch, a tag or the id of a commit"
 _CHARACTERS, _QUOTE = 300, 200
 
 
@@ -63,26 +63,20 @@ def _became(event: Event) -> str:
     return f"{event.verb} on {event.at[:10]}{detail}"
 
 
-def _diff(context: Context, arguments: Namespace) -> None:
-    from unified_state.search.past.state_at import changes_between
-
-    workspace = context.reading()
-    found = workspace.use(
-        lambda archive: changes_between(
-            archive, workspace.place.repository, arguments.first, arguments.last, current_time()
-        )
-    )
-    head = f"from {found.first.text} to {found.last.text}"
-    lines = list(map(_event_line, found.events)) or ["nothing changed"]
-    return context.show(found.as_json(), "\n".join([head, *lines]), style="labels")
-
-
 def _history(context: Context, arguments: Namespace) -> None:
-    from unified_state.search.past.state_at import history_of
+    from unified_state.search.past.state_at import changes_between, history_of
 
-    found = context.reading().use(lambda archive: history_of(archive, arguments.ref))
-    lines = [line for event in found for line in _history_lines(event)]
-    return context.show([event.as_json("turn", "quote") for event in found], "\n".join(lines), style="labels")
+    workspace, now = context.reading(), current_time()
+    first, last = arguments.id, arguments.last
+    if re.fullmatch(f"[{''.join(ALIAS_LETTERS.values())}][0-9]+", first, re.IGNORECASE):
+        events = workspace.use(lambda archive: history_of(archive, first))
+        lines = [line for event in events for line in _history_lines(event)]
+        return context.show([event.as_json("turn", "quote") for event in events], "\n".join(lines), style="labels")
+    repository = workspace.place.repository
+    found = workspace.use(lambda archive: changes_between(archive, repository, first, last, now))
+    lines = list(map(_event_line, found.events)) or ["nothing changed"]
+    head = f"from {found.first.text} to {found.last.text}"
+    return context.show(found.as_json(), "\n".join([head, *lines]), style="labels")
 
 
 def _history_lines(event: Event) -> Iterator[str]:
@@ -102,10 +96,10 @@ def _event_line(event: Event) -> str:
 
 
 COMMANDS = {
-    "history": Command(_history, argument("ref", metavar="REF", help="an item: D7 C3 Q1 E12 A2"), empty=[]),
-    "diff": Command(
-        _diff,
-        argument("first", metavar="A", help=POINT),
-        argument("last", metavar="B", nargs="?", help="another point; default: now"),
-    ),
+    "history": Command(
+        _history,
+        argument("id", metavar="ID|POINT", help=f"an item, such as D7; or {POINT}: what changed since"),
+        argument("last", metavar="POINT", nargs="?", help="what changed until then; default: now"),
+        empty=[],
+    )
 }

@@ -1,4 +1,4 @@
-"""`forget`, `scan`, `vacuum`: remove steps, items, secrets and free space from the archive."""
+"""`forget`: remove steps, items, secrets and free space from the archive."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ _SHARE = 10  # a free part of an archive that is worth a word
 _SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"
 
 
-def _forget(context: Context, arguments: Namespace) -> None:
-    is_by_age = arguments.older_than is not None
-    return _prune(context, arguments) if is_by_age else _forget_what_is_named(context, arguments)
+def _forget(context: Context, arguments: Namespace) -> int | None:
+    if arguments.secrets:
+        return _scan(context, fixes=not arguments.dry_run)
+    by_age = arguments.older_than is not None
+    act = _vacuum if arguments.vacuum else _prune if by_age else _forget_what_is_named
+    return act(context, arguments)
 
 
 def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
@@ -26,7 +29,7 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
         confirm(f"forgets {found.text}", _SCRIPTS)
 
     workspace = context.changing()
-    wanted = ForgetRequest(arguments.ref or "", arguments.session, arguments.match)
+    wanted = ForgetRequest(arguments.id or "", arguments.session, arguments.match)
     if arguments.dry_run:
         found = find_to_forget(workspace, wanted)
         refs = [ref for refs in found.refs.values() for ref in refs]
@@ -40,12 +43,12 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
     return context.say("not searched: the client's own transcripts, and archives that were set aside as damaged")
 
 
-def _scan(context: Context, arguments: Namespace) -> int:
-    done = scan(context.changing(), fix_at=current_time() if arguments.fix else None)
-    verb = "masked" if arguments.fix else "found"
+def _scan(context: Context, *, fixes: bool) -> int:
+    done = scan(context.changing(), fix_at=current_time() if fixes else None)
+    verb = "masked" if fixes else "found"
     text = "\n".join([f"{len(done.refs)} secrets {verb} in {done.looked_at:,} steps", *done.refs])
     context.show(done.as_dict(), text)
-    return 1 if done.refs and not arguments.fix else 0
+    return 1 if done.refs and not fixes else 0
 
 
 def _prune(context: Context, arguments: Namespace) -> None:
@@ -69,7 +72,7 @@ def _text(pruned: PruneResult) -> str:
     verb = "pruned" if pruned.is_done else "would go"
     size = f"the archive has {pruned.archive_bytes / 1e6:,.1f} MB"
     if pruned.free_bytes * _SHARE > pruned.archive_bytes:
-        size += f", of which {pruned.free_bytes / 1e6:,.1f} are free: `unified-state vacuum` gives them to the disk"
+        size += f", of which {pruned.free_bytes / 1e6:,.1f} are free; `unified-state forget --vacuum`"
     return f"{verb}: {_amount(pruned)}{kept}; {size}"
 
 
@@ -89,15 +92,15 @@ COMMANDS = {
     "forget": Command(
         _forget,
         either(
-            argument("ref", nargs="?", metavar="REF", help="an item, turn, step or compaction"),
+            argument("id", nargs="?", metavar="ID", help="an item, turn, step or compaction"),
             option("--session ID", "all of a session"),
             option("--match TEXT", "everything that holds this text"),
             option("--older-than AGE", "steps older than this, but for what items need: 180d, 2026-01-01"),
+            flag("--secrets", "the secrets in what is archived: each is masked"),
+            flag("--vacuum", "nothing more: give the space of what was removed back to the disk"),
             required=True,
         ),
         flag("--dry-run", "only print what would be removed"),
         flag("--yes", "do not ask, but about constraints"),
     ),
-    "scan": Command(_scan, flag("--fix", "mask what is found"), empty={"looked_at": 0, "refs": []}),
-    "vacuum": Command(_vacuum),
 }

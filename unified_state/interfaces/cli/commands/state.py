@@ -13,17 +13,24 @@ from unified_state.ledger.item_table import ACTIVE, PROPOSED, stated_items
 from unified_state.ledger.rules.item_lines import validity_text
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import age_text, current_time, to_milliseconds
+from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.model.session_state import TRIGGERS, State, WorkItem
 from unified_state.project.workspace.workspace import READER_SECONDS, Workspace
-from unified_state.settings import environment
+from unified_state.settings import environment, load_settings
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
     from unified_state.archive.cut_outputs import Savings
+    from unified_state.context.window.context_report import ContextReport
     from unified_state.state_file.manager import UnifiedStateManager
     from unified_state.upkeep.doctor.project_status import Status
 
+_KNOWN_FROM = {
+    FROM_CLIENT: "as its environment says",
+    FROM_COMPACTIONS: "as it did before",
+    FROM_DEFAULT: "by its documentation",
+}
 _MOST_REFS = 12
 _CONTEXT_AT = 6  # behind the lines of the state
 _NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
@@ -36,7 +43,13 @@ def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
     return UnifiedStateManager(workspace=workspace.replace(seconds=READER_SECONDS) if reads else workspace)
 
 
-def _status(context: Context, _arguments: Namespace) -> None:
+def _status(context: Context, arguments: Namespace) -> None:
+    if arguments.line:
+        from unified_state.interfaces.statusline import run
+
+        return run(load_settings(None, environment()).data_dir)
+    if arguments.context or arguments.session_id:
+        return _context(context)
     from unified_state.context.window.context_table import last_context
     from unified_state.upkeep.doctor.project_status import minutes_since, silence, status_of
 
@@ -69,6 +82,49 @@ def _status(context: Context, _arguments: Namespace) -> None:
         lines.insert(_CONTEXT_AT, f"context    {share}, phase {phase}")
         value["context"] = {"sessionId": session_id, "tokens": tokens, "compactsAt": limit, "phase": phase}
     return context.show(value, "\n".join(lines), style="labels")
+
+
+def _context(context: Context) -> None:
+    from unified_state.context.window.context_report import report_context
+
+    workspace = context.workspace(create=False)
+    report = None if workspace.is_empty else report_context(workspace, environment(), current_time())
+    if report is None:
+        context.nothing(None, "no session is known here yet; the hooks of `unified-state install` watch the context")
+    else:
+        context.show(_fields(report), "\n".join(_lines(report)), style="labels")
+
+
+def _fields(report: ContextReport) -> dict[str, Any]:
+    reading, watched = report.reading, report.watched
+    return {
+        "session_id": report.session_id,
+        "tokens": reading.tokens if reading else None,
+        "window": reading.window if reading else None,
+        "percent": round(reading.tokens * 100 / reading.window, 1) if reading else None,
+        "compacts_at": watched.limit.tokens if watched else None,
+        "known_from": watched.limit.known_from if watched else None,
+        "percent_of_limit": round(reading.tokens * 100 / watched.limit.tokens, 1) if reading and watched else None,
+        "phase": watched.phase if watched else None,
+        "compactions": [cut.as_dict() for cut in report.compactions],
+        "lean": report.lean.as_dict(),
+    }
+
+
+def _lines(report: ContextReport) -> list[str]:
+    reading, watched = report.reading, report.watched
+    lines = [f"session    {report.session_id}"]
+    if reading is None or watched is None:
+        return [*lines, "context    no answer since it began or was compacted"]
+    tokens, limit = reading.tokens, watched.limit
+    share, full = tokens * 100 / limit.tokens, tokens * 100 / reading.window
+    known = _KNOWN_FROM[limit.known_from]
+    lines.append(f"context    {tokens:,} of {reading.window:,} tokens ({full:.0f} %), phase {watched.phase}")
+    lines.append(f"compaction at about {limit.tokens:,} tokens, {known}; {share:.0f} % of the way")
+    if report.lean.outputs:
+        lines.append(f"lean       {savings_line(report.lean)}")
+    cuts = report.compactions
+    return [*lines, *(f"{cut.ref:<10} {cut.trigger or 'unknown'} at {cut.pre_tokens or 0:,} tokens" for cut in cuts)]
 
 
 def short_status(context: Context) -> list[str]:
@@ -152,7 +208,7 @@ def _compact_line(workspace: Workspace, state: State) -> str:
     return compact_line(items, state, COMPACT_LINE, current_time())
 
 
-def _load(context: Context, _arguments: Namespace) -> None:
+def show_state(context: Context) -> None:
     """Print the state and update the state file."""
     from unified_state.restore.preview import startup_text
 
@@ -247,7 +303,12 @@ def _progress(text: str | None) -> float | None:
 
 
 COMMANDS = {
-    "status": Command(_status),
+    "status": Command(
+        _status,
+        flag("--context", "how full the context is, how it grew, and when the client will compact it"),
+        flag("--line", "the status line; the client's JSON is on stdin"),
+        option("--session ID", "with --context; default: the session that runs this command", dest="session_id"),
+    ),
     "save": Command(
         _save,
         argument("--trigger", choices=TRIGGERS, default="manual", help="why it is saved"),
@@ -256,7 +317,6 @@ COMMANDS = {
         flag("--compact-line", "print a /compact line that keeps the items"),
         SESSION,
     ),
-    "load": Command(_load),
     "age": Command(_age, option("--max-age MIN", "exit 1 if the state is older", type=float)),
     "validate": Command(
         _validate, argument("file", nargs="?", metavar="FILE", help="default: the state file of this worktree")
