@@ -27,6 +27,7 @@ rewrite rewrote rewritten|rebuild rebuilt|undo undid undone|overwrite overwrote 
 _FAMILIES = [family.split() for line in _IRREGULAR.splitlines() for family in line.split("|")]
 _OTHERS = {word: tuple(other for other in family if other != word) for family in _FAMILIES for word in family}
 _SHORT_HASHES = (7, 8, 10, 12)
+_FEW, _SHORT = 2, range(3, 6)  # words of a query, and letters of a word, that may be the begin of a longer one
 
 
 def forms_of(query: str, words: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -34,6 +35,8 @@ def forms_of(query: str, words: Sequence[str]) -> dict[str, tuple[str, ...]]:
     forms: dict[str, list[str]] = {}
     for word in words:
         others = [*_OTHERS.get(word, ()), *_hashes(word)]
+        if len(words) <= _FEW and len(word) in _SHORT and word.isascii() and word.isalpha():
+            others.append(f"{word}*")
         if others:
             forms[word] = others
     for word, other in _split_names(query):

@@ -118,13 +118,13 @@ def find_everywhere(workspace: Workspace, wanted: SearchRequest, now: int) -> li
     reader = query_reader(workspace)
     prepare = partial(_index, workspace.report)
     search = Search(wanted.query, wanted.limit, wanted.session_id, filters, now, prepare, reader)
-    hits, problems = search_archives(_archives(workspace), search)
+    hits, problems = search_archives(archives_of(workspace), search)
     for problem in problems:
         workspace.report(f"skipped: {problem.message}")
     located: list[LocatedHit] = []
     for path in dict.fromkeys(path for path, _ in hits):
         with Archive(path) as archive:
-            worktree = _worktree(archive)
+            worktree = worktree_of(archive)
             found = [hit for at, hit in hits if at == path]
             titles = {name: _title(archive, name) for name in {hit.session_id for hit in found}}
         located += [LocatedHit(path, worktree, titles[hit.session_id], hit) for hit in found]
@@ -213,7 +213,7 @@ def _try_to_write(report: Callable[[str], None], archive: Archive, action: Calla
         report(f"{without}: {problem}")
 
 
-def _worktree(archive: Archive) -> str | None:
+def worktree_of(archive: Archive) -> str | None:
     """Return the last known folder of an archive's repository."""
     return archive.value(
         "SELECT coalesce(worktree, root) AS folder FROM session WHERE folder NOT NULL "
@@ -233,7 +233,7 @@ def _title(archive: Archive, session_id: str | None) -> str | None:
     return None if row is None else unpack(row[0])
 
 
-def _archives(workspace: Workspace) -> list[str]:
+def archives_of(workspace: Workspace) -> list[str]:
     """Return the archives of all repositories, this one's first."""
     folder = os.path.join(workspace.settings.data_dir, "repositories")
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []

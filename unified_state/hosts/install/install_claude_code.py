@@ -47,7 +47,7 @@ from unified_state.lib.record import Record
 from unified_state.model.constraint import ALL_TOOLS
 
 SCOPES = ("local", "project", "user")
-_READING = ("show", "search", "list", "history", "status", "preview", "age")
+_READING = ("show", "search", "log", "list", "history", "status", "preview", "age")
 READ_ONLY_RULES = (
     *(f"Bash(unified-state {verb}:*)" for verb in _READING),
     "Bash(unified-state inbox)",  # with words behind it, it accepts and rejects

@@ -21,6 +21,7 @@ Row = tuple[Any, str]
 GROUPS: dict[str, dict[str, Row]] = {
     EVERYDAY: {
         "status": ("state", "what is recorded here, how old it is, how full the context is"),
+        "log": ("lookup", "what was asked, by time, session and words"),
         "search": ("lookup", "find turns, steps and items"),
         "show": ("lookup", "print an item, turn, step or compaction, or an item's source"),
         "list": ("items", "list items of a kind, or print the whole state, now or as it was"),
@@ -93,6 +94,7 @@ ALIASES = {
     "restore": "preview",
     "rm": "drop",
     "scan": "forget --secrets --dry-run",
+    "sessions": "log --sessions",
     "setup": "install",
     "statusline": "status --line",
     "sync": "server sync",
@@ -103,6 +105,7 @@ ALIASES = {
 
 EXAMPLES = {
     "status": "unified-state status --context",
+    "log": "unified-state log yesterday",
     "search": 'unified-state search "retry after" --since 3d',
     "show": "unified-state show D1 --source",
     "list": "unified-state list decision --all",

@@ -31,6 +31,7 @@ from unified_state.search.find import (
     is_team_ref,
     recall_and_note,
 )
+from unified_state.search.log import LogRequest, log, time_and_words
 from unified_state.settings import environment
 
 if TYPE_CHECKING:
@@ -46,6 +47,12 @@ _UUID_LENGTH = 36  # of a session's id
 
 
 def _search(context: Context, arguments: Namespace) -> None:
+    if not arguments.query:
+        if arguments.since is None and arguments.session is None:
+            message = "there is nothing to search for"
+            raise UsageError(message, "name words, or --since 1d for all that was asked since")
+        wanted_log = LogRequest(arguments.since, True, arguments.session or "", limit=arguments.limit)
+        return _show_log(context, wanted_log, everywhere=arguments.all_projects)
     wanted = SearchRequest(
         query=" ".join(arguments.query),
         limit=arguments.limit,
@@ -61,6 +68,26 @@ def _search(context: Context, arguments: Namespace) -> None:
     if not lines:
         return context.nothing(shown, f"no hits for {wanted.query[:80]!r}")
     return context.show(shown, "\n".join(lines), style="hits")
+
+
+def _log(context: Context, arguments: Namespace) -> None:
+    when, words = time_and_words(arguments.when, current_time())
+    wanted = LogRequest(when, False, arguments.session or "", words, arguments.limit, arguments.sessions)
+    _show_log(context, wanted, everywhere=arguments.all_projects)
+
+
+def _show_log(context: Context, wanted: LogRequest, *, everywhere: bool) -> None:
+    workspace = context.workspace(create=False) if everywhere else context.reading()
+    found = log(workspace, wanted, current_time(), everywhere=everywhere)
+    if not found:
+        return context.nothing(found, "nothing was asked then")
+    lines = []
+    for entry in found:
+        ref = entry.get("ref") or f"{entry['turns']:,} turns"
+        place = f"  {entry['worktree']}" if everywhere else ""
+        text = cut(entry["text"], _CHARACTERS)
+        lines.append(f"{ref:>9}  {entry['timestamp'][:16]}Z  {entry['session_id'][:_UUID]}{place}  {text}")
+    return context.show(found, "\n".join(lines), style="hits")
 
 
 def _turns_of(context: Context, place: str | None) -> tuple[int, ...] | None:
@@ -285,7 +312,7 @@ def _short(text: str) -> str:
 COMMANDS = {
     "search": Command(
         _search,
-        argument("query", nargs="+", metavar="QUERY", help="words to look for"),
+        argument("query", nargs="*", metavar="QUERY", help="words to look for; none: all since --since"),
         option("--limit N", "at most so many hits, up to 1,000; default: 10", type=count, default=10),
         option("--session ID", "only this session"),
         option("--since TIME", "only later ones: 2026-03-14, 3d, yesterday"),
@@ -297,6 +324,15 @@ COMMANDS = {
             flag("--team", "also what others of the team archived, on the server"),
             option("--wrote PLACE", "only turns that wrote a FILE, its lines (FILE:12-20), or a commit, by its id"),
         ),
+        empty=[],
+    ),
+    "log": Command(
+        _log,
+        argument("when", nargs="*", metavar="WHEN|WORDS", help="yesterday, 3d, 2026-03-14, or words of the prompts"),
+        flag("--sessions", "a line for each session in place of each turn"),
+        option("--session ID", "only this session; the beginning of its id is enough"),
+        option("--limit N", "at most so many lines; default: 20", type=count, default=20),
+        flag("--all-projects", "in the archives of all repositories"),
         empty=[],
     ),
     "show": Command(
