@@ -25,7 +25,7 @@ def show(state: UnifiedStateManager) -> None:
         print(decision.id, decision.decision, f"({decision.rationale})")
     for question in state.list_questions():
         print(json.dumps({"open": question.question, "priority": question.model_dump()["priority"]}))
-    print([hit.ref for hit in state.search("notes", kind="attempt")], state.recall("D1")["status"])
+    print([hit.ref for hit in state.search("notes", kind="attempt")], state.show("D1")["status"])
     proposal = state.propose_lift("C1")  # only the user lifts a rule; a program proposes it
     print(proposal.id, proposal.status, [rule.id for rule in state.list_constraints()])
 

@@ -280,9 +280,10 @@ def test_the_mcp_server_has_no_tool_that_takes_a_rule_away(ruled: Project) -> No
         arguments = {"kind": "decision", "text": "Push as you like", "reason": "r", "supersedes": "C1"}
         answer = client.ask("tools/call", name="add", arguments=arguments)["result"]
         assert answer["isError"]
-        for changes in ({"mode": "warn"}, {"scope": None}, {"constraint": "Push as you like"}, {}):
+        for changes in ({"text": "Push as you like"}, {"blocking": False}, {"drop": True}):
             for ref in ("C1", "C2"):
-                client.ask("tools/call", name="edit_item", arguments={"id": ref, "changes": changes})
+                client.ask("tools/call", name="edit", arguments={"id": ref, **changes})
+        client.ask("tools/call", name="resolve", arguments={"id": "C1"})
 
 
 def test_an_import_forgets_no_rule_that_is_in_force(project: Project, tmp_path: Path) -> None:

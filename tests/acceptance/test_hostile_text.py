@@ -143,13 +143,13 @@ def test_the_rules_file_and_the_refusal_of_a_call_are_visible(hostile: Project) 
 def test_every_answer_of_the_mcp_server_is_visible(hostile: Project) -> None:
     with McpClient(hostile) as client:
         answers = [
-            client.call("state_get"),
-            client.call("archive_search", query="flux capacitor"),
-            client.call("recall", ref="T1"),
-            client.call("recall", ref="D1"),
-            client.call("recall", ref="S1"),
-            client.call("recall", ref=ATTACK),
-            client.call("why", ref="D1"),
+            client.call("list"),
+            client.call("search", query="flux capacitor"),
+            client.call("show", id="T1"),
+            client.call("show", id="D1"),
+            client.call("show", id="S1"),
+            client.call("show", id=ATTACK),
+            client.call("show", id="D1", source=True),
             client.call("add", kind="decision", text=ATTACK, reason=ATTACK),
         ]
     for answer in answers:

@@ -133,7 +133,7 @@ def asked_by_mcp(project: Project) -> Iterator[str]:
 
     async def ask() -> list[str]:
         async with Client(Server(Served(str(project.folder)))) as client:
-            state = (await client.call_tool("state_get", {})).structured_content
+            state = (await client.call_tool("list", {})).structured_content
             return [own(json.dumps(state))]
 
     yield from anyio.run(ask)

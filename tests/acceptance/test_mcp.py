@@ -54,7 +54,7 @@ def test_without_the_extra_one_line_says_what_to_install(project: Project) -> No
 def test_clients_of_both_eras_record_and_read(project: Project, era: str) -> None:
     with McpClient(project, era) as client:
         assert client.add("Use SQLite") == "D1"
-        assert client.call("recall", ref="D1")["structuredContent"]["body"]["decision"] == "Use SQLite"
+        assert client.call("show", id="D1")["structuredContent"]["body"]["decision"] == "Use SQLite"
         assert client.end() == (0, "")
     assert [item["decision"] for item in project.ask("decision", "list")] == ["Use SQLite"]
 
@@ -145,7 +145,7 @@ def test_stray_output_of_what_it_starts_never_reaches_stdout(project: Project, g
     git("config", "core.fsmonitor", "echo stray")
     with McpClient(project) as client:
         assert client.add("Use SQLite") == "D1"
-        assert json.dumps(client.call("state_get"))
+        assert json.dumps(client.call("list"))
 
 
 def _kill_after(client: McpClient, seconds: float) -> None:

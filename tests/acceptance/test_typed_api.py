@@ -49,7 +49,7 @@ def test_a_typo_is_found_by_a_type_checker_and_refused(repository: Path) -> None
         (lambda manager: manager.set_work_item(progress=7), "progress is 7; it should be less than or equal to 1"),
         (lambda manager: manager.set_work_item(progress=float("nan")), "progress is nan; it should be"),
         (lambda manager: manager.is_state_recent("an hour"), "max_age_minutes is 'an hour'; it should be a valid"),
-        (lambda manager: manager.recall(7), "ref is 7; it should be a valid string"),
+        (lambda manager: manager.show(7), "id is 7; it should be a valid string"),
         (lambda _: UnifiedStateManager(5), "project_dir is 5; it should be a valid string"),  # type: ignore[arg-type]
         (lambda _: UnifiedStateManager("/gone"), "project_dir is '/gone'; name a folder that exists"),
     ],

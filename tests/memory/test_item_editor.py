@@ -59,14 +59,14 @@ def test_an_edit_takes_the_place_of_the_item_and_keeps_the_other_fields(manager:
 def test_an_edit_of_a_rule_or_of_the_users_word_is_only_proposed(
     users_words: UnifiedStateManager, item_id: str, changes: dict[str, Any]
 ) -> None:
-    before = users_words.recall(item_id)
+    before = users_words.show(item_id)
     proposal = users_words.edit(item_id, **changes)
     assert (proposal.status, proposal.origin) == ("proposed", "inferred")
     assert users_words.edit(item_id, **changes) == proposal  # proposed once
     assert users_words.list_proposals() == [proposal]
-    after = users_words.recall(item_id)
+    after = users_words.show(item_id)
     assert (after["status"], after["origin"], after["body"]) == ("active", "user_said", before["body"])
-    links = users_words.recall(proposal.id)["links"]
+    links = users_words.show(proposal.id)["links"]
     assert ("changes", item_id) in [(link["relation"], link["ref"]) for link in links]
 
 

@@ -82,11 +82,11 @@ def test_search_finds_and_recall_shows_it_whole(manager: UnifiedStateManager) ->
     manager.add_decision("Use port 8001", "it is free")
     assert {hit.ref for hit in manager.search("port")} == {"Q1", "D1"}
     (hit,) = manager.search("port", kind="decision")
-    assert manager.recall(hit.ref)["body"]["rationale"] == "it is free"
+    assert manager.show(hit.ref)["body"]["rationale"] == "it is free"
     with pytest.raises(UsageError, match="limit is 0"):
         manager.search("port", 0)
     with pytest.raises(NotFoundError, match="there is no item D9"):
-        manager.recall("D9")
+        manager.show("D9")
 
 
 def test_with_takes_a_manager_and_leaves_it_usable(repository: Path) -> None:

@@ -25,7 +25,7 @@ class McpServer:
         """A conversation in which it has started; on a busy machine the client does not wait for it."""
         with Conversation(scenario, "--allowedTools", self.name, *allowed) as client:
             for _ in range(30):
-                scenario.script(reply(self.call("archive_search", query="nothing")), "seen")
+                scenario.script(reply(self.call("search", query="nothing")), "seen")
                 client.ask("are you there?")
                 if not scenario.api.of("main")[-1].find("No such tool"):
                     break

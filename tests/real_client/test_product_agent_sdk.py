@@ -76,9 +76,7 @@ def test_the_tools_of_the_mcp_server_are_there_without_a_process_of_their_own(sc
     product = Product(scenario)
     decided(product)
     rule = tool(f"{TOOLS}add", kind="constraint", text="Greet in English", reason="the user", quote=RULE)
-    scenario.script(
-        reply(tool(f"{TOOLS}recall", ref="D1")), reply(rule), reply(tool(f"{TOOLS}recall", ref="Z9")), "Done."
-    )
+    scenario.script(reply(tool(f"{TOOLS}show", id="D1")), reply(rule), reply(tool(f"{TOOLS}show", id="Z9")), "Done.")
     session_id = agent(scenario, RULE)["session_id"]
     recalled, recorded, refused = (results(request)[-1] for request in scenario.api.of("main")[1:])
     assert json.loads(recalled)["body"]["decision"] == "Use SQLite for the archive"

@@ -78,7 +78,7 @@ def test_a_rule_of_the_users_that_came_by_the_server_binds_and_neither_denies_no
     rule = "Never force-push to any branch"
     added = SERVER.call("add", kind="constraint", text=rule, reason="the user", blocking=True, quote=rule)
     with SERVER.conversation(scenario, "Bash") as client:
-        scenario.script(reply(added), reply(SERVER.call("close_item", id="C1", resolution="lifted")), "noted")
+        scenario.script(reply(added), reply(SERVER.call("resolve", id="C1", text="lifted")), "noted")
         client.ask(f"{rule}.")
         scenario.script(reply(bash("git push --force")), "done")
         client.ask("push")

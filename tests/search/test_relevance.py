@@ -238,8 +238,8 @@ def test_what_an_agent_looked_up_is_lowered_with_its_result() -> None:
         (_call(None), "Bash\nunified-state search parser"),
         (_call("t5").replace(kind=TEXT), "`unified-state search ` finds it"),
     ]
-    by_server = [(_call("t6").replace(tool="mcp__unified-state__recall"), "S7")]
-    by_server.append((_call("t7").replace(tool="mcp__unified-state__add"), "recall"))
+    by_server = [(_call("t6").replace(tool="mcp__unified-state__show"), "S7")]
+    by_server.append((_call("t7").replace(tool="mcp__unified-state__add"), "show"))
     low = lowered(steps + by_server)
     assert low.keys() == {"t1", "t2", "t6"}
     assert all(value < 0 for value in low.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from copy import copy
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -45,7 +46,9 @@ def preview_restore(
     it.
     """
     if tokens is not None:
-        workspace.settings.restore_tokens = tokens
+        settings = copy(workspace.settings)
+        settings.restore_tokens = tokens
+        workspace = workspace.replace(settings=settings)
     if transcript is not None:
         return _of_transcript(workspace, now, transcript, summary, prompt)
     if workspace.is_empty:

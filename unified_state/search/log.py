@@ -7,7 +7,6 @@ from itertools import islice
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.sessions import STAND_IN
 from unified_state.archive.steps import KIND_NUMBERS
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.lib.record import Record
@@ -84,12 +83,10 @@ def _read(archive: Archive, wanted: LogRequest, span: tuple[int, int], now: int)
 
 def _turns(archive: Archive, span: tuple[int, int]) -> Iterator[dict[str, Any]]:
     prompt = "SELECT body FROM step WHERE step.turn = turn.id AND kind = ? ORDER BY step.id LIMIT 1"
-    rows = archive.rows(
+    rows = archive.execute(
         f"SELECT turn.id, session_id, at, ({prompt}) FROM turn JOIN session ON session.id = turn.session "
-        "WHERE agent IS NULL AND session_id != ? AND at >= ? AND at < ? ORDER BY at DESC, turn.id DESC",
-        KIND_NUMBERS[PROMPT],
-        STAND_IN,
-        *span,
+        "WHERE agent IS NULL AND at >= ? AND at < ? ORDER BY at DESC, turn.id DESC",
+        (KIND_NUMBERS[PROMPT], *span),
     )
     for turn, session_id, at, body in rows:
         text = "" if body is None else one_line(unpack(body))

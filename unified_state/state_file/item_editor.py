@@ -38,40 +38,38 @@ class ItemEditor(CheckedCalls):
 
     _workspace: Workspace
 
-    def edit(self, item_id: str, /, **changes: Unpack[Changes]) -> Entry:
+    def edit(self, id: str, /, **changes: Unpack[Changes]) -> Entry:  # noqa: A002  # its name everywhere
         """Change fields of an item, as in `edit("D1", rationale="…")`, and return the new item in its place.
 
         A change of a constraint, of a proposal, or of what the user said is only proposed: its status is "proposed",
         and the older item holds until the user accepts.
         """
-        return correct(self._workspace, edit, item_id, dict(changes))
+        return correct(self._workspace, edit, id, dict(changes))
 
-    def drop(self, item_id: str, why: str = "") -> Entry:
+    def drop(self, id: str, reason: str = "") -> Entry:  # noqa: A002  # its name everywhere
         """Drop an item: it stays in the archive, and is restored no more. Only the user drops constraints, proposals,
         and what the user said: then this raises, and a proposal waits for the user.
         """
-        return correct(self._workspace, drop, item_id, why=why)
+        return correct(self._workspace, drop, id, why=reason)
 
-    def close(self, item_id: str, resolution: str = "") -> Entry:
+    def resolve(self, id: str, resolution: str = "") -> Entry:  # noqa: A002  # its name everywhere
         """Close a question with its answer, or evidence or an attempt that is settled."""
-        return correct(self._workspace, close, item_id, resolution)
+        return correct(self._workspace, close, id, resolution)
 
-    def reopen(self, item_id: str) -> Entry:
-        """Reopen an item that was closed. Only the user reopens what the user dropped or lifted."""
-        return correct(self._workspace, reopen, item_id)
-
-    def undo(self) -> list[Entry]:
-        """Take back the newest change that a program of this session made: what it added, edited, dropped or closed.
-        Return the changed items.
+    def undo(self, id: str | None = None) -> list[Entry]:  # noqa: A002  # its name everywhere
+        """Take back the newest change that a program of this session made: what it added, edited, dropped or closed. Or
+        bring back an item that was closed; what the user dropped, only the user does. Return the changed items.
         """
+        if id is not None:
+            return [correct(self._workspace, reopen, id)]
         return [short_form(item) for item in undo_newest(self._workspace).items]
 
-    def propose_lift(self, constraint_id: str) -> Decision:
+    def propose_lift(self, id: str) -> Decision:  # noqa: A002  # its name everywhere
         """Propose to lift a constraint. It holds until the user accepts."""
-        proposal = correct(self._workspace, propose_lift, constraint_id)
+        proposal = correct(self._workspace, propose_lift, id)
         assert isinstance(proposal, Decision)  # noqa: S101  # a proposal to lift is a decision
         return proposal
 
-    def propose_accept(self, item_id: str) -> Entry:
+    def propose_accept(self, id: str) -> Entry:  # noqa: A002  # its name everywhere
         """Propose to make an item the user's word, so that it binds."""
-        return correct(self._workspace, propose_accept, item_id)
+        return correct(self._workspace, propose_accept, id)

@@ -27,6 +27,7 @@ from unified_state.model.item import (
     Evidence,
     OpenQuestion,
 )
+from unified_state.model.refs import ITEM, kind_of
 from unified_state.model.scope import enforcement_of
 from unified_state.model.session_state import Progress, State, WorkItem
 from unified_state.model.step import Hit
@@ -141,11 +142,19 @@ class StateReader(CheckedCalls):
             return []
         return find(self._workspace, SearchRequest(query, limit, session_id, since, tool, file, kind), current_time())
 
-    def recall(self, ref: str) -> dict[str, Any]:
-        """Return what a ref names, whole: an item (`D7`), a turn (`T41`), a step (`S1234`), a compaction (`K2`)."""
+    def show(self, id: str) -> dict[str, Any]:  # noqa: A002  # its name everywhere
+        """Return what an id names, whole: an item (`D7`), a turn (`T41`), a step (`S1234`), a compaction (`K2`)."""
         from unified_state.search.find import recall_and_note
 
-        return recall_and_note(self._workspace, ref, current_time())
+        return recall_and_note(self._workspace, id, current_time())
+
+    def restore_text(self, budget: Annotated[int, Limits(ge=1)] | None = None, *, summary: str | None = None) -> str:
+        """Return what a session gets back after a compaction, in about `budget` tokens (default: the setting
+        `restore_tokens`), without what the `summary` says already. It belongs beside the summary in the next request.
+        """
+        from unified_state.restore.preview import preview_restore
+
+        return preview_restore(self._workspace, current_time(), summary=summary, tokens=budget).text
 
     def _list(self, kind: str, entry: type[Kind], status: str) -> list[Kind]:
         found = self._entries(kind, get_args(Listed)[:-1] if status == "all" else (status,))
@@ -175,24 +184,20 @@ class PastReader(CheckedCalls):
         found = self._workspace.use(lambda archive: state_at(archive, repository, point, current_time()))
         return [short_form(item) for item in found.items]
 
-    def changes(self, first: str, last: str | None = None) -> list[dict[str, Any]]:
-        """Return what was decided, answered, lifted, superseded or closed between two points, oldest first."""
-        from unified_state.search.past.state_at import changes_between
+    def history(self, id: str, last: str | None = None) -> list[dict[str, Any]]:  # noqa: A002  # its name everywhere
+        """Return what became of an item and of those that it replaced: when, by whom, in which turn. For a point: what
+        was decided, answered, lifted, superseded or closed until another one, or until now. The oldest comes first.
+        """
+        from unified_state.search.past.state_at import changes_between, history_of
 
         if self._workspace.is_empty:
             return []
+        if kind_of(id) == ITEM:
+            events = self._workspace.use(lambda archive: history_of(archive, id))
+            return [event.as_json("turn", "quote") for event in events]
         repository = self._workspace.place.repository
-        found = self._workspace.use(lambda archive: changes_between(archive, repository, first, last, current_time()))
+        found = self._workspace.use(lambda archive: changes_between(archive, repository, id, last, current_time()))
         return [event.as_json() for event in found.events]
-
-    def history(self, item_id: str) -> list[dict[str, Any]]:
-        """Return all that became of an item and of those that it replaced: when, by whom, in which turn."""
-        from unified_state.search.past.state_at import history_of
-
-        return [
-            event.as_json("turn", "quote")
-            for event in self._workspace.use(lambda archive: history_of(archive, item_id))
-        ]
 
 
 class UnifiedStateManager(StateReader, PastReader, ItemEditor):
@@ -228,19 +233,25 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
     def __exit__(self, *_error: object) -> None:
         """Close nothing: no file is open between two calls."""
 
-    def add_decision(self, decision: str, rationale: str, reversible: bool = True) -> Decision:
+    def add_decision(self, decision: str, rationale: str = "", reversible: bool = True) -> Decision:
         """Record a decision and its rationale. An irreversible decision stays in the state file longest."""
         return _as(Decision, add_item(self._workspace, DECISION, _decision(decision, rationale, reversible)))
 
-    def supersede_decision(self, decision_id: str, decision: str, rationale: str, reversible: bool = True) -> Decision:
+    def supersede_decision(
+        self,
+        id: str,  # noqa: A002  # its name everywhere
+        decision: str,
+        rationale: str = "",
+        reversible: bool = True,
+    ) -> Decision:
         """Record a decision that supersedes an earlier one."""
         body = _decision(decision, rationale, reversible)
-        return _as(Decision, add_item(self._workspace, DECISION, body, supersedes=decision_id))
+        return _as(Decision, add_item(self._workspace, DECISION, body, supersedes=id))
 
     def add_constraint(
         self,
         constraint: str,
-        source: str,
+        source: str = "",
         blocking: bool = False,
         *,
         scope: Mapping[str, Sequence[str]] | None = None,
@@ -255,27 +266,27 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
         return _as(Constraint, add_item(self._workspace, CONSTRAINT, body | enforcement_of(scope, mode)))
 
     def add_open_question(
-        self, question: str, context: str, priority: Literal["high", "medium", "low"] = "medium"
+        self, question: str, context: str = "", priority: Literal["high", "medium", "low"] = "medium"
     ) -> OpenQuestion:
         """Record an open question."""
         body = {"question": question, "context": context, "priority": priority}
         return _as(OpenQuestion, add_item(self._workspace, QUESTION, body))
 
-    def resolve_question(self, question_id: str, resolution: str) -> OpenQuestion:
+    def resolve_question(self, id: str, resolution: str) -> OpenQuestion:  # noqa: A002  # its name everywhere
         """Close an open question with its resolution."""
-        return _as(OpenQuestion, correct(self._workspace, close, question_id, resolution, kind=QUESTION))
+        return _as(OpenQuestion, correct(self._workspace, close, id, resolution, kind=QUESTION))
 
     def add_evidence(
         self,
         type: Literal["error", "command", "output", "observation", "commit", "pull_request"],  # noqa: A002  # on disk
         content: str,
-        source: str,
+        source: str = "",
     ) -> Evidence:
         """Record verbatim text: an error, a command, an output or an observation. The archive stores the full text."""
         body = {"type": type, "content": content, "source": source}
         return _as(Evidence, add_item(self._workspace, EVIDENCE, body))
 
-    def add_attempt(self, attempt: str, outcome: str) -> Attempt:
+    def add_attempt(self, attempt: str, outcome: str = "") -> Attempt:
         """Record what was tried and how it failed, so that it is not tried again."""
         return _as(Attempt, add_item(self._workspace, ATTEMPT, {"attempt": attempt, "outcome": outcome}))
 

@@ -18,20 +18,20 @@ from unified_state.interfaces.mcp.server_project import Project
 
 _MOST = 5
 _CALLS: tuple[tuple[str, dict[str, object]], ...] = (
-    ("state_get", {"offset": 0}),
-    ("archive_search", {"query": "turn", "limit": 3, "since": "3d", "kind": "prompt", "file": "a.py"}),
-    ("recall", {"ref": "S1", "turn": True, "offset": 0}),
-    ("recall", {"ref": "S1"}),
-    ("why", {"ref": "D1"}),
+    ("list", {"offset": 0}),
+    ("search", {"query": "turn", "limit": 3, "since": "3d", "kind": "prompt", "file": "a.py"}),
+    ("show", {"id": "S1", "turn": True, "offset": 0}),
+    ("show", {"id": "S1"}),
+    ("show", {"id": "D1", "source": True}),
     ("add", {"kind": "decision", "text": "Use @TOKEN@", "reason": "r", "reversible": True, "quote": "Turn 0"}),
     ("add", {"kind": "decision", "text": "Use sessions", "reason": "r", "supersedes": "D2"}),
     ("add", {"kind": "constraint", "text": "Never push", "reason": "s", "blocking": True}),
     ("add", {"kind": "question", "text": "Which port?", "reason": "c", "priority": "high"}),
-    ("close_item", {"id": "Q1", "resolution": "8080"}),
+    ("resolve", {"id": "Q1", "text": "8080"}),
     ("add", {"kind": "evidence", "type": "output", "text": "password=@TOKEN@", "reason": "x"}),
-    ("set_work_item", {"id": "I1", "title": "t @TOKEN@", "phase": "build", "progress": 0.5}),
+    ("work", {"id": "I1", "title": "t @TOKEN@", "phase": "build", "progress": 0.5}),
     ("add", {"kind": "attempt", "text": "x @TOKEN@", "reason": "y"}),
-    ("edit_item", {"id": "C1", "changes": {"constraint": "x @TOKEN@", "scope": {"commands": ["git"]}, "mode": "ask"}}),
+    ("edit", {"id": "C1", "text": "x @TOKEN@", "reason": "r", "blocking": True}),
 )
 _HELLO: tuple[dict[str, Any], ...] = (
     {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {

@@ -18,8 +18,8 @@ from unified_state.interfaces.mcp.server_project import Project
 from .asking import call, refused, tools
 
 DESCRIPTION_LIMIT = 2_048  # bytes that the client shows of a description, or of a server's instructions
-READS = {"state_get", "state_diff", "archive_search", "recall", "explain_lines", "why"}
-RECORDS = {"add", "close_item", "edit_item", "set_work_item"}
+READS = {"list", "history", "search", "show", "blame", "restore"}
+RECORDS = {"add", "resolve", "edit", "work"}
 
 
 def test_the_tools_are_those_of_the_documentation(repository: Path) -> None:
@@ -54,10 +54,19 @@ def test_the_list_of_tools_costs_a_client_at_most_16500_characters(repository: P
     assert len(json.dumps({"tools": listed})) <= 16_500
 
 
+def test_what_an_item_is_called_is_the_same_in_every_tool(repository: Path) -> None:
+    takes = {name: tool.input_schema["properties"] for name, tool in tools(repository).items()}
+    assert {"ref", "item_id", "question_id", "resolution", "rationale"}.isdisjoint(set().union(*takes.values()))
+    assert [name for name, given in takes.items() if "id" in given] == ["history", "show", "edit", "resolve", "work"]
+    required = {name: tool.input_schema.get("required", []) for name, tool in tools(repository).items()}
+    assert required["add"] == ["text"]
+    assert {len(names) for names in required.values()} <= {0, 1}
+
+
 def test_an_optional_argument_may_also_be_null(repository: Path) -> None:
     call(repository, "add", kind="decision", text="Use SQLite", reason="one file")
-    assert tools(repository)["archive_search"].input_schema["properties"]["session"]["type"] == "string"
-    assert not call(repository, "archive_search", query="SQLite", session=None, since=None).is_error
+    assert tools(repository)["search"].input_schema["properties"]["session"]["type"] == "string"
+    assert not call(repository, "search", query="SQLite", session=None, since=None).is_error
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
@@ -77,7 +86,7 @@ def test_a_bug_is_one_line_and_a_report(
     call(repository, "add", kind="decision", text="Use SQLite", reason="one file")
     (archive,) = home.rglob("archive.db")
     monkeypatch.setattr(mcp_tools, "current_time", None)  # the bug
-    assert refused(repository, "recall", ref="D1").startswith("a bug: TypeError")
+    assert refused(repository, "show", id="D1").startswith("a bug: TypeError")
     assert "Traceback" in next(home.rglob("bug-report.txt")).read_text(encoding="utf-8")
     assert archive.exists()
     assert capfd.readouterr().out == ""
@@ -94,4 +103,4 @@ def test_an_archive_of_a_newer_version_is_left_as_it_is(repository: Path, home: 
     (archive,) = home.rglob("archive.db")
     with closing(sqlite3.connect(archive)) as connection:
         connection.execute("PRAGMA user_version = 999")
-    assert "has version 999" in refused(repository, "recall", ref="D1")
+    assert "has version 999" in refused(repository, "show", id="D1")

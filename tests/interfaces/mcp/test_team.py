@@ -55,17 +55,17 @@ def shared(repository: Path, postgres: PostgresServer, keep: Keep) -> Iterator[P
 
 
 def test_a_colleagues_rule_is_found_recalled_and_explained_as_no_rule(shared: Path) -> None:
-    hits = {hit["kind"]: hit for hit in answer(shared, "archive_search", query="swordfish", team=True)["team"]}
+    hits = {hit["kind"]: hit for hit in answer(shared, "search", query="swordfish", team=True)["team"]}
     rule = hits["constraint"]
     assert (rule["said_by"], rule["status"]) == ("ada", "proposed")
-    for tool in ("recall", "why"):
-        told = answer(shared, tool, ref=rule["ref"])
+    for source in (False, True):
+        told = answer(shared, "show", id=rule["ref"], source=source)
         assert (told["said_by"], told["status"], told["origin"]) == ("ada", "proposed", "inferred")
         assert "not an instruction" in told["trust"]
         assert "</system-reminder>" not in str(told)  # its bracket is another one
-    why = answer(shared, "why", ref=rule["ref"])
+    why = answer(shared, "show", id=rule["ref"], source=True)
     assert why["turn"]["step"]["ref"] == hits["prompt"]["ref"]
-    said = answer(shared, "recall", ref=hits["prompt"]["ref"])
+    said = answer(shared, "show", id=hits["prompt"]["ref"])
     assert (said["said_by"], "swordfish" in said["text"]) == ("ada", True)
-    assert answer(shared, "state_get")["constraints"] == []
-    assert "that you may read" in refused(shared, "recall", ref="ada:D999999999")
+    assert answer(shared, "list")["constraints"] == []
+    assert "that you may read" in refused(shared, "show", id="ada:D999999999")

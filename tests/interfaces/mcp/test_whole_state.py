@@ -49,7 +49,7 @@ def all_pages(repository: Path) -> str:
     """All pages of the state, as the MCP server answers them."""
     texts, offset = [], 0
     while offset is not None:
-        found = answer(repository, "state_get", offset=offset)
+        found = answer(repository, "list", offset=offset)
         texts.append(json.dumps(found, ensure_ascii=False))
         offset = found["page"]["next_offset"]
     return "\n".join(texts)

@@ -225,8 +225,8 @@ def test_what_was_recorded_on_another_branch_is_marked_at_a_commit(
     assert found["beside"] == ["D1"]
     assert shown(capsys, "list", "--at", "HEAD~1")["state"]["decisions"] == []
     assert [entry.id for entry in manager.entries_at("HEAD")] == ["D1", "D2"]
-    assert [event["ref"] for event in manager.changes("HEAD~1", "HEAD")] == ["D1", "D2"]
-    assert shown(capsys, "diff", "HEAD~1", "HEAD")["events"] == manager.changes("HEAD~1", "HEAD")
+    assert [event["ref"] for event in manager.history("HEAD~1", "HEAD")] == ["D1", "D2"]
+    assert shown(capsys, "diff", "HEAD~1", "HEAD")["events"] == manager.history("HEAD~1", "HEAD")
     assert shown(capsys, "history", "D1") == manager.history("D1")
     assert run(["list", "--at", "HEAD"]) == 0
     assert "D1 (inferred): Use Redis. Why: fast [recorded at a commit beside its history]" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The tool `explain_lines` of the MCP server."""
+"""The tool `blame` of the MCP server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from unified_state.extras.blame.blame_lines import blame, parse_lines
+from unified_state.extras.blame.blame_lines import blame as blame_lines
+from unified_state.extras.blame.blame_lines import parse_lines
 from unified_state.interfaces.mcp.server_project import Project, visible_value
 from unified_state.interfaces.mcp.tool_pages import paged
 from unified_state.interfaces.mcp.tools import READS, Offset, tool
@@ -21,7 +22,7 @@ class BlameTools:
         self._project = project
 
     @tool(READS)
-    def explain_lines(
+    def blame(
         self,
         file: Annotated[str, Field(description="a file of this project")],
         lines: Annotated[str | None, Field(description="only these lines: 120, 120-140")] = None,
@@ -32,7 +33,7 @@ class BlameTools:
         """
         workspace = self._project.reading()
         path = os.path.join(workspace.place.repository.worktree, file)
-        found = visible_value(blame(workspace, path, parse_lines(lines) if lines else None).as_dict())
+        found = visible_value(blame_lines(workspace, path, parse_lines(lines) if lines else None).as_dict())
         groups, page = page_of_entries(found["lines"], offset, PAGE_TOKENS // 2)
         named = {group["turn"] for group in groups}
         turns, _ = page_of_entries([turn for turn in found["turns"] if turn["ref"] in named], 0, PAGE_TOKENS // 2)

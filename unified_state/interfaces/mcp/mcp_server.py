@@ -31,10 +31,10 @@ INSTRUCTIONS = (
     "The working memory of this project. It survives compaction; the conversation does not.\n"
     "Record what later work depends on as soon as it is settled (add): decisions with their reasons, rules that the "
     "user gives, questions that are still open, evidence such as errors and outputs that took effort, attempts that "
-    "failed; and what you work on (set_work_item). "
+    "failed; and what you work on (work). "
     "Where the user said it, pass their own sentence as `quote`.\n"
-    "Before you ask the user for something, or do something again, look whether it is known: archive_search finds "
-    "anything that was ever said or done here, recall shows it whole, why tells where an item comes from."
+    "Before you ask the user for something, or do something again, look whether it is known: search finds "
+    "anything that was ever said or done here, show prints it whole."
 )
 
 
@@ -82,7 +82,11 @@ def _tools(project: Project) -> Iterator[Tool]:
         for method in (getattr(owner, name) for name in vars(type(owner)) if not name.startswith("_")):
             hints = getattr(method, "hints", None)
             tool = Tool.from_function(
-                answering(method), description=_about(method), annotations=hints, structured_output=False
+                answering(method),
+                method.__name__.rstrip("_"),
+                description=_about(method),
+                annotations=hints,
+                structured_output=False,
             )
             tool.parameters = _brief(tool.parameters)
             yield tool

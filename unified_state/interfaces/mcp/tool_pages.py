@@ -10,9 +10,10 @@ from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_text
 from unified_state.model.item import STATE_SECTIONS
+from unified_state.model.refs import ITEM, kind_of
 from unified_state.model.session_state import STATE_VERSION, State
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.past.state_at import changes_between, state_at
+from unified_state.search.past.state_at import changes_between, history_of, state_at
 from unified_state.state_file.manager import UnifiedStateManager
 
 # The sections of the state in the order of their pages: rules first, verbatim text last, and then notes.
@@ -44,9 +45,13 @@ def _past(workspace: Workspace, at: str) -> State:
     return State(version=STATE_VERSION, timestamp=to_text(found.point.at), trigger="manual", **sections_of(found.items))
 
 
-def changes_page(workspace: Workspace, first: str, last: str | None, offset: int) -> dict[str, Any]:
-    """Return a page of the changes between two points."""
+def history_page(workspace: Workspace, first: str, last: str | None, offset: int) -> dict[str, Any]:
+    """Return a page of what became of an item, or of the changes between two points."""
     repository = workspace.place.repository
+    if kind_of(first) == ITEM:
+        told = workspace.use(lambda archive: history_of(archive, first))
+        events, page = page_of_entries(visible_value([event.as_json("turn", "quote") for event in told]), offset)
+        return {"events": events, **paged(page)}
     found = workspace.use(lambda archive: changes_between(archive, repository, first, last, current_time()))
     value: dict[str, Any] = visible_value(found.as_json())
     events, page = page_of_entries(value["events"], offset)

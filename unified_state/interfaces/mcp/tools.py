@@ -16,18 +16,19 @@ from unified_state.capture.user_words import quoted_source
 from unified_state.errors import UnifiedStateError, UsageError
 from unified_state.extension import need
 from unified_state.interfaces.mcp.server_project import Project, visible_value
-from unified_state.interfaces.mcp.tool_pages import changes_page, paged, state_page, text_page, turn_page
-from unified_state.ledger.correct_item import close
+from unified_state.interfaces.mcp.tool_pages import history_page, paged, state_page, text_page, turn_page
+from unified_state.ledger.correct_item import close, edit
+from unified_state.ledger.correct_item import drop as drop_item
 from unified_state.ledger.explain_item import explain
-from unified_state.ledger.item_table import ACTIVE
+from unified_state.ledger.item_table import ACTIVE, find_item
 from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import current_time
-from unified_state.model.checked_calls import checked
 from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
 from unified_state.model.step import KINDS
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import SearchRequest, find, is_team_ref, recall_and_note, turn_ref
+from unified_state.search.log import LogRequest, log
 from unified_state.search.recall_ref import Part, part_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.settings import environment
@@ -58,32 +59,34 @@ class ReadingTools:
         self._project = project
 
     @tool(READS)
-    def state_get(
+    def list_(
         self,
         offset: Offset = 0,
         at: Annotated[str | None, Field(description="as it was at K2, T41, 2026-03-14, 3d, HEAD~3, a commit")] = None,
     ) -> dict[str, Any]:
         """Return the current state: active constraints, decisions with their reasons, open questions, failed attempts,
         errors, the work item, notes and git, also what has no room in the state file. After a compaction most of it was
-        restored already. Each item has an id such as D7, for `recall` and `why`. One with the origin `user_said` holds
-        the user's own words and binds; a model wrote an `inferred` one.
+        restored already. Each item has an id such as D7, for `show`. One with the origin `user_said` holds the user's
+        own words and binds; a model wrote an `inferred` one.
         """
         return state_page(self._project, offset, at)
 
     @tool(READS)
-    def state_diff(
+    def history(
         self,
-        first: Annotated[str, Field(description="a point: K2, T41, 2026-03-14, 3d, HEAD~3, a commit")],
+        id: Annotated[str, Field(description="an item: D7; or a point: K2, T41, 2026-03-14, 3d, HEAD~3, a commit")],  # noqa: A002
         last: Annotated[str | None, Field(description="another point; default: now")] = None,
         offset: Offset = 0,
     ) -> dict[str, Any]:
-        """Return what was decided, answered, lifted, superseded or closed between two points."""
-        return changes_page(self._project.reading(), first, last, offset)
+        """Return what became of an item: when, by whom, in which turn. Or what was decided, answered, lifted,
+        superseded or closed since a point.
+        """
+        return history_page(self._project.reading(), id, last, offset)
 
     @tool(READS)
-    def archive_search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
+    def search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
-        query: Annotated[str, Field(description="words, as you remember them, or a question")],
+        query: Annotated[str, Field(description="words, as you remember them, or a question; none: the log")] = "",
         limit: Annotated[int, Field(ge=1, le=50, description="the number of hits on a page")] = 10,
         session: Annotated[str | None, Field(description="only this session, by its id")] = None,
         since: Annotated[str | None, Field(description="only newer hits: 2026-03-14, 3d, yesterday")] = None,
@@ -94,14 +97,18 @@ class ReadingTools:
         team: Annotated[bool, Field(description="also other members' steps and decisions, from the server")] = False,
     ) -> dict[str, Any]:
         """Search the whole history of this project, including turns that compactions removed: prompts, answers, tool
-        calls, their outputs, and recorded items. Each hit has a ref, with which `recall` returns the hit or its turn.
-        Search before you ask the user something that they may have told you.
+        calls, their outputs, and recorded items. Each hit has a ref, with which `show` returns the hit or its turn.
+        Search before you ask the user something that they may have told you. Without a query: the log of the prompts.
         """
         end = offset + limit
         wanted = SearchRequest(query, min(end + 1, MOST_HITS), session, since, tool, file, kind)
         notes: list[str] = []
         workspace = self._project.reading().replace(report=notes.append)
-        hits = visible_value([hit.as_dict() for hit in find(workspace, wanted, current_time())])
+        if query:
+            found = [hit.as_dict() for hit in find(workspace, wanted, current_time())]
+        else:
+            found = log(workspace, LogRequest(since, True, session or "", limit=wanted.limit), current_time())
+        hits = visible_value(found)
         shown, page = page_of_entries(hits[:end], offset)
         if page.next_offset is None and len(hits) > end:
             page = page.replace(next_offset=end)
@@ -111,17 +118,18 @@ class ReadingTools:
         return {**answer, "notes": notes} if notes else answer
 
     @tool(READS)
-    def recall(
+    def show(  # the arguments of the tool, as the agent sees them
         self,
-        ref: Annotated[
+        id: Annotated[  # noqa: A002  # the name in the answers
             str, Field(description="D7 C3 Q1 E12 A2 (items), T41 (turn), S1234 (step), K2 (compaction), ada:S5")
         ],
         offset: Annotated[int | None, Field(ge=0, description="next_offset of the page before")] = None,
         lines: Annotated[str | None, Field(description="only these lines of a step: 200:260, 200:, :60")] = None,
         grep: Annotated[str | None, Field(description="only the lines of a step that match this regex")] = None,
         turn: Annotated[bool, Field(description="the whole turn of a step, from that step on")] = False,
+        source: Annotated[bool, Field(description="of an item: who said it, in which words and turn")] = False,
     ) -> dict[str, Any]:
-        """Return the item, step, turn or compaction that a ref names, verbatim and whole. An item comes with its links,
+        """Return the item, step, turn or compaction that an id names, verbatim and whole. An item comes with its links,
         a compaction with its summary and the restored text. Long texts come in pages: call again with `next_offset`. In
         a turn they are cut, and `cut` says by how much; the ref of the step returns the whole text.
         For a shortened output, `[S1234: 3,000 lines, shown 40; …]`, select the lines with `lines` or `grep`.
@@ -129,29 +137,27 @@ class ReadingTools:
         part = Part(lines, grep) if lines or grep else None
 
         def page(found: dict[str, Any]) -> dict[str, Any]:
-            return turn_page(found, ref, offset) if found["kind"] == "turn" else text_page(found, offset or 0)
+            return turn_page(found, id, offset) if found["kind"] == "turn" else text_page(found, offset or 0)
 
         workspace = self._project.reading()
-        if is_team_ref(ref):
-            found = need("RECALL_OF_TEAM")(_server(workspace), ref)
+        if is_team_ref(id):
+            found = need("EXPLAIN_OF_TEAM" if source else "RECALL_OF_TEAM")(_server(workspace), id)
             return page(found if part is None else part_of(found, part))
-        named = turn_ref(workspace, ref) if turn else ref
+        if source:
+            return page(workspace.use(lambda archive: explain(archive, workspace.place.repository, id)))
+        named = turn_ref(workspace, id) if turn else id
         return recall_and_note(workspace, named, current_time(), part, page)
 
     @tool(READS)
-    def why(
+    def restore(
         self,
-        ref: Annotated[str, Field(description="an item: D7 C3 Q1 E12 A2")],
-        offset: Offset = 0,
+        budget: Annotated[int | None, Field(ge=1, description="the size of the whole in tokens")] = None,
+        summary: Annotated[
+            str | None, Field(description="whose facts are left out, as the next request has it")
+        ] = None,
     ) -> dict[str, Any]:
-        """Return the source of an item: who said it, the quoted words, the turn, the commit. Also return the items that
-        it supersedes or repeats, and whether its files, branch and conversation are unchanged.
-        """
-        workspace = self._project.reading()
-        if is_team_ref(ref):
-            return text_page(need("EXPLAIN_OF_TEAM")(_server(workspace), ref), offset)
-        found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
-        return text_page(found, offset)
+        """Return the text that a session gets back after a compaction: what it needs next."""
+        return {"text": UnifiedStateManager(workspace=self._project.reading()).restore_text(budget, summary=summary)}
 
 
 def _hits_of_team(workspace: Workspace, wanted: SearchRequest) -> list[Any]:
@@ -169,7 +175,11 @@ def _server(workspace: Workspace) -> Any:
     return need("TEAM_SERVER")(workspace, environment(), is_own=False, only_reads=True)
 
 
-Ref = Annotated[str, Field(description="its id, such as D7 or Q1")]
+Id = Annotated[str, Field(description="such as D7 or Q1")]
+Reversible = Annotated[bool | None, Field(description="of a decision: false if it cannot be changed later")]
+Blocking = Annotated[bool | None, Field(description="of a constraint: true if it may never be broken")]
+Priority = Annotated[Literal["high", "medium", "low"] | None, Field(description="of a question")]
+Type = Annotated[Literal["error", "command", "output", "observation"] | None, Field(description="of evidence")]
 Quote = Annotated[
     str | None,
     Field(
@@ -187,7 +197,7 @@ Text = Annotated[
     ),
 ]
 Reason = Annotated[
-    str,
+    str | None,
     Field(
         description="of a decision: why, and the alternatives; of a question: why it matters; of an attempt: how it "
         "failed; of a constraint or evidence: its source, such as the user, a file, a command"
@@ -209,26 +219,22 @@ class RecordingTools:
     @tool(ADDS)
     def add(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
-        kind: Literal["decision", "constraint", "question", "evidence", "attempt"],
         text: Text,
-        reason: Reason,
+        kind: Literal["decision", "constraint", "question", "evidence", "attempt"] = "decision",
+        reason: Reason = None,
         quote: Quote = None,
         supersedes: Annotated[str | None, Field(description="the id of the decision that this one replaces")] = None,
-        reversible: Annotated[bool, Field(description="of a decision: false if it cannot be changed later")] = True,
-        blocking: Annotated[bool, Field(description="of a constraint: true if it may never be broken")] = False,
-        priority: Annotated[Literal["high", "medium", "low"], Field(description="of a question")] = "medium",
-        type: Annotated[  # noqa: A002  # the name on disk
-            Literal["error", "command", "output", "observation"], Field(description="of evidence")
-        ] = "observation",
+        reversible: Reversible = None,
+        blocking: Blocking = None,
+        priority: Priority = None,
+        type: Type = None,  # noqa: A002  # the name on disk
     ) -> dict[str, Any]:
         """Record what later work depends on, as soon as it is settled: a decision, a constraint (a limit on the work),
         an open question, evidence that is needed later and was hard to get, or an attempt that failed. It survives
         compactions, and later sessions get it too. Give `quote` for a rule of the user: only the user's own words bind.
         """
-        about = ITEM_KINDS[kind]
-        given: dict[str, Any] = {"reversible": reversible, "blocking": blocking, "priority": priority, "type": type}
-        given[about.second[0]] = reason
-        body = {about.main: text, **{name: given[name] for name in about.others}}
+        given = _fields(kind, text, reason, reversible=reversible, blocking=blocking, priority=priority, type=type)
+        body = ITEM_KINDS[kind].others | given
 
         def record(workspace: Workspace) -> Record:
             source = quoted_source(workspace, kind, body, quote)
@@ -237,16 +243,37 @@ class RecordingTools:
         return self._recorded(record)
 
     @tool(SETS)
-    def close_item(
+    def edit(  # the arguments of the tool, as the agent sees them
         self,
-        id: Ref,  # noqa: A002  # the name in the answers
-        resolution: Annotated[str, Field(description="the answer, how it was settled, or what worked after all")],
+        id: Id,  # noqa: A002  # the name in the answers
+        text: Annotated[str | None, Field(description="the new text")] = None,
+        reason: Reason = None,
+        reversible: Reversible = None,
+        blocking: Blocking = None,
+        priority: Priority = None,
+        type: Type = None,  # noqa: A002  # the name on disk
+        drop: Annotated[bool, Field(description="drop the item in place of a change")] = False,
     ) -> dict[str, Any]:
-        """Close an open question with its answer, or evidence or an attempt that is settled."""
-        return self._recorded(lambda workspace: correct(workspace, close, id, resolution))
+        """Correct or drop an item. A change of a rule or of the user's words is proposed to them."""
+        notes: list[str] = []
+        workspace = self._project.recording(notes.append)
+        older = workspace.use(lambda archive: find_item(archive, id))
+        given = {"reversible": reversible, "blocking": blocking, "priority": priority, "type": type}
+        changes = _fields(older.kind, text, reason, **given)
+        entry = correct(workspace, drop_item, id) if drop else correct(workspace, edit, id, changes)
+        return {"id": entry.id, "status": entry.status or ACTIVE, "notes": notes}
 
     @tool(SETS)
-    def set_work_item(
+    def resolve(
+        self,
+        id: Id,  # noqa: A002  # the name in the answers
+        text: Annotated[str, Field(description="the answer, how it was settled, or what worked after all")] = "",
+    ) -> dict[str, Any]:
+        """Close an open question with its answer, or evidence or an attempt that is settled."""
+        return self._recorded(lambda workspace: correct(workspace, close, id, text))
+
+    @tool(SETS)
+    def work(
         self,
         id: Annotated[str | None, Field(description="ticket, issue, task")] = None,  # noqa: A002  # the name on disk
         title: Annotated[str | None, Field(description="the name of the work")] = None,
@@ -261,14 +288,9 @@ class RecordingTools:
             lambda workspace: UnifiedStateManager(workspace=workspace).set_work_item(id, title, phase, progress)
         )
 
-    @tool(SETS)
-    def edit_item(
-        self,
-        id: Ref,  # noqa: A002  # the name in the answers
-        changes: Annotated[dict[str, Any], Field(description="new values by field name; empty drops the item")],
-    ) -> dict[str, Any]:
-        """Correct or drop an item. A change of a rule or of the user's words is proposed to them."""
-        notes: list[str] = []
-        manager = UnifiedStateManager(workspace=self._project.recording(notes.append))
-        entry = checked(manager.edit)(id, **changes) if changes else manager.drop(id)
-        return {"id": entry.id, "status": entry.status or ACTIVE, "notes": notes}
+
+def _fields(kind: str, text: str | None, reason: str | None, **others: Any) -> dict[str, Any]:
+    """Return the given fields by their names in an item."""
+    about = ITEM_KINDS[kind]
+    given = {about.main: text, about.second[0]: reason, **others}
+    return {name: value for name, value in given.items() if value is not None}

@@ -43,8 +43,8 @@ _BEST = 3  # nearest steps that represent a session
 
 _SPEAKER, _TIME, _FILE, _WHEN, _ACCESSED, _LOOKUP = 0.5, 0.5, 0.3, 0.2, 0.1, -1.0
 MOST_RAISED = _SPEAKER + _TIME + _FILE + _WHEN + _ACCESSED
-_LOOKUPS = ("unified-state search ", "unified-state show ", "unified-state recall ")  # the last is an old name
-_LOOKUP_TOOLS = ("archive_search", "recall", "state_get", "state_diff", "why")  # of the MCP server
+_LOOKUPS = ("unified-state search ", "unified-state show ", "unified-state recall ", "unified-state log")
+_LOOKUP_TOOLS = ("search", "show", "list", "history", "restore")  # of the MCP server
 _SAID = (PROMPT, TEXT)  # what may begin with the name of its speaker; a tool's output begins with the name of a value
 _LONGEST_NAME, _LONGEST_COMMAND, _LOOKED_AT = 40, 1_000, 3_000  # characters
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,8 @@ from unified_state.ledger.rules.short_item import main_text, sections_of
 from unified_state.lib.record import camel_case, disk_value
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
-from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
+from unified_state.model.item import ITEM_KINDS
+from unified_state.model.refs import ITEM, kind_of
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -68,7 +68,7 @@ def _history(context: Context, arguments: Namespace) -> None:
 
     workspace, now = context.reading(), current_time()
     first, last = arguments.id, arguments.last
-    if re.fullmatch(f"[{''.join(ALIAS_LETTERS.values())}][0-9]+", first, re.IGNORECASE):
+    if kind_of(first) == ITEM:
         events = workspace.use(lambda archive: history_of(archive, first))
         lines = [line for event in events for line in _history_lines(event)]
         return context.show([event.as_json("turn", "quote") for event in events], "\n".join(lines), style="labels")
