@@ -129,7 +129,7 @@ def test_an_item_with_a_quote_keeps_the_words_and_their_entry(
 def test_a_quote_that_the_user_did_not_say_is_no_source_and_told(workspace: Workspace, keep: Keep) -> None:
     keep(prompt(1, "hello"))
     told: list[str] = []
-    workspace = workspace.replace(advise=told.append)
+    workspace = workspace.replace(report=told.append)
     body = {"constraint": RULE, "source": "the user", "blocking": True}
     assert quoted_source(workspace, CONSTRAINT, body, RULE) is None
     assert told == [NOT_FOUND]

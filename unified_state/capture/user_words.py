@@ -79,12 +79,12 @@ def _said(archive: Archive, numbers: Iterable[int], quote: str) -> Source | None
 
 def quoted_source(workspace: Workspace, kind: str, body: dict[str, Any], quote: str | None) -> Source | None:
     """Return the source of an item where the user said the quote and that says the item. Where not, the workspace's
-    `advise` is told why.
+    `report` is told why.
     """
     if quote is None:
         return None
     checked = check_quote(workspace, quote, str(body[MAIN_FIELDS[kind]]), current_time())
     if isinstance(checked, Source):
         return checked
-    workspace.advise(checked)
+    workspace.report(checked)
     return None

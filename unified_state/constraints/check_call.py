@@ -18,8 +18,7 @@ from unified_state.lib.json_text import dump_ascii_json
 from unified_state.model.constraint import ASK, DENY, SKILL_EVENT, WARN, Breach, EnforcedRow
 from unified_state.model.hook_event import HookEvent
 from unified_state.project.find_repository import find_repository
-from unified_state.project.place import Place, history_path, hook_settings, locate
-from unified_state.project.workspace.session_project import session_project
+from unified_state.project.place import Place, history_path, hook_settings, locate, session_project
 from unified_state.settings import PROJECT_FILE, Settings
 
 _FOLDS_CASE = sys.platform in ("darwin", "win32")

@@ -19,8 +19,7 @@ from unified_state.lib.fence import visible
 from unified_state.lib.json_text import dump_ascii_json
 from unified_state.model.constraint import SKILL_EVENT, TOOL_EVENT
 from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, HookEvent, Moment
-from unified_state.project.place import Place, hook_settings, locate
-from unified_state.project.workspace.session_project import keep_project, session_project
+from unified_state.project.place import Place, hook_settings, keep_project, locate, session_project
 from unified_state.project.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.settings import PROJECT_FILE, Settings, environment
 from unified_state.upkeep.around_use import SETTLE

@@ -27,7 +27,7 @@ from unified_state.lib.json_text import dump_ascii_json
 from unified_state.lib.text import utf16_units
 from unified_state.model.hook_event import PARTS, HookEvent
 from unified_state.model.step import PROMPT, Boundary
-from unified_state.project.workspace.session_project import PROJECT_VARIABLE
+from unified_state.project.place import PROJECT_VARIABLE
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -15,8 +15,7 @@ from unified_state.context.window.rules.status_text import StatusFigures, Status
 from unified_state.context.window.status_line_data import glance_at
 from unified_state.interfaces.tool_hook import read_stdin
 from unified_state.project.health import log_problem
-from unified_state.project.place import Place, hook_settings, locate
-from unified_state.project.workspace.session_project import session_project
+from unified_state.project.place import Place, hook_settings, locate, session_project
 from unified_state.settings import default_data_dir, environment
 
 _STDIN_SECONDS = 2.0

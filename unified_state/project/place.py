@@ -1,4 +1,9 @@
-"""The places of a folder's files: its repository, the archive, the state file."""
+"""The places of a folder's files: its repository, the archive, the state file.
+
+The project of a session is the folder in which it began, wherever it goes afterwards. Claude Code names it in the
+environment of hooks and of MCP servers. That of commands has the session alone, and other hosts name no project. So
+hooks keep it by the session's id until the session ends.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,9 @@ from contextlib import suppress
 from zlib import crc32
 
 from unified_state.errors import StorageError
-from unified_state.lib.read_files import not_ours
+from unified_state.lib.files import session_file, write_session_file
+from unified_state.lib.json_text import dump_ascii_json, parse_json
+from unified_state.lib.read_files import SMALL_FILE, not_ours, read_regular
 from unified_state.lib.record import Record
 from unified_state.project.find_repository import (
     ABOUT,
@@ -29,6 +36,8 @@ _GIT_SECONDS = 10.0
 KEY_FILE = "mask.key"
 RULES_FILES = "rules-files"  # the paths of the written rules files, one on each line, if the user wants them
 REMINDERS_ON = "reminders-on"  # the worktrees in which the user turned reminders on, one on each line
+PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
+SESSIONS_FOLDER = "sessions"  # in the data folder: the project of each session
 EXCLUDED = (
     NAME,
     "unified-session-state.lock",
@@ -203,3 +212,42 @@ def _make_private(folder: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def session_project(session_id: str | None, environ: Mapping[str, str], data_dir: str, shell: str = "") -> str:
+    """Return the folder of a session's project, or else that of its shell; "" without one that exists. A session that
+    begins has no id here.
+    """
+    folders = (environ.get(PROJECT_VARIABLE, ""), *_kept_projects(data_dir, session_id), shell)
+    return next(filter(os.path.isdir, folders), "")
+
+
+def keep_project(session_id: str, project: str, place: Place, data_dir: str) -> None:
+    """Keep the folder of a session's project, for its commands and later events."""
+    common_dir = place.repository.common_dir
+    kept = [project, *([os.path.dirname(common_dir)] if common_dir else [])]  # for a linked worktree that is removed
+    if not session_id or _kept_projects(data_dir, session_id) == kept:
+        return
+    try:
+        write_session_file(session_file(data_dir, SESSIONS_FOLDER, session_id), dump_ascii_json(kept))
+    except OSError:
+        return  # the data folder is read-only; commands belong to the folder of the shell then
+
+
+def drop_project(session_id: str, data_dir: str) -> None:
+    """Forget the project of a session that ended: a terminal that it opened may go on, with its id."""
+    try:
+        os.unlink(session_file(data_dir, SESSIONS_FOLDER, session_id))
+    except OSError:
+        return  # there is none
+
+
+def _kept_projects(data_dir: str, session_id: str | None) -> list[str]:
+    if not session_id:
+        return []
+    try:
+        return list(
+            map(str, parse_json(read_regular(session_file(data_dir, SESSIONS_FOLDER, session_id), SMALL_FILE).decode()))
+        )
+    except (OSError, ValueError, TypeError):
+        return []

@@ -53,8 +53,7 @@ def shortened_output(event: HookEvent, level: int) -> tuple[str, ShortForm] | No
 def _answer(run: Run, event: HookEvent, whole: str, short: ShortForm, level: int, environ: Mapping[str, str]) -> str:
     from unified_state.extras.lean.archive_output import archive_and_shorten
     from unified_state.lib.shell.search_path import own_program
-    from unified_state.project.place import hook_settings, locate
-    from unified_state.project.workspace.session_project import session_project
+    from unified_state.project.place import hook_settings, locate, session_project
     from unified_state.project.workspace.workspace import Workspace
 
     shell = event.cwd

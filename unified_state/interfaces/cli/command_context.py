@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Add = Callable[[Any], object]
 
-PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"  # as `session_project` has it, which a person's command does not load
+PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"  # as `place` has it, which a person's command does not load
 SERVER = "server"  # the name in arguments
 POINT = "K2 (a compaction), T41 (a turn), 2026-03-14, 3d, yesterday, HEAD~3, a branch, a tag or the id of a commit"
 
@@ -132,7 +132,7 @@ class Context:
             return os.path.abspath(self.named)
         project = ""
         if any(map(environment().get, (*SESSION_VARIABLES, PROJECT_VARIABLE))):
-            from unified_state.project.workspace.session_project import client_project
+            from unified_state.project.workspace.workspace import client_project
 
             project = client_project(environment(), load_settings(None, environment()).data_dir)
         if not project and not self.folder:
@@ -151,7 +151,6 @@ class Context:
             self._project,
             self.session_id,
             report=self.say,
-            advise=self.say,
             origin=origin_of(environment()),
             create=create,
             around_use=CATCH_UP_AND_SETTLE,

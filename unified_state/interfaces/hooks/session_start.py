@@ -27,7 +27,7 @@ from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
 from unified_state.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
 from unified_state.lib.files import remove_old_leftovers
 from unified_state.model.hook_event import BRIEF, WORKING_SET
-from unified_state.project.workspace.session_project import drop_project
+from unified_state.project.place import drop_project
 from unified_state.project.workspace.workspace import has_foreign_file
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.fence import visible, visible_values
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import well_formed
-from unified_state.project.workspace.session_project import client_project
-from unified_state.project.workspace.workspace import Workspace, in_session_of_client, open_workspace
+from unified_state.project.workspace.workspace import Workspace, client_project, in_session_of_client, open_workspace
 from unified_state.settings import environment, load_settings
 from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
 from unified_state.upkeep.doctor.bug_report import report_bug
@@ -63,7 +62,6 @@ class Project:
                 named or self._folder or os.getcwd(),
                 self._session_id(),
                 report=tell,
-                advise=tell,
                 create=create,
                 around_use=CATCH_UP_AND_SETTLE,
             )

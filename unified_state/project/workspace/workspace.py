@@ -6,7 +6,7 @@ A workspace is a value. `Workspace.use` opens the archive for one action and beg
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,6 +34,7 @@ from unified_state.project.place import (
     has_reminders,
     history_path,
     locate,
+    session_project,
 )
 from unified_state.settings import Settings, environment, load_settings
 
@@ -66,7 +67,7 @@ class AroundUse(Record):
 class Workspace(Record):
     """The repository of a folder, its settings, and its active session.
 
-    `report` is called with one line about a problem (a damaged file was set aside), `advise` with one line of advice.
+    `report` is called with one line about a problem (a damaged file was set aside), or of advice.
     `origin` is `user_said` in the user's own terminal and `inferred` for a model. `seconds` limits the wait for another
     writer, `repair_seconds` the time for salvaging a damaged archive; 0 where a prompt waits.
     """
@@ -77,7 +78,6 @@ class Workspace(Record):
     session_id: str | None = None
     origin: str = INFERRED
     seconds: float = WRITER_SECONDS
-    advise: Callable[[str], None] = staticmethod(lambda _line: None)
     repair_seconds: float = _PATIENT
     around_use: AroundUse | None = None
 
@@ -231,7 +231,6 @@ def open_workspace(
     session_id: str | None,
     *,
     report: Callable[[str], None],
-    advise: Callable[[str], None] = lambda _line: None,
     origin: str = INFERRED,
     create: bool = True,
     around_use: AroundUse | None = None,
@@ -258,7 +257,6 @@ def open_workspace(
         report,
         session_id=session_id or (session_in(environ) if is_agents else None),
         origin=origin,
-        advise=advise,
         around_use=around_use,
         seconds=WRITER_SECONDS if create else READER_SECONDS,
     )
@@ -270,3 +268,10 @@ def in_session_of_client(workspace: Workspace) -> Workspace:
     if began is None or workspace.is_empty:
         return workspace
     return workspace.replace(session_id=workspace.use(lambda archive: session_of_same_client(archive, began)))
+
+
+def client_project(environ: Mapping[str, str], data_dir: str) -> str:
+    """Return the folder of the project of the session whose client started this process; "" without one."""
+    from unified_state.hosts.transcripts.rules.hosts import session_in  # no hook asks
+
+    return session_project(session_in(environ), environ, data_dir)

@@ -139,7 +139,7 @@ def _let_wait(
     why = "; ".join(filter(None, error.args))  # without the hint about what waited before
     workspace.report(f"{why}; it is kept in {path}, and joins the archive once that can be used")
     if "scope" in body:
-        workspace.advise("it is enforced once the archive can be used")
+        workspace.report("it is enforced once the archive can be used")
     return item.replace(alias=item.uuid)
 
 

@@ -12,8 +12,7 @@ from unified_state.hosts.install.install_claude_code import put_tool_hook
 from unified_state.lib.files import remove_if_empty
 from unified_state.project.find_repository import ID_FILE, home_of
 from unified_state.project.health import BUG_REPORT, LOG
-from unified_state.project.place import KEY_FILE, Place
-from unified_state.project.workspace.session_project import SESSIONS_FOLDER
+from unified_state.project.place import KEY_FILE, SESSIONS_FOLDER, Place
 from unified_state.project.workspace.waiting_events import waiting_files
 from unified_state.settings import Settings
 
