@@ -11,7 +11,7 @@ from unified_state.interfaces.cli.command_table import all_commands
 # Of many commands, so that the page describes them once.
 _ONCE = {
     ("TEXT", "`-` reads it from stdin"),
-    ("ID", "an item: D7 C3 Q1 E12 A2"),
+    ("ID", "an item: D7 C3 Q1 E12 A2 N5"),
     ("--all", "also superseded, resolved and dismissed ones"),
 }
 

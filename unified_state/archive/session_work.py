@@ -10,10 +10,12 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import LOCAL_SESSION
+from unified_state.errors import NotFoundError
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD
 from unified_state.model.item import Todo
+from unified_state.model.session_state import Note
 
 TODO = "todo"  # the kind of these notes
 _OPEN = ("pending", "in_progress")
@@ -129,6 +131,49 @@ def pending_actions(archive: Archive, session: int | None, limit: int) -> tuple[
     )
     listed = tuple(f"[{state.replace('_', ' ')}] {text}" for state, text in rows)
     return listed + open_notes(archive, session, "action", limit - len(listed))
+
+
+_NOTES = {"todo": ("action", TODO), "note": ("highlight", "highlight")}  # kinds of rows, the one to add first
+
+
+def add_note(archive: Archive, session: int | None, kind: str, text: str, at: str) -> Note:
+    """Add one to-do or highlight and return it."""
+    add_notes(archive, session, _NOTES[kind][0], [text], at)
+    return find_note(archive, archive.value("SELECT max(id) FROM note") or 0)
+
+
+def list_notes(archive: Archive, kind: str, *, with_done: bool = False) -> list[Note]:
+    """Return all to-dos or highlights, the oldest first; of lists that agents keep only the newest session's."""
+    where = "WHERE kind = ? OR (kind = ? AND session = (SELECT max(session) FROM note WHERE kind = 'todo'))"
+    rows = archive.rows(f"SELECT id, kind, text, at, done_at FROM note {where} ORDER BY id", *_NOTES[kind])
+    return [_note(*row) for row in rows if with_done or row[-1] is None]
+
+
+def find_note(archive: Archive, number: int) -> Note:
+    """Return a to-do or highlight by the number of its id. Raises NotFoundError."""
+    row = archive.row("SELECT id, kind, text, at, done_at FROM note WHERE id = ?", number)
+    if row is None or not any(row[1] in kinds for kinds in _NOTES.values()):
+        message = f"there is no to-do and no note N{number}"
+        raise NotFoundError(message, "`unified-state list todo` and `list note` show them")
+    return _note(*row)
+
+
+def change_note(archive: Archive, number: int, at: str, *, text: str | None = None, done: bool | None = None) -> Note:
+    """Give a to-do or highlight another text, end it or open it again, and return it."""
+    before = find_note(archive, number)
+    ends = before.done if done is None else done
+    archive.run(
+        "UPDATE note SET text = coalesce(?, text), done_at = ?, state = iif(key IS NULL, NULL, ?) WHERE id = ?",
+        None if text is None else archive.masked(text),
+        at if ends else None,
+        "completed" if ends else "pending",
+        number,
+    )
+    return find_note(archive, number)
+
+
+def _note(number: int, kind: str, text: str, at: str, done_at: str | None) -> Note:
+    return Note(f"N{number}", "note" if kind == "highlight" else "todo", text, at, done_at is not None)
 
 
 def _add_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:

@@ -21,6 +21,12 @@ def step_refs(text: str) -> Iterator[tuple[str, int]]:
         yield _LETTERS[found[1]], int(found[2])
 
 
+def note_number(ref: str) -> int | None:
+    """Return the number of a to-do's or highlight's id such as `N5`, or None for another ref."""
+    digits = ref[1:]
+    return int(digits[:18]) if ref[:1] in {"N", "n"} and digits.isascii() and digits.isdigit() else None
+
+
 def kind_of(text: str) -> str | None:
     """Return the kind of a ref, or None for what is no ref."""
     try:

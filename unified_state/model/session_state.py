@@ -69,6 +69,16 @@ class Summaries(Record):
     unknown: dict[str, Any] = {}
 
 
+class Note(Record):
+    """A to-do (a pending action) or a highlight, with its id."""
+
+    id: str
+    kind: Literal["todo", "note"]
+    text: str
+    timestamp: Time
+    done: bool = False
+
+
 class TokenMetrics(Record):
     """The size of the file in tokens, estimated or counted, and `at_most`, a proved upper bound; the time when entries
     last left it for the archive, and the command that prints all of the state.

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 from unified_state.archive.archive import Archive, explained
 from unified_state.archive.cut_outputs import note_recall
 from unified_state.archive.full_text import Filters
+from unified_state.archive.session_work import find_note
 from unified_state.archive.steps import KIND_NUMBERS, index_left, steps_of_turn
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
 from unified_state.extension import hook, need
 from unified_state.ledger.item_table import items_called
 from unified_state.ledger.source_table import entry_steps
 from unified_state.lib.query import words_of
-from unified_state.lib.record import Record
+from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import one_line, unpack
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
+from unified_state.model.refs import COMPACTION, STEP, TURN, note_number, parse_ref
 from unified_state.model.step import KINDS, NOTICE, Hit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
@@ -87,6 +88,10 @@ def recall_and_note(
     Its steps rank higher in later searches, and those of the entry that an item comes from.
     """
     from unified_state.search.recall_ref import part_of, recall  # not needed for a search
+
+    number = note_number(ref)
+    if number is not None:
+        return page(disk_value(workspace.use(lambda archive: find_note(archive, number))))
 
     def action(archive: Archive) -> dict[str, Any]:
         found = recall(archive, ref)

@@ -165,8 +165,9 @@ def test_the_rules_of_allow_reading_decide_and_remove_nothing() -> None:
 
 # What somebody types who has read nothing, in a project with five items.
 WORK = [
-    *(("ls",), ("rules",), ("find", "bucket"), ("get", "D1"), ("why", "D1"), ("diff", "1d"), ("version",)),
-    *(("rule", "Never push to main"), ("remember", "The port is 8001"), ("add", "Keep notes in SQLite"), ("rm", "D1")),
+    *(("log",), ("sessions",), ("todo", "Write a test"), ("done", "N1"), ("ls",), ("rule", "Never push to main")),
+    *(("remember", "The port is 8001"), ("find", "bucket"), ("get", "D1"), ("why", "D1"), ("rm", "D1"), ("diff", "1d")),
+    *(("add", "Keep notes in SQLite"), ("version",)),
 ]
 HINTED = {
     "delete": "`drop` or `forget`",

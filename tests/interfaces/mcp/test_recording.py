@@ -76,6 +76,15 @@ def test_of_the_work_item_what_is_not_given_stays(repository: Path) -> None:
     }
 
 
+def test_a_todo_is_added_changed_and_done(repository: Path) -> None:
+    assert answer(repository, "add", kind="todo", text="Write the test")["id"] == "N1"
+    assert answer(repository, "edit", id="N1", text="Write the conflict test")["text"] == "Write the conflict test"
+    assert answer(repository, "list")["summaries"]["pendingActions"] == ["Write the conflict test"]
+    assert answer(repository, "resolve", id="N1")["done"] is True
+    assert answer(repository, "show", id="N1")["done"] is True
+    assert answer(repository, "list")["summaries"]["pendingActions"] == []
+
+
 def test_what_the_user_said_is_theirs_and_binds(repository: Path, keep: Keep) -> None:
     keep(prompt(1, f"Go on. {RULE}!"))
     added = answer(repository, "add", kind="constraint", text=RULE, reason="the user", blocking=True, quote=RULE)

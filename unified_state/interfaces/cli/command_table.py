@@ -29,7 +29,7 @@ GROUPS: dict[str, dict[str, Row]] = {
         "inbox": ("items", "what was captured or proposed, to accept or to reject"),
     },
     RECORD: {
-        "add": ("items", "record a decision, constraint, question, evidence or failed attempt"),
+        "add": ("items", "record a decision, constraint, question, evidence, failed attempt, to-do or note"),
         "edit": ("items", "change the text or a field of an item"),
         "drop": ("items", "drop an item; it is not restored any more, and `undo` brings it back"),
         "resolve": ("items", "close a question, evidence or an attempt; lift a constraint, which only you can"),
@@ -68,6 +68,8 @@ COMMANDS = {name: row for rows in GROUPS.values() for name, row in rows.items()}
 NOUNS = {
     **{plural: kind for kind in ITEM_KINDS for plural in (kind, f"{kind}s")},
     **dict.fromkeys(("rule", "rules", "remember"), CONSTRAINT),
+    **dict.fromkeys(("todo", "todos", "action", "actions"), "todo"),
+    **dict.fromkeys(("note", "notes", "highlights"), "note"),
     **dict.fromkeys(("compaction", "compactions"), "compaction"),
 }
 # What people call a command that has another name here.
@@ -86,7 +88,6 @@ ALIASES = {
     "link": "config link",
     "load": "list",
     "ls": "list",
-    "note": "save --highlight",
     "proposed": "inbox",
     "recall": "show",
     "remove": "drop",
@@ -117,6 +118,7 @@ EXAMPLES = {
     "add question": 'unified-state add question "Which port?" --priority high',
     "add evidence": 'unified-state add evidence "KeyError: id" --type error --source "make test"',
     "add attempt": 'unified-state add attempt "A retry in the client" --reason "the server counts it twice"',
+    "add todo": 'unified-state add todo "Write the conflict test"',
     "edit": 'unified-state edit D1 "Cap the backoff at 9 s"',
     "drop": 'unified-state drop E1 --reason "a typo"',
     "resolve": 'unified-state resolve Q1 "Port 8080"',

@@ -25,6 +25,7 @@ from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import current_time
 from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
+from unified_state.model.refs import note_number
 from unified_state.model.step import KINDS
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import SearchRequest, find, is_team_ref, recall_and_note, turn_ref
@@ -35,6 +36,7 @@ from unified_state.settings import environment
 from unified_state.state_file.manager import UnifiedStateManager
 from unified_state.state_file.writer.correct_state import correct
 from unified_state.state_file.writer.record_state import add_item
+from unified_state.state_file.writer.save_state import correct_note, record_note
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -220,7 +222,7 @@ class RecordingTools:
     def add(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
         text: Text,
-        kind: Literal["decision", "constraint", "question", "evidence", "attempt"] = "decision",
+        kind: Literal["decision", "constraint", "question", "evidence", "attempt", "todo", "note"] = "decision",
         reason: Reason = None,
         quote: Quote = None,
         supersedes: Annotated[str | None, Field(description="the id of the decision that this one replaces")] = None,
@@ -233,6 +235,8 @@ class RecordingTools:
         an open question, evidence that is needed later and was hard to get, or an attempt that failed. It survives
         compactions, and later sessions get it too. Give `quote` for a rule of the user: only the user's own words bind.
         """
+        if kind in {"todo", "note"}:
+            return self._recorded(lambda workspace: record_note(workspace, kind, text))
         given = _fields(kind, text, reason, reversible=reversible, blocking=blocking, priority=priority, type=type)
         body = ITEM_KINDS[kind].others | given
 
@@ -257,6 +261,10 @@ class RecordingTools:
         """Correct or drop an item. A change of a rule or of the user's words is proposed to them."""
         notes: list[str] = []
         workspace = self._project.recording(notes.append)
+        number = note_number(id)
+        if number is not None:
+            note = correct_note(workspace, number, text=text, done=drop or None)
+            return {**disk_value(note), "notes": notes}
         older = workspace.use(lambda archive: find_item(archive, id))
         given = {"reversible": reversible, "blocking": blocking, "priority": priority, "type": type}
         changes = _fields(older.kind, text, reason, **given)
@@ -269,7 +277,10 @@ class RecordingTools:
         id: Id,  # noqa: A002  # the name in the answers
         text: Annotated[str, Field(description="the answer, how it was settled, or what worked after all")] = "",
     ) -> dict[str, Any]:
-        """Close an open question with its answer, or evidence or an attempt that is settled."""
+        """Close a question with its answer, evidence or an attempt that is settled, a to-do that is done (N5)."""
+        number = note_number(id)
+        if number is not None:
+            return self._recorded(lambda workspace: correct_note(workspace, number, done=True))
         return self._recorded(lambda workspace: correct(workspace, close, id, text))
 
     @tool(SETS)

@@ -7,13 +7,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.session_work import add_notes, change_work, close_notes, read_work
+from unified_state.archive.session_work import (
+    add_note,
+    add_notes,
+    change_note,
+    change_work,
+    close_notes,
+    read_work,
+)
 from unified_state.errors import UnifiedStateError
+from unified_state.ledger.record_item import checked
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens
-from unified_state.model.session_state import GitState, State
+from unified_state.model.session_state import GitState, Note, State
 from unified_state.project.workspace.workspace import Workspace, open_workspace
 from unified_state.settings import environment
 from unified_state.state_file.state_file import written_state_files
@@ -78,6 +86,29 @@ def _note(
     if actions is not None:
         close_notes(archive, session, "action", at)
         add_notes(archive, owner, "action", map(workspace.mask, actions), at)
+
+
+def record_note(workspace: Workspace, kind: str, text: str) -> Note:
+    """Record a to-do or a highlight, and return it."""
+    masked = checked("text", text, workspace.mask)
+
+    def action(archive: Archive, now: int) -> Note:
+        with archive.transaction():
+            owner = workspace.session_number(archive, now) if workspace.session_id else None
+            return add_note(archive, owner, kind, masked, to_text(now))
+
+    return record(workspace, action)
+
+
+def correct_note(workspace: Workspace, number: int, *, text: str | None = None, done: bool | None = None) -> Note:
+    """Change a to-do or a highlight, end it or open it again, and return it."""
+    masked = None if text is None else checked("text", text, workspace.mask)
+
+    def action(archive: Archive, now: int) -> Note:
+        with archive.transaction():
+            return change_note(archive, number, to_text(now), text=masked, done=done)
+
+    return record(workspace, action)
 
 
 def refresh(workspace: Workspace, *, is_anew: bool = False) -> State:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from argparse import SUPPRESS
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from unified_state.archive.session_work import list_notes
 from unified_state.errors import NotAtGateError
 from unified_state.interfaces.cli.command_context import (
     POINT,
@@ -37,13 +39,15 @@ from unified_state.model.item import (
     PRIORITIES,
     Constraint,
 )
-from unified_state.model.refs import COMPACTION
+from unified_state.model.refs import COMPACTION, note_number
 from unified_state.model.scope import enforcement_of, scope_of
 from unified_state.state_file.writer.record_state import add_item
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
+NOTES = ("todo", "note")  # what has an id and is no item
+_LISTED = (*ITEM_KINDS, *NOTES, COMPACTION)
 _LINE, _CUT = 400, 160  # characters of an item in a list, and in a message
 _FIELDS = ("priority", "type", "mode", "reversible", "blocking")  # those that `add` and `edit` name alike
 
@@ -73,6 +77,38 @@ def _add(context: Context, arguments: Namespace) -> None:
     _show(context, entry)
 
 
+def _add_note(context: Context, arguments: Namespace) -> None:
+    from unified_state.state_file.writer.save_state import record_note
+
+    _show(context, record_note(context.workspace(create=True), arguments.verb, _text(arguments.text)))
+
+
+def _or_note(
+    correct_item: Callable[[Context, Namespace], None], *, done: bool | None = None
+) -> Callable[[Context, Namespace], None]:
+    """Return the function of a command that corrects an item, or a to-do or highlight."""
+
+    def correct_one(context: Context, arguments: Namespace) -> None:
+        number = None if arguments.id is None else note_number(arguments.id)
+        if number is None:
+            return correct_item(context, arguments)
+        from unified_state.state_file.writer.save_state import correct_note
+
+        text = _text(arguments.text) if done is None and arguments.text is not None else None
+        return _show(context, correct_note(context.changing(), number, text=text, done=done))
+
+    return correct_one
+
+
+def _list_notes(context: Context, kind: str, *, with_done: bool) -> None:
+    workspace = context.workspace(create=False)
+    found = [] if workspace.is_empty else workspace.use(lambda archive: list_notes(archive, kind, with_done=with_done))
+    if not found:
+        return context.nothing([], f"no {kind} is recorded here yet")
+    lines = [f"{one.id}: {cut(harmless(one.text), _LINE)}{' [done]' if one.done else ''}" for one in found]
+    return context.show([disk_value(one) for one in found], "\n".join(lines), style="labels")
+
+
 def _resolve(context: Context, arguments: Namespace) -> None:
     from unified_state.ledger.correct_item import close
     from unified_state.ledger.record_item import supersede
@@ -96,6 +132,8 @@ def _list(context: Context, arguments: Namespace) -> None:
         return state.show_state(context)
     if arguments.kind == COMPACTION:
         return compaction.list_compactions(context)
+    if arguments.kind in NOTES:
+        return _list_notes(context, arguments.kind, with_done=arguments.all)
     statuses, workspace = () if arguments.all else (ACTIVE, PROPOSED), context.workspace(create=False)
     kind = arguments.kind
     items = [] if workspace.is_empty else workspace.use(lambda archive: list_items(archive, kind, statuses))
@@ -207,7 +245,7 @@ def _decide_all(context: Context, path: str, *, accepted: bool, why: str) -> Non
 
 
 _TEXT = argument("text", metavar="TEXT", help="`-` reads it from stdin")
-_ID = argument("id", metavar="ID", help="an item: D7 C3 Q1 E12 A2")
+_ID = argument("id", metavar="ID", help="an item: D7 C3 Q1 E12 A2 N5")
 # The same for all kinds, by whichever name of a field people know it.
 _REASON = argument(
     *("--reason", "--rationale", "--source", "--context", "--outcome", "--why"),
@@ -253,14 +291,22 @@ COMMANDS = {
     "add question": _adding("record an open question", _PRIORITY),
     "add evidence": _adding("record evidence, verbatim", _TYPE),
     "add attempt": _adding("record an attempt that failed"),
+    "add todo": Command(_add_note, _TEXT, SESSION, about="record what is still to be done"),
+    "add note": Command(_add_note, _TEXT, SESSION, about="record a highlight"),
     "list": Command(
         _list,
-        argument("kind", nargs="?", choices=(*ITEM_KINDS, COMPACTION), metavar="KIND", help=", ".join(ITEM_KINDS)),
+        argument(
+            "kind",
+            nargs="?",
+            choices=(*ITEM_KINDS, *NOTES, COMPACTION),
+            metavar="KIND",
+            help=", ".join((*ITEM_KINDS, *NOTES)),
+        ),
         flag("--all", "also superseded, resolved and dismissed ones"),
         option("--at POINT", f"the state as it was at {POINT}"),
     ),
     "resolve": Command(
-        _resolve,
+        _or_note(_resolve, done=True),
         _ID,
         argument("text", nargs="?", metavar="TEXT", help="the answer, or how it was settled; `-` reads it from stdin"),
         option("--by ID", "of a decision: the one that holds now"),
@@ -271,13 +317,16 @@ COMMANDS = {
     "inbox accept": Command(_decide, _CHOSEN, about="they hold from now on, as your word"),
     "inbox reject": Command(_decide, _CHOSEN, _REASON, about="they do not hold, and are not proposed again"),
     "edit": Command(
-        _edit,
+        _or_note(_edit),
         _ID,
         argument("text", nargs="?", metavar="TEXT", help="the new text; `-` reads it from stdin"),
         *(_REASON, _PRIORITY, _TYPE, _REVERSIBLE, _BLOCKING),
         either(_SCOPE, flag("--no-scope", "a constraint is enforced no more")),
         _MODE,
     ),
-    "drop": Command(_drop, _ID, _REASON),
-    "undo": Command(_undo, argument("id", nargs="?", metavar="ID", help="bring it back; default: the last change")),
+    "drop": Command(_or_note(_drop, done=True), _ID, _REASON),
+    "undo": Command(
+        _or_note(_undo, done=False),
+        argument("id", nargs="?", metavar="ID", help="brings it back; default: the last change"),
+    ),
 }

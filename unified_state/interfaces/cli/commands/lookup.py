@@ -178,6 +178,9 @@ def _team(workspace: Workspace) -> Any:
 def _content_text(found: dict[str, Any]) -> str:
     """Return the whole content, with a heading above each part."""
     match found["kind"]:
+        case "todo" | "note":
+            end = ", done" if found["done"] else ""
+            return f"{found['id']}  {found['kind']}{end}, {found['timestamp']}\n{found['text']}"
         case "turn":
             of_agent = f", subagent {found['agent']}" if found.get("agent") else ""
             head = f"{found['ref']}  session {found['session_id']}{of_agent}  {found['timestamp']}"
