@@ -91,10 +91,8 @@ class Workspace(Record):
         return Masker(self.place.key_folder, enabled=self.settings.mask_secrets)
 
     def mask(self, text: str) -> str:
-        """Return a text with its secrets masked. Most short texts have none, and are returned without a masker."""
-        from unified_state.secrets.rules.mask import may_need_masking  # not where nothing is written
-
-        return self.masker.text(text) if may_need_masking(text) else text
+        """Return a text with its secrets masked."""
+        return self.masker.text(text)
 
     @property
     def history(self) -> str:

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from unified_state.secrets.rules.control_sequences import SEQUENCE, VisibleText
-from unified_state.secrets.rules.secret_tokens import SHORTEST_RUN, Found, find_formats
+from unified_state.secrets.rules.secret_tokens import Found, find_formats
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
 # With the dots before a mask, over which a token in front would have extended.
 _MASK = re.compile(rb"\.{0,8}\[MASKED [A-Za-z0-9-]{1,70} [A-Za-z0-9]{1,70}\]")
-_LONGEST_LOOK = 10_000  # characters
 _PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
 _CONTROL_INTRODUCER = b"\x9b"
 _SEQUENCE_SIGNS = (b"\x1b", _CONTROL_INTRODUCER, b"\\")  # one is in each control sequence
@@ -25,26 +24,6 @@ _FORMS = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)} | dict.fromkeys((0x
 _FORM = re.compile(f"[{''.join(map(chr, _FORMS))}]")
 _PROGRAMS = (b"set -", b"setenv ", *b"curl login mysql mariadb mongo redis-cli sshpass ldapsearch".split())
 _MASKED = ""  # the kind of a span that is already a mask
-
-
-# Private parts, control sequences, options, key blocks, webhooks, passwords in URLs and netrc files, Dockerfiles.
-_SIGNS = ("<", "\x1b", "\x9b", "\\", " -", "--", "PRIVATE KEY", "hook", "@", "1//0", "machine ", "ENV")
-# Parts of all names of secrets, in lower case.
-_NAMES = ("pass", "pwd", "secret", "token", "credential", "key", "auth", "pat", "creds", "cookie", "sig")
-
-
-def may_need_masking(text: str) -> bool:
-    """Return False only if a text has no secret and no private part, for most short texts.
-
-    Each condition is wider than the rules that it stands for, which need more files.
-    """
-    if len(text) > _LONGEST_LOOK or any(sign in text for sign in _SIGNS) or _FORM.search(text):
-        return True
-    if "=" in text or ":" in text:
-        lower = text.lower().replace("_", "").replace("-", "")  # as the rules read a name
-        if any(name in lower for name in _NAMES):
-            return True
-    return any(len(word) >= SHORTEST_RUN for word in text.split())
 
 
 def _find_placed(data: bytes) -> list[Found]:
