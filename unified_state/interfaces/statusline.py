@@ -6,9 +6,12 @@ It always exits with 0, because the client shows nothing of a failed one. The cl
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 
 from unified_state.context.window.read_context import keep_usage
 from unified_state.context.window.rules.status_text import StatusFigures, StatusInput, parse_status, status_line
@@ -19,6 +22,7 @@ from unified_state.project.place import Place, hook_settings, locate, session_pr
 from unified_state.settings import default_data_dir, environment
 
 _STDIN_SECONDS = 2.0
+_OTHER_SECONDS, _MOST_BYTES = 3.0, 1 << 14  # of the user's own status line
 _MARGIN = 4  # columns that the client reserves
 _USUAL_COLUMNS = 120
 
@@ -33,17 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(data_dir: str, *, calls_other: bool = False, replaced: str = "") -> None:
     """Print our line. With `calls_other`, the user's own status line is above it, and may not call us again."""
     now = int(time.time() * 1000)
-    other_lines: Callable[[], str] = str
+    other = ""
     try:
         raw = b"" if sys.stdin.isatty() else read_stdin(sys.stdin.fileno(), _STDIN_SECONDS)
         environ, given = environment(), parse_status(raw, now)
         project = session_project(given.session_id, environ, data_dir, given.cwd) or os.getcwd()
         place = locate(project, data_dir, create=False, shell=given.cwd)
-        other_lines = _start_other(raw, replaced, place, environ) if calls_other else str
+        other = _other_lines(raw, replaced, place, environ) if calls_other else ""
         own = _own_line(given, place, data_dir, environ, now)
     except Exception as error:  # noqa: BLE001  # a bug is reported, and the other lines are still shown
         own = _logged(error, data_dir, now)
-    output = "\n".join(filter(None, (other_lines(), own)))
+    output = "\n".join(filter(None, (other, own)))
     if output:
         sys.stdout.buffer.write(f"{output}\n".encode("utf-8", "replace"))  # independent of the locale
         sys.stdout.flush()
@@ -61,16 +65,36 @@ def _logged(error: Exception, data_dir: str, now: int) -> str:
     return f"unified-state: {problem}; `unified-state doctor` tells more"
 
 
-def _start_other(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> Callable[[], str]:
-    """Start the user's own status line, and return the function that returns its lines."""
+def _other_lines(raw: bytes, replaced: str, place: Place, environ: Mapping[str, str]) -> str:
+    """Return the lines of the user's own status line for the same input, or "" if there is none or it failed."""
     from unified_state.hosts.install.status_line_entry import other_command
 
     command = other_command(replaced, place.repository.worktree, environ)
     if not command:
-        return str
-    from unified_state.context.window.other_status_line import OtherStatusLine  # most users have no other
+        return ""
+    from subprocess import DEVNULL, PIPE, Popen  # most users have no other
+    from threading import Timer
 
-    return OtherStatusLine(command, raw, environ).lines
+    shell, shown = "sh" if sys.platform == "win32" else "/bin/sh", b""
+    with (
+        suppress(OSError),
+        Popen(
+            [shell, "-c", command], stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environ, start_new_session=True
+        ) as own,
+    ):
+        assert own.stdin is not None  # noqa: S101  # these are pipes
+        assert own.stdout is not None  # noqa: S101
+        end = Timer(
+            _OTHER_SECONDS, own.kill if sys.platform == "win32" else partial(os.killpg, own.pid, signal.SIGKILL)
+        )
+        end.start()
+        with suppress(BrokenPipeError), own.stdin as given:
+            given.write(raw)
+        shown = own.stdout.read(_MOST_BYTES)
+        is_well = own.wait() == 0
+        end.cancel()
+        return shown.decode("utf-8", "replace").rstrip() if is_well else ""
+    return ""
 
 
 def _own_line(given: StatusInput, place: Place, data_dir: str, environ: Mapping[str, str], now: int) -> str:

@@ -41,16 +41,13 @@ class Excerpt:
 
 class Program:
     """One program: its name for messages, its arguments (the first is its path), the reader of its output, its exit
-    code.
-
-    Its input is empty, or comes from the descriptor `stdin`.
+    code. Its input is empty.
     """
 
-    def __init__(self, name: str, arguments: list[str], output: Reader, stdin: int | None = None) -> None:
+    def __init__(self, name: str, arguments: list[str], output: Reader) -> None:
         self.name = name
         self.arguments = arguments
         self.output = output
-        self.stdin = stdin
         self.complaint = Excerpt(_COMPLAINT_LIMIT)
         self.exit_code: int | None = None
         """None while it runs, and after it was killed at the deadline."""
@@ -76,8 +73,7 @@ class Processes:
             raise
 
     def _start(self, program: Program, environment: Mapping[str, str]) -> Popen[bytes]:
-        stdin = DEVNULL if program.stdin is None else program.stdin
-        return Popen(program.arguments, stdin=stdin, stdout=PIPE, stderr=PIPE, env=environment, process_group=0)
+        return Popen(program.arguments, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=environment, process_group=0)
 
     def finish(self, end: float) -> None:
         """Read until all programs have ended, at most until `end` of the monotonic clock, and kill the others."""

@@ -196,7 +196,6 @@ class GitPythonProcesses(Processes):
                 handle = Git().execute(
                     program.arguments,
                     env=environment,
-                    istream=program.stdin,
                     as_process=True,
                     start_new_session=True,
                 )
