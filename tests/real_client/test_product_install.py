@@ -72,9 +72,9 @@ def test_the_clients_list_of_hooks_has_rows_that_a_person_can_tell_apart(scenari
         screen = terminal.wait_for("All events")
         terminal.press("Enter")  # the first row
         detail = terminal.wait_for("Status message")
-    assert "11 hooks on 10 events" in screen
+    assert "12 hooks on 11 events" in screen
     rows = re.findall(r"^ +(\w+)  [a-z].*\n((?:.*\[Local\].*\n)+)", screen, re.MULTILINE)
-    assert len({event for event, _ in rows}) == 10
+    assert len({event for event, _ in rows}) == 11
     assert [event for event, below in rows if below.count("[Local]") > 1] == ["SessionStart"]
     assert "python" not in screen.partition("Hooks")[2]  # the client cuts long paths
     assert "unified-state: check-rules" in detail

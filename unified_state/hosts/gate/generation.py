@@ -64,7 +64,10 @@ def drop_quiet(data_dir: str, session_id: str) -> None:
     """Note that a session's next prompt may need an addition. Raises OSError."""
     path = quiet_path(data_dir, session_id)
     if path and os.path.exists(path):
-        os.unlink(path)
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return  # another hook of the session was faster
 
 
 def quiet_path(data_dir: str, session_id: str) -> str:
