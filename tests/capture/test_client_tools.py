@@ -80,6 +80,11 @@ def test_a_preview_is_no_part_of_the_answer() -> None:
     assert fact.body["answer"] == "SQLite"
 
 
+def test_notes_that_repeat_the_answer_are_told_once() -> None:
+    (fact,) = found(OWN.format('"Which store?"="ask Ada" notes: ask Ada'), STORE)
+    assert fact.body["decision"] == "Which store? ask Ada"
+
+
 def test_notes_without_an_option_are_an_answer() -> None:
     (fact,) = found(OWN.format('"Which store?"=(no option selected) notes: ask Ada'), STORE)
     assert fact.body["decision"] == "Which store? (ask Ada)"

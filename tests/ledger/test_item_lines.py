@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.builders import NOW, item
 from unified_state.ledger.rules.item_lines import harmless, item_line, validity_text
-from unified_state.model.item import CONSTRAINT, EVIDENCE, QUESTION, VALID, LedgerItem, Validity
+from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE, QUESTION, VALID, LedgerItem, Validity
 from unified_state.model.known import RestoreInput
 from unified_state.restore.rules.compose import compose
 
@@ -20,6 +20,14 @@ from unified_state.restore.rules.compose import compose
         (
             item(7, reversible=False, origin="user_said"),
             "D7 (the user said, irreversible): Use SQLite. Why: one file, no server",
+        ),
+        (
+            item(7, decision="Which store? SQLite", question="Which store?", answer="SQLite", rationale=""),
+            "D7 (inferred): the agent asked: Which store? The user answered: SQLite.",
+        ),
+        (
+            item(4, ATTEMPT, origin="user_said", attempt="Bash: make", outcome="no, said the user").replace(rule="x"),
+            "A4 (observed): Bash: make Outcome: no, said the user",
         ),
         (item(7, rationale=""), "D7 (inferred): Use SQLite."),
         (item(3, CONSTRAINT), "C3 (inferred): API v1 stays. Source: the user"),

@@ -68,7 +68,7 @@ def _decision(asked: dict[str, Any], said: str, notes: str, status: str, quote: 
     question = _text(asked, "question")
     others = [option for option in _list(asked, "options") if not _is_taken(_text(option, "label"), said)]
     body = {
-        "decision": " ".join(filter(None, (question, said, f"({notes})" if notes else ""))),
+        "decision": " ".join(filter(None, (question, said, f"({notes})" if notes not in {"", said} else ""))),
         "rationale": f"not taken: {'; '.join(map(_option, others))}" if others else "",
         "reversible": True,
         "question": question,

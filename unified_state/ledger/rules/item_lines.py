@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unified_state.hosts.transcripts.rules.failure_lines import failing_lines
 from unified_state.ledger.rules.short_item import enforced_mode, is_binding, scope_in
@@ -32,8 +32,9 @@ def item_line(item: LedgerItem, limit: int) -> str:
         marks = [body["type"], *marks]
     elif item.kind == ATTEMPT:
         text = cut(one_line(body["attempt"]), limit // 2) + second
+        marks = marks if item.rule is None else [ORIGINS["observed"]]  # the call is the agent's, the refusal the user's
     else:
-        text = _sentence(body[kind.main]) + second
+        text = _sentence(_said(body, body[kind.main])) + second
     if item.kind == DECISION:
         marks += [] if body.get("reversible", True) else ["irreversible"]
     elif item.kind == CONSTRAINT:
@@ -43,6 +44,12 @@ def item_line(item: LedgerItem, limit: int) -> str:
     elif item.kind == QUESTION:
         marks += [f"{body.get('priority', 'medium')} priority"]
     return f"{item.alias} ({', '.join(marks)}): {cut(harmless(text), limit)}"
+
+
+def _said(body: dict[str, Any], text: str) -> str:
+    """Return the text of an item. Of an answer it says who asked and who answered."""
+    asked = body.get("question") if "answer" in body else None
+    return f"the agent asked: {asked} The user answered: {text.removeprefix(asked).strip()}" if asked else text
 
 
 def _enforcement(item: LedgerItem) -> list[str]:
