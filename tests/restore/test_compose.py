@@ -44,6 +44,7 @@ numbers, times = st.integers(1, 99_999), st.integers(0, 2 * NOW)
 turns = st.builds(
     Turn,
     number=numbers,
+    at=times,
     steps=st.lists(
         st.builds(Step, st.just("u"), st.just(0), st.sampled_from([PROMPT, TEXT]), times, hostile),
         min_size=1,

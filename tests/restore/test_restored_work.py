@@ -34,7 +34,8 @@ def said(text: str, turn: int = 1, age: int = 0) -> Statement:
 
 
 def answered(number: int, text: str, *, uses: int = 0, at: int = NOW) -> Turn:
-    return Turn(number=number, steps=(Step(uuid=str(number), block=0, kind=TEXT, at=at, text=text),), uses=uses)
+    step = Step(uuid=str(number), block=0, kind=TEXT, at=at, text=text)
+    return Turn(number=number, at=at, steps=(step,), uses=uses)
 
 
 def causes(count: int) -> tuple[Statement, ...]:
@@ -143,7 +144,7 @@ def test_what_stands_among_the_words_or_the_last_steps_is_not_told_again() -> No
         "The port is 8443 in `proxy_settings` of a.py, as it should be.",
     )
     steps = (Step("1", 0, PROMPT, NOW, prompt), Step("1", 1, TEXT, NOW, text))
-    state = compacted(prompts=typed(prompt), recent=RecentWork(texts=(said(text),)), turns=(Turn(1, steps),))
+    state = compacted(prompts=typed(prompt), recent=RecentWork(texts=(said(text),)), turns=(Turn(1, NOW, steps),))
     told = all_of(state)
     assert told.count(prompt) == told.count(text) == 1
     assert "[TURNS]" not in told

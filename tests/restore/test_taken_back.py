@@ -71,6 +71,7 @@ def test_what_was_taken_back_is_not_told(
     assert [said.text for said in known.recent.texts] == ["CSV it is.", "I start."]
     assert known.recent.edits == ()
     assert [turn.number for turn in known.turns] == [1, 3]
+    assert [turn.at for turn in known.turns] == [found.at for found in known.prompts]
     assert known.working_set is not None
     assert known.working_set.files == ()
     assert known.pending_actions == ("[pending] write csv.py",)

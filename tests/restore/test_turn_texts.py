@@ -29,7 +29,7 @@ def ran(tool: str, output: str, *, failed: bool = False, at: int = NOW, **fields
 
 
 def turn(number: int, *steps: Step, uses: int = 0) -> Turn:
-    return Turn(number=number, steps=steps, uses=uses)
+    return Turn(number=number, at=steps[0].at if steps else NOW, steps=steps, uses=uses)
 
 
 EDIT = ran("Edit", "updated", file_path="/p/a.py", old_string="a", new_string="b")

@@ -78,9 +78,12 @@ class Statement(Record):
 
 
 class Turn(Record):
-    """A turn of a session: its steps in order, and how often they were asked for by a search or `show`."""
+    """A turn of a session: when it was opened, its steps in order, and how often they were asked for by a search or
+    `show`.
+    """
 
     number: int
+    at: int
     steps: tuple[Step, ...]
     uses: int = 0
 

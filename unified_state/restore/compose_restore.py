@@ -27,7 +27,7 @@ from unified_state.model.known import Composition, Prompt, Reason, RecentWork, R
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 from unified_state.project.place import Place
-from unified_state.restore.restore_table import count_turns, read_saved
+from unified_state.restore.restore_table import count_turns, opening_times, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work
 from unified_state.settings import Settings, environment
@@ -207,13 +207,16 @@ def _conversation(archive: Archive, session: int | None, place: Place, kept_at: 
         (turn, step) for turn, step in recent_steps(archive, session, _STEPS) if kept_at is None or step.at < kept_at
     ]
     root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
-    uses = uses_of_turns(archive, session)
+    uses, opened = uses_of_turns(archive, session), opening_times(archive, session)
     by_turn: dict[int, list[Step]] = {}
     for turn, step in steps:
         by_turn.setdefault(turn, []).append(step)
     return {
         "prompts": tuple(_typed(archive, session, kept_at)),
-        "turns": tuple(Turn(number, tuple(found), uses.get(number, 0)) for number, found in by_turn.items()),
+        "turns": tuple(
+            Turn(number, opened.get(number, found[0].at), tuple(found), uses.get(number, 0))
+            for number, found in by_turn.items()
+        ),
         "working_set": read_working_set(archive, session),
         "recent": recent_work(steps, root),
         **_git_now(place, root),

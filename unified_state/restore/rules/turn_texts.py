@@ -55,7 +55,7 @@ def _verbatim(turn: int, step: Step, result: Step | None) -> str:
 def importance(turn: Turn, now: int) -> float:
     """Return 2 ** (-age / 7 days) x (1 + log2(1 + uses)) x (1 + .5 with tools + .3 with files)."""
     calls = [read_call(step) for step in turn.steps if step.kind == TOOL_CALL]
-    recency = exp2(min(0, turn.steps[0].at - now) / _HALF_LIFE)
+    recency = exp2(min(0, turn.at - now) / _HALF_LIFE)
     return recency * (1 + log2(1 + turn.uses)) * (1 + 0.5 * bool(calls) + 0.3 * any(call.files for call in calls))
 
 
@@ -82,7 +82,7 @@ def _outline(turn: Turn, now: int) -> str:
     answer = next((step.text for step in reversed(work) if step.kind == TEXT and not is_announcement(step.text)), "")
     if not (calls or answer):
         return ""
-    parts = [f"T{turn.number} ({age_text(now, turn.steps[0].at)})"]
+    parts = [f"T{turn.number} ({age_text(now, turn.at)})"]
     if calls:
         actions = dict.fromkeys(f"{call.tool} {cut(one_line(_target(call)), _ACTION_CHARACTERS)}" for call in calls)
         failed = sum(step.is_error for step in work if step.kind == TOOL_RESULT)
