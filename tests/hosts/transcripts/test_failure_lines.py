@@ -21,6 +21,13 @@ def test_lines_that_name_a_place_come_first() -> None:
     ]
 
 
+def test_of_what_the_client_truncated_no_part_of_a_line_is_told() -> None:
+    output = GO.replace(
+        "FAIL entire", "--- FAIL: TestRes\n\n... [919 characters truncated] ...\n\na.go:7: in it\nFAIL entire"
+    )
+    assert failing_lines(output, "make", is_error=True) == failing_lines(GO, "make", is_error=True)
+
+
 def test_of_several_lines_about_one_place_the_first_is_told() -> None:
     output = "error: it failed\na.py:7: first\na.py:7: second\na.py:9: third"
     assert failing_lines(output, "make", is_error=True) == ["a.py:7: first", "a.py:9: third", "error: it failed"]

@@ -15,6 +15,7 @@ _LONGEST_PLACE = 200
 _TRACES = ("FAIL", "rror", "ERROR", "panic:", "fatal:", "xception: ", "not ok")
 _STARTS = ("--- FAIL", "FAIL", "ERROR", "error[", "error ", "panic:", "fatal:", "E   ", "not ok")
 _MARKS = ("Error:", "error:", "Exception: ", ": error ", " FAILED")
+_TRUNCATED = " characters truncated] ..."  # end of the client's mark, between two empty lines
 # A client's answers in place of an output. They mean that nothing ran.
 _NOT_RUN = (
     "<tool_use_error>",
@@ -34,6 +35,8 @@ def failing_lines(end: str, command: str, *, is_error: bool) -> list[str]:
     if not end or end.startswith(_NOT_RUN) or (command and not is_error and only_prints(command)):
         return []
     lines = [line.lstrip() for line in end.split("\n")]
+    for place in [place for place, line in enumerate(lines) if line.endswith(_TRUNCATED)][::-1]:
+        lines[max(0, place - 2) : place + 3] = []  # the client left only a part of the lines beside its mark
     found = [line for line in lines if line.startswith("E   ") or any(trace in line for trace in _TRACES)]
     located = [line for line in lines if ": " in line and names_place(line)] if found or is_error else []
     by_place = list({line.partition(": ")[0]: line for line in reversed(located)}.values())[::-1]
