@@ -39,12 +39,16 @@ class GitState(Record):
 
 
 class WorkItem(Record):
-    """The current work item (a ticket, an issue, a task): its phase, and its progress from 0 to 1."""
+    """The current work item (a ticket, an issue, a task): its goal, its phase, its progress from 0 to 1, and the ids of
+    the evidence that shows what of it is verified.
+    """
 
     id: str | None = None
     title: str | None = None
+    goal: str | None = None
     phase: str | None = None
     progress: Progress | None = None
+    verified: tuple[str, ...] | None = None
     unknown: dict[str, Any] = {}
 
 

@@ -22,6 +22,7 @@ from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose
+from unified_state.search.rules.query_dates import begin_of, times_of
 from unified_state.settings import Settings
 
 
@@ -75,13 +76,22 @@ def _of_transcript(workspace: Workspace, now: int, path: str, summary: str | Non
 
 
 def _session(archive: Archive, workspace: Workspace, now: int) -> int | None:
+    """Return the session of an id, of the begin of one, or the last one at a time; by default the newest."""
     if workspace.session_id is None:
         return newest_session(archive, now)
-    number = session_number(archive, workspace.session_id)
-    if number is None:
-        message = f"there is no session {workspace.session_id} in the archive"
-        raise NotFoundError(message, "`unified-state search` names the sessions it finds")
-    return number
+    named = workspace.session_id
+    number = session_number(archive, named)
+    if number is not None:
+        return number
+    at = max((end for _, end in times_of(named, now).spans), default=begin_of(named, now))
+    if at is None:
+        found = archive.column("SELECT id FROM session WHERE substr(session_id, 1, ?) = ? LIMIT 2", len(named), named)
+    else:
+        found = archive.column("SELECT session FROM turn WHERE at < ? AND agent IS NULL ORDER BY at DESC LIMIT 1", at)
+    if len(found) != 1:
+        message = f"there is no session {named} in the archive"
+        raise NotFoundError(message, "`unified-state log --sessions` lists them")
+    return int(found[0])
 
 
 def _preview(

@@ -207,7 +207,25 @@ class PastReader(CheckedCalls):
         return [event.as_json() for event in found.events]
 
 
-class UnifiedStateManager(StateReader, PastReader, ItemEditor):
+class TodoList(CheckedCalls):
+    """The methods of `UnifiedStateManager` for to-dos."""
+
+    _workspace: Workspace
+
+    def add_todo(self, text: str) -> Note:
+        """Record what is still to be done: a pending action with an id (`N5`)."""
+        return record_note(self._workspace, "todo", text)
+
+    def list_todos(self) -> list[Note]:
+        """Return what is still to be done, the oldest first."""
+        return [] if self._workspace.is_empty else self._workspace.use(lambda archive: list_notes(archive, "todo"))
+
+    def resolve_todo(self, id: str) -> Note:  # noqa: A002  # its name everywhere
+        """Record that a to-do is done."""
+        return correct_note(self._workspace, note_number(id) or 0, done=True)
+
+
+class UnifiedStateManager(StateReader, PastReader, TodoList, ItemEditor):
     """Decisions, constraints, questions, evidence, attempts and work item of a project, kept across sessions and
     compactions.
 
@@ -297,27 +315,20 @@ class UnifiedStateManager(StateReader, PastReader, ItemEditor):
         """Record what was tried and how it failed, so that it is not tried again."""
         return _as(Attempt, add_item(self._workspace, ATTEMPT, {"attempt": attempt, "outcome": outcome}))
 
-    def add_todo(self, text: str) -> Note:
-        """Record what is still to be done: a pending action with an id (`N5`)."""
-        return record_note(self._workspace, "todo", text)
-
-    def list_todos(self) -> list[Note]:
-        """Return what is still to be done, the oldest first."""
-        return [] if self._workspace.is_empty else self._workspace.use(lambda archive: list_notes(archive, "todo"))
-
-    def resolve_todo(self, id: str) -> Note:  # noqa: A002  # its name everywhere
-        """Record that a to-do is done."""
-        return correct_note(self._workspace, note_number(id) or 0, done=True)
-
     def set_work_item(
         self,
         id: str | None = None,  # noqa: A002  # the name on disk
         title: str | None = None,
         phase: str | None = None,
         progress: Progress | None = None,
+        *,
+        goal: str | None = None,
+        verified: Sequence[str] | None = None,
     ) -> WorkItem:
-        """Set the work item of this session. Arguments that are None stay unchanged. `progress` ranges from 0 to 1."""
-        given = {"id": id, "title": title, "phase": phase, "progress": progress}
+        """Set the work item of this session. Arguments that are None stay unchanged. `progress` ranges from 0 to 1.
+        `verified` are the ids of evidence that shows what is done; they are added to those before.
+        """
+        given = {"id": id, "title": title, "phase": phase, "progress": progress, "goal": goal, "verified": verified}
         changes = {name: value for name, value in given.items() if value is not None}
         return WorkItem.from_disk(change_work_item(self._workspace, changes))
 

@@ -138,7 +138,7 @@ def read_notes(state: dict[str, Any]) -> Iterator[FileNote]:
 
 def _work_item(given: object) -> dict[str, Any]:
     """Return the valid fields of a work item."""
-    texts = {name: text for name in ("id", "title", "phase") if (text := _text_of(given, name)) is not None}
+    texts = {name: text for name in ("id", "title", "goal", "phase") if (text := _text_of(given, name)) is not None}
     done = given.get("progress") if isinstance(given, dict) else None
     is_share = isinstance(done, (int, float)) and not isinstance(done, bool) and 0 <= done <= 1
     return {**texts, "progress": done} if is_share else {**texts}

@@ -61,5 +61,16 @@ def test_sessions_and_a_search_without_words(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize("session", [SESSION, SESSION[:6], "2026-03-14"])
+def test_a_preview_is_of_a_session_by_its_id_its_begin_or_a_time(
+    capsys: pytest.CaptureFixture[str], session: str
+) -> None:
+    assert run(["preview", "--session", session]) == 0
+    assert "Write the parser" in capsys.readouterr().out
+    assert run(["preview", "--session", "2026-03-12"]) == 1
+    assert run(["preview", "--session", "ffff"]) == 1
+
+
+@pytest.mark.usefixtures("asked")
 def test_the_begin_of_a_word_is_enough_in_a_short_query(capsys: pytest.CaptureFixture[str]) -> None:
     assert [hit["ref"] for hit in printed(capsys, "search", "auth", "--limit", "1")] == ["S5"]

@@ -85,6 +85,20 @@ def test_a_todo_is_added_changed_and_done(repository: Path) -> None:
     assert answer(repository, "list")["summaries"]["pendingActions"] == []
 
 
+def test_the_work_has_a_goal_and_what_is_verified_and_the_restore_shows_both(repository: Path) -> None:
+    answer(repository, "work", id="#12", title="Sync", goal="Two clients agree after an hour offline")
+    for text in ("12 tests pass", "The load test holds"):
+        proof = answer(repository, "add", kind="evidence", type="output", text=text, reason="pytest")["id"]
+        answer(repository, "work", verified=proof)
+    item = answer(repository, "list")["workItem"]
+    assert (item["goal"], item["verified"]) == ("Two clients agree after an hour offline", ["E1", "E2"])
+    text = answer(repository, "restore")["text"]
+    assert "[WORK] #12 Sync\n  Goal: Two clients agree after an hour offline\n  Verified: E1 (output" in text
+    answer(repository, "add", text="Merge by time")
+    assert "D1 is a decision" in refused(repository, "work", verified="D1")
+    assert {"goal", "verified"}.isdisjoint(answer(repository, "work", id="#13"))
+
+
 def test_what_the_user_said_is_theirs_and_binds(repository: Path, keep: Keep) -> None:
     keep(prompt(1, f"Go on. {RULE}!"))
     added = answer(repository, "add", kind="constraint", text=RULE, reason="the user", blocking=True, quote=RULE)

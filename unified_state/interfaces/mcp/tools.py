@@ -290,13 +290,18 @@ class RecordingTools:
         title: Annotated[str | None, Field(description="the name of the work")] = None,
         phase: Annotated[str | None, Field(description="plan, build, test …")] = None,
         progress: Annotated[float | None, Field(ge=0, le=1, description="from 0 to 1")] = None,
+        goal: Annotated[str | None, Field(description="what is true when it is done")] = None,
+        verified: Annotated[str | None, Field(description="the id of evidence that shows what is done")] = None,
     ) -> dict[str, Any]:
         """Set the work item of this session. Fields that are not given stay unchanged."""
-        if (id, title, phase, progress) == (None,) * 4:
+        if (id, title, phase, progress, goal, verified) == (None,) * 6:
             message = "there is nothing to set"
-            raise UsageError(message, "give id, title, phase or progress")
+            raise UsageError(message, "give id, title, goal, phase, progress or verified")
+        shown = None if verified is None else [verified]
         return self._recorded(
-            lambda workspace: UnifiedStateManager(workspace=workspace).set_work_item(id, title, phase, progress)
+            lambda workspace: UnifiedStateManager(workspace=workspace).set_work_item(
+                id, title, phase, progress, goal=goal, verified=shown
+            )
         )
 
 

@@ -148,13 +148,17 @@ def _health(known: RestoreInput) -> Iterator[str]:
 
 def _work(known: RestoreInput) -> Iterator[Section]:
     work = known.work_item
-    if work is None or not (work.id or work.title or work.phase):
+    if work is None or not (work.id or work.title or work.phase or work.goal):
         return
     name = " ".join(filter(None, (work.id, work.title))) or "work in hand"
     is_noted = work.phase in _OF_PLANS  # when a plan was presented or approved, which may be long ago
     phase = f"; phase {work.phase}" if work.phase and not is_noted else ""
     progress = f"; progress {work.progress:.0%}" if work.progress is not None else ""
-    yield "", [f"[WORK] {cut(harmless(name + phase + progress), _ACTION_CHARACTERS)}"]
+    lines = [f"[WORK] {cut(harmless(name + phase + progress), _ACTION_CHARACTERS)}"]
+    lines += [f"  Goal: {cut(harmless(work.goal), _ACTION_CHARACTERS)}"] if work.goal else []
+    evidence = {item.alias: item_line(item, _ACTION_CHARACTERS) for item in known.items if item.kind == EVIDENCE}
+    lines += [f"  Verified: {evidence.get(ref, ref)}" for ref in work.verified or ()]
+    yield "", lines
 
 
 def _git(known: RestoreInput) -> Iterator[Section]:

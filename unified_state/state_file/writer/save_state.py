@@ -16,11 +16,13 @@ from unified_state.archive.session_work import (
     read_work,
 )
 from unified_state.errors import UnifiedStateError
-from unified_state.ledger.record_item import checked
+from unified_state.ledger.item_table import find_item
+from unified_state.ledger.record_item import checked, of_kind
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens
+from unified_state.model.item import EVIDENCE
 from unified_state.model.session_state import GitState, Note, State
 from unified_state.project.workspace.workspace import Workspace, open_workspace
 from unified_state.settings import environment
@@ -29,14 +31,21 @@ from unified_state.state_file.writer.record_state import Counter, check_version,
 
 
 def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
-    """Change the given fields of the session's work item, and return the whole item."""
+    """Change the given fields of the session's work item, and return the whole item. What is `verified` is added to the
+    rest; another work item begins without it and without a goal. Raises UsageError for what is no evidence.
+    """
     masked = {name: workspace.mask(value) if isinstance(value, str) else value for name, value in changes.items()}
 
     def action(archive: Archive, now: int) -> dict[str, Any]:
         commit, branch = workspace.head()
         with archive.transaction():
             session = workspace.session_number(archive, now)
-            item = {**read_work(archive, session).get("workItem", {}), **masked}
+            before = read_work(archive, session).get("workItem", {})
+            if masked.get("id", before.get("id")) != before.get("id"):
+                before = {name: value for name, value in before.items() if name not in {"goal", "verified"}}
+            item = {**before, **masked}
+            if verified := [of_kind(find_item(archive, ref), EVIDENCE).alias for ref in changes.get("verified") or ()]:
+                item["verified"] = list(dict.fromkeys([*(before.get("verified") or ()), *verified]))
             change_work(archive, session, {"workItem": item, "branch": branch, "commit": commit})
         return item
 

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 
-_SESSION = option("--session ID", "default: the session that runs this command, else the newest", dest="session_id")
+_SESSION = option(
+    "--session ID",
+    "an id or its begin, or a time (yesterday); default: the session that runs this command, else the newest",
+    dest="session_id",
+)
 _COLUMNS = "kept: the summary has it; missing: it does not; restored: told again; tokens: what that took"
 _COUNTED = ("kept", "missing", "restored")
 

@@ -268,11 +268,12 @@ def _validate(context: Context, arguments: Namespace) -> int:
 
 
 def _work(context: Context, arguments: Namespace) -> None:
-    given = (arguments.id, arguments.title, arguments.phase, arguments.progress)
-    if given == (None,) * len(given):
+    given = {name: getattr(arguments, name) for name in ("id", "title", "phase", "goal", "verified")}
+    progress = _progress(arguments.progress)
+    if {*map(bool, given.values())} == {False} and progress is None:
         message = "there is nothing to set"
-        raise UsageError(message, "give --id, --title, --phase or --progress")
-    _show_work(context, _manager(context).set_work_item(*given[:3], _progress(arguments.progress)))
+        raise UsageError(message, "give --id, --title, --goal, --phase, --progress or --verified")
+    _show_work(context, _manager(context).set_work_item(progress=progress, **given))
 
 
 def _work_now(context: Context, _arguments: Namespace) -> None:
@@ -283,7 +284,8 @@ def _work_now(context: Context, _arguments: Namespace) -> None:
 
 def _show_work(context: Context, item: WorkItem | None) -> None:
     fields = {} if item is None else disk_value(item)
-    told = [f"{name} {value}" for name, value in fields.items() if value != ""]
+    texts = {name: ", ".join(value) if isinstance(value, list) else value for name, value in fields.items()}
+    told = [f"{name} {value}" for name, value in texts.items() if value != ""]
     context.show(fields, ", ".join(told))
     if not told:
         context.say("no work item is set")
@@ -327,7 +329,9 @@ COMMANDS = {
         _work,
         option("--id ID", "ticket, issue, task"),
         argument("--title", metavar="TEXT"),
+        option("--goal TEXT", "what is true when it is done"),
         argument("--phase", metavar="TEXT"),
+        option("--verified ID", "evidence that shows what is done", action="append"),
         option("--progress P", "from 0 to 1, or 75%%"),
         SESSION,
         about="change what is given, keep the rest",
