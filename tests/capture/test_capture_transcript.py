@@ -28,7 +28,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Restore, keep_restore, latest_compaction, restores_of
 from unified_state.archive.export_steps import export_steps
 from unified_state.archive.sessions import read_cursor, session_number, touch_session
-from unified_state.capture.capture_transcript import CHUNK_BYTES, Capture, CaptureResult
+from unified_state.capture.capture_transcript import CHUNK_BYTES, Capture
 from unified_state.lib.fence import fenced
 from unified_state.model.hook_event import Moment
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT
@@ -81,15 +81,16 @@ ALL = [
 
 
 def test_everything_that_a_transcript_holds_is_archived(archive: Archive, run: Run, transcript: Path) -> None:
-    assert run().session(str(transcript), SESSION) == CaptureResult(added=5, complete=True)
+    capture = run()
+    assert (capture.session(str(transcript), SESSION), capture.complete) == (5, True)
     assert told(archive) == ALL
 
 
 def test_the_second_time_only_what_is_new_is_read(archive: Archive, run: Run, transcript: Path) -> None:
     run().session(str(transcript), SESSION)
-    assert run().session(str(transcript), SESSION).added == 0
+    assert run().session(str(transcript), SESSION) == 0
     append(transcript, prompt(5, "and this"))
-    assert run().session(str(transcript), SESSION).added == 1
+    assert run().session(str(transcript), SESSION) == 1
     assert told(archive) == [*ALL, (PROMPT, "and this")]
 
 
@@ -128,7 +129,7 @@ def test_a_transcript_that_was_written_anew_is_read_from_its_beginning(
     run().session(str(transcript), SESSION)
     replacement = write_transcript(transcript.with_suffix(".new"), *DIALOGUE, prompt(5, "and this"))
     os.replace(replacement, transcript)
-    assert run().session(str(transcript), SESSION).added == 1
+    assert run().session(str(transcript), SESSION) == 1
     assert told(archive) == [*ALL, (PROMPT, "and this")]
 
 
@@ -136,7 +137,7 @@ def test_a_transcript_that_was_written_anew_is_read_from_its_beginning(
 def test_a_transcript_that_shrank_is_read_from_its_beginning(archive: Archive, run: Run, transcript: Path) -> None:
     run().session(str(transcript), SESSION)
     transcript.write_bytes(lines([prompt(9, "anew")]))
-    assert run().session(str(transcript), SESSION).added == 1
+    assert run().session(str(transcript), SESSION) == 1
     assert told(archive)[-1] == (PROMPT, "anew")
 
 
@@ -147,11 +148,11 @@ def large(path: Path, count: int = 9) -> Path:
 
 def test_without_time_one_chunk_is_done_and_the_rest_follows(archive: Archive, run: Run, transcript: Path) -> None:
     large(transcript)
-    first = run(0).session(str(transcript), SESSION)
-    assert first == CaptureResult(added=3, complete=False)
-    done = first
-    while not done.complete:
-        done = run(0).session(str(transcript), SESSION)
+    capture = run(0)
+    assert (capture.session(str(transcript), SESSION), capture.complete) == (3, False)
+    while not capture.complete:
+        capture = run(0)
+        capture.session(str(transcript), SESSION)
     assert [kind for kind, _ in told(archive)] == [PROMPT] * 9
 
 
@@ -162,7 +163,8 @@ def test_without_time_a_fork_of_a_large_session_does_not_hold_the_hook_up(
     large(transcript)
     run().session(str(transcript), SESSION)
     fork = shutil.copy(transcript, transcript.with_name("fork.jsonl"))
-    assert run(0).transcript(str(fork), "fork") == CaptureResult(added=0, complete=False)
+    capture = run(0)
+    assert (capture.transcript(str(fork), "fork"), capture.complete) == (0, False)
     cursor = read_cursor(archive, str(fork))
     assert cursor is not None
     assert 0 < cursor.offset < transcript.stat().st_size
@@ -178,7 +180,7 @@ def test_a_chunk_that_another_process_stored_meanwhile_is_not_stored_again(
 
     large(transcript)
     capture = Capture(archive, masker, Moment(NOW, has_time=other_hook))
-    assert capture.transcript(str(transcript), SESSION).added == 3
+    assert capture.transcript(str(transcript), SESSION) == 3
     assert [content[:1] for _, content in told(archive)] == list("123456789")
 
 
@@ -203,7 +205,7 @@ def test_steps_that_cannot_be_stored_are_read_again(transcript: Path, archive: A
     with pytest.raises(IntegrityError):
         run().session(str(transcript), SESSION)
     archive.run("DROP TRIGGER full")
-    assert run().session(str(transcript), SESSION).added == 5
+    assert run().session(str(transcript), SESSION) == 5
 
 
 def test_a_fork_has_the_shared_part_and_it_is_stored_once(archive: Archive, run: Run, transcript: Path) -> None:
@@ -232,7 +234,7 @@ def test_subagents_are_archived_under_their_session(archive: Archive, run: Run, 
     )
     (agents / "agent-a1.meta.json").write_text("{}")
     (agents / "notes.jsonl").write_bytes(lines([prompt(22, "not a subagent")]))
-    assert run().session(str(transcript), SESSION).added == 7
+    assert run().session(str(transcript), SESSION) == 7
     by_agent = [(line.get("agent"), line["kind"]) for line in export_steps(archive, SESSION)][-2:]
     assert by_agent == [("a1", PROMPT), ("a1", TEXT)]
 
@@ -254,8 +256,10 @@ def test_without_time_the_files_wait(archive: Archive, run: Run, transcript: Pat
     folder = transcript.with_suffix("") / "tool-results"
     folder.mkdir(parents=True)
     (folder / "toolu_1.txt").write_text("all of it")
-    assert run(0).session(str(transcript), SESSION) == CaptureResult(added=5, complete=False)
-    assert run().session(str(transcript), SESSION) == CaptureResult(added=1, complete=True)
+    capture = run(0)
+    assert (capture.session(str(transcript), SESSION), capture.complete) == (5, False)
+    capture = run()
+    assert (capture.session(str(transcript), SESSION), capture.complete) == (1, True)
 
 
 def test_a_file_that_cannot_be_read_any_more_is_left_out(
@@ -273,7 +277,7 @@ def test_a_file_that_cannot_be_read_any_more_is_left_out(
         return Path(path).name
 
     monkeypatch.setattr(os.path, "basename", name_of_one_that_goes)
-    assert capture.session(str(transcript), SESSION).added == 0
+    assert capture.session(str(transcript), SESSION) == 0
 
 
 def test_secrets_never_reach_the_archive(archive: Archive, run: Run, tmp_path: Path) -> None:
@@ -346,7 +350,8 @@ def test_an_entry_that_the_archive_cannot_hold_does_not_stop_the_others(
 def test_what_a_killed_client_left_is_caught_up_with(archive: Archive, run: Run, transcript: Path) -> None:
     run().session(str(transcript), SESSION)
     append(transcript, prompt(5, "and then it died"))
-    assert run().catch_up() == CaptureResult(added=1, complete=True)
+    capture = run()
+    assert (capture.catch_up(), capture.complete) == (1, True)
     assert told(archive)[-1] == (PROMPT, "and then it died")
 
 
@@ -355,25 +360,27 @@ def test_the_subagents_of_a_killed_client_are_caught_up_with_once(archive: Archi
     write_transcript(agent, prompt(20, "look", isSidechain=True, agentId="a1"))
     run().session(str(transcript), SESSION)
     append(agent, answer(21, "found", isSidechain=True, agentId="a1"))
-    assert run().catch_up().added == 1
+    assert run().catch_up() == 1
 
 
 def test_without_time_nothing_is_caught_up_with(run: Run, transcript: Path) -> None:
     run().session(str(transcript), SESSION)
     append(transcript, prompt(5, "and then it died"))
-    assert run(0).catch_up() == CaptureResult(added=0, complete=False)
+    capture = run(0)
+    assert (capture.catch_up(), capture.complete) == (0, False)
 
 
 def test_transcripts_that_are_gone_are_passed_over(archive: Archive, run: Run, transcript: Path) -> None:
     run().session(str(transcript), SESSION)
     transcript.unlink()
-    assert run().catch_up() == CaptureResult()
+    capture = run()
+    assert (capture.catch_up(), capture.complete) == (0, True)
     assert session_number(archive, SESSION) == 1
 
 
 def test_what_is_left_out_of_a_damaged_line_is_reported(archive: Archive, masker: Masker, tmp_path: Path) -> None:
     path, told = tmp_path / f"{SESSION}.jsonl", list[str]()
     path.write_bytes(lines([prompt(1, "one")])[:-1] + b'{"type":"user"\0\0\n' + lines([prompt(2, "two")]))
-    assert Capture(archive, masker, Moment(NOW), report=told.append).session(str(path), SESSION).added == 2
+    assert Capture(archive, masker, Moment(NOW), report=told.append).session(str(path), SESSION) == 2
     (line,) = told
     assert line.endswith(": 14 characters of it are left out")

@@ -73,17 +73,6 @@ _MOST_PROMPTS = 200  # that are compared with those that a host passes
 INODE_BITS = (1 << 63) - 1  # the largest inode number that SQLite stores; some file systems use larger ones
 
 
-class CaptureResult(Record):
-    """The result of a capture: the number of new steps, and whether it reached the end."""
-
-    added: int = 0
-    complete: bool = True
-
-    def plus(self, other: CaptureResult) -> CaptureResult:
-        """Return the sum of both."""
-        return CaptureResult(self.added + other.added, self.complete and other.complete)
-
-
 class _Unread(Record):
     """A transcript file with new content: the archive's cursor, the file's current inode, the offset to read from."""
 
@@ -109,7 +98,8 @@ class Capture:
     """Archive the new steps of sessions and queue them for `capture.derive`.
 
     `derive` runs after each chunk, unless the capture `postpones` it to the next hook. `report` is called
-    with one line for each step that nothing can be derived from.
+    with one line for each step that nothing can be derived from. Each method returns the number of new steps, and
+    `complete` is False once there was no time for all.
     """
 
     def __init__(
@@ -126,20 +116,26 @@ class Capture:
         self._moment = moment
         self._postpones = postpones
         self._report = report
+        self.complete = True
 
-    def session(self, transcript_path: str, session_id: str) -> CaptureResult:
+    def session(self, transcript_path: str, session_id: str) -> int:
         """Capture a session: its transcript, its subagents' transcripts, and the separate files of long results."""
-        captured = self.transcript(transcript_path, session_id)
+        added = self.transcript(transcript_path, session_id)
         for path, agent in subagent_transcripts(session_folder(transcript_path)):
-            captured = captured.plus(self.transcript(path, session_id, agent))
-        captured = captured.plus(self._tool_files(transcript_path, session_id))
-        if captured.complete:
+            added += self.transcript(path, session_id, agent)
+        for path in tool_result_files(session_folder(transcript_path)):
+            if not self._has_time():
+                break
+            added += self._tool_file(path, transcript_path, session_id)
+        if self.complete:
             settle_messages(self._archive, session_id, self._moment.now)
-        return captured
+        return added
 
-    def transcript(
-        self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False
-    ) -> CaptureResult:
+    def _has_time(self) -> bool:
+        self.complete = self.complete and self._moment.has_time()
+        return self.complete
+
+    def transcript(self, path: str, session_id: str, agent: str | None = None, *, to_end: bool = False) -> int:
         """Capture new lines of a transcript file in chunks. The first chunk is always captured, the others while time
         is left.
         """
@@ -149,25 +145,23 @@ class Capture:
         while True:
             self._derive(session_id, path)  # includes steps that an earlier hook left in the queue
             unread = self._unread(path, session_id, agent)
-            if unread is None:
-                return CaptureResult(added)
-            if not is_first and not self._moment.has_time():
-                return CaptureResult(added, complete=False)
+            if unread is None or not (is_first or self._has_time()):
+                return added
             chunk = self._read_chunk(path, unread.offset, read, to_end=to_end)
             if chunk.end == unread.offset:
-                return CaptureResult(added)
+                return added
             added += self._store(unread, chunk, session_id)
             del chunk  # its texts must not stay in memory while the next are read
             is_first = False
 
-    def messages(self, messages: list[Any], session_id: str) -> CaptureResult:
+    def messages(self, messages: list[Any], session_id: str) -> int:
         """Capture a conversation that a host passes message by message, because we cannot read its transcript."""
         read = reader_of(session_id)
         prepared = [
             self._prepare(found) for message in messages if isinstance(message, dict) for found in read(message)
         ]
         if not prepared:
-            return CaptureResult()
+            return 0
         with self._archive.transaction(durable=False):
             session = touch_session(self._archive, session_id, self._moment.now)
             newest = last_turns(self._archive, session, 1)
@@ -175,7 +169,7 @@ class Capture:
             writer = self._write(prepared, session, newest[0] if newest else None)
         self._derive(session_id)
         settle_messages(self._archive, session_id, self._moment.now)
-        return CaptureResult(writer.added)
+        return writer.added
 
     def _reverted(self, session: int, prepared: list[Prepared]) -> Iterator[RewindMark]:
         """Yield a mark if the host does not pass archived prompts any more, which stand between others: their user
@@ -189,24 +183,10 @@ class Capture:
         if later:
             yield RewindMark(at=min(later), first=gone[0].uuid)
 
-    def _tool_files(self, transcript_path: str, session_id: str) -> CaptureResult:
-        """Capture results that were too long for the transcript: the files in the session's `tool-results/`."""
-        added = 0
-        for path in tool_result_files(session_folder(transcript_path)):
-            if not self._moment.has_time():
-                return CaptureResult(added, complete=False)
-            added += self._tool_file(path, transcript_path, session_id)
-        return CaptureResult(added)
-
-    def catch_up(self, limit: int = 20) -> CaptureResult:
+    def catch_up(self, limit: int = 20) -> int:
         """Capture the newest sessions to their ends. A killed client ran no hook for its last lines."""
-        captured = CaptureResult()
-        for cursor, session_id in recent_transcripts(self._archive, limit):
-            if not self._moment.has_time():
-                return captured.plus(CaptureResult(complete=False))
-            if cursor.agent is None:
-                captured = captured.plus(self.session(cursor.path, session_id))
-        return captured
+        own = [one for one in recent_transcripts(self._archive, limit) if one[0].agent is None]
+        return sum(self.session(cursor.path, session_id) for cursor, session_id in own if self._has_time())
 
     def _unread(self, path: str, session_id: str, agent: str | None) -> _Unread | None:
         """Return the unread part of a transcript file, or None. A file that shrank or was replaced is read from its

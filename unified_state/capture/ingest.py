@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 
 from unified_state.archive.archive import Archive
-from unified_state.capture.capture_transcript import Capture, CaptureResult
+from unified_state.capture.capture_transcript import Capture
 from unified_state.errors import ForeignFileError, NotFoundError
 from unified_state.hosts.transcripts.transcript_lines import (
     CHAT_END,
@@ -85,7 +85,7 @@ def ingest(workspace: Workspace, files: Iterable[tuple[str, bool]], now: int, re
         if target is None:
             skipped.append(path)
         else:
-            new = target.use(lambda archive: _ingest_one(archive, target, transcript, now)).added  # noqa: B023
+            new = target.use(lambda archive: _ingest_one(archive, target, transcript, now))  # noqa: B023
             before = places.get(target.place.repository.worktree, (0, 0))
             places[target.place.repository.worktree] = (before[0] + 1, before[1] + new)
             added, count = added + new, count + 1
@@ -142,8 +142,8 @@ def _target(workspace: Workspace, transcript: Transcript) -> Workspace | None:
     return workspace.replace(place=place, settings=settings, session_id=transcript.session_id)
 
 
-def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> CaptureResult:
+def _ingest_one(archive: Archive, workspace: Workspace, transcript: Transcript, now: int) -> int:
     moment = Moment(now, workspace.head)
     capture = Capture(archive, workspace.masker, moment, report=workspace.report)
     own = capture.transcript(transcript.path, transcript.session_id, transcript.agent, to_end=True)
-    return own if transcript.agent else own.plus(capture.session(transcript.path, transcript.session_id))
+    return own if transcript.agent else own + capture.session(transcript.path, transcript.session_id)

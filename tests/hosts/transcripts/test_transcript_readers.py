@@ -50,7 +50,7 @@ def told(archive: Archive, session_id: str = SESSION) -> list[tuple[str, str]]:
 
 
 def capture(archive: Archive, masker: Masker, path: Path, session_id: str = SESSION) -> int:
-    return Capture(archive, masker, Moment(NOW)).session(str(path), session_id).added
+    return Capture(archive, masker, Moment(NOW)).session(str(path), session_id)
 
 
 def test_a_rollout_that_grows_line_by_line_is_archived_once(archive: Archive, masker: Masker, tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_messages_that_are_handed_over_are_archived_once(archive: Archive, maske
     parts = [{"id": "prt_1", "type": "text", "text": "fix it"}]
     message = {"info": {"id": "m1", "role": "user", "time": {"created": NOW}}, "parts": parts}
     capturing = Capture(archive, masker, Moment(NOW))
-    assert capturing.messages([message, None, 7], "opencode:s").added == 1
-    assert capturing.messages([message], "opencode:s").added == 0
+    assert capturing.messages([message, None, 7], "opencode:s") == 1
+    assert capturing.messages([message], "opencode:s") == 0
     assert told(archive, "opencode:s") == [("prompt", "fix it")]
 
 
