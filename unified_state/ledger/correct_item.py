@@ -19,7 +19,6 @@ from unified_state.ledger.item_table import (
     DISMISSED,
     PROPOSED,
     RESOLVED,
-    SUPERSEDED,
     find_item,
     selected_items,
     update_item,
@@ -227,28 +226,22 @@ def _may_change(item: LedgerItem, author: Author) -> bool:
 
 
 def _holding(archive: Archive, ref: str) -> LedgerItem:
-    item = find_item(archive, ref)
-    if item.status not in (ACTIVE, PROPOSED):
-        message = f"{item.alias} is {item.status}"
-        raise UsageError(message, _instead(archive, item))
-    return item
-
-
-def _instead(archive: Archive, item: LedgerItem) -> str:
-    """Return what to do about an item that holds no more."""
-    if item.status == SUPERSEDED:
-        newer = selected_items(archive, "WHERE uuid = ?", item.superseded_by)
-        return f"change {newer[0].alias}, which superseded it" if newer else "only an item that holds can be changed"
-    return f"`unified-state undo {item.alias}` makes it hold again"
+    """Return an item that holds or waits. Raises UsageError for another one."""
+    return _in_status(archive, ref, (ACTIVE, PROPOSED), "`unified-state undo {}` makes it hold again")
 
 
 def _ended(archive: Archive, ref: str) -> LedgerItem:
     """Return an item that is over. Raises UsageError for one that holds, waits or was superseded."""
+    return _in_status(archive, ref, (RESOLVED, DISMISSED), "there is nothing to reopen")
+
+
+def _in_status(archive: Archive, ref: str, statuses: tuple[str, ...], hint: str) -> LedgerItem:
     item = find_item(archive, ref)
-    if item.status in (RESOLVED, DISMISSED):
+    if item.status in statuses:
         return item
+    newer = archive.value("SELECT alias FROM item WHERE uuid = ?", item.superseded_by)
     message = f"{item.alias} is {item.status}"
-    raise UsageError(message, _instead(archive, item) if item.status == SUPERSEDED else "there is nothing to reopen")
+    raise UsageError(message, f"change {newer}, which superseded it" if newer else hint.format(item.alias))
 
 
 def _changed(item: LedgerItem, changes: dict[str, Any]) -> dict[str, Any]:

@@ -124,7 +124,7 @@ class StatusReader:
             if entry.startswith(b"## ") and not self._renamed:
                 head = entry[3:].decode(errors="replace").removeprefix(_UNBORN)
                 self.branch = None if head == _DETACHED else head.split("...")[0]
-            elif {entry[:1], entry[1:2]} & {b"R", b"C"} and not self._renamed:
+            elif (b"R" in entry[:2] or b"C" in entry[:2]) and not self._renamed:
                 self._renamed = entry + b"\0"  # the former name follows as an entry of its own
             else:
                 self.changed_count += 1
