@@ -11,9 +11,8 @@ from tests.builders import NOW, SESSION, answer, append, prompt
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import Cursor, move_cursor, touch_session
 from unified_state.capture.user_words import NOT_FOUND, SAYS_ELSE, check_quote, quoted_source
-from unified_state.ledger.find_sources import Source
+from unified_state.ledger.find_sources import Source, entry_steps
 from unified_state.ledger.item_table import find_item
-from unified_state.ledger.source_table import entry_steps
 from unified_state.model.item import CONSTRAINT
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.record_state import add_item

@@ -14,9 +14,9 @@ from unified_state.archive.export_steps import export_line
 from unified_state.archive.sessions import session_number
 from unified_state.archive.steps import find_step, readable, steps_of_turn, turn_of_step
 from unified_state.ledger.check_validity import read_validities
+from unified_state.ledger.find_sources import entry_steps, turn_at
 from unified_state.ledger.item_table import find_item, links_of, list_items
 from unified_state.ledger.rules.item_lines import validity_text
-from unified_state.ledger.source_table import entry_steps, turn_at
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import UNREADABLE, text_hash
 from unified_state.lib.times import to_milliseconds

@@ -11,16 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.steps import find_step, readable
+from unified_state.archive.steps import KIND_NUMBERS, find_step, readable, uuid_key
 from unified_state.hosts.transcripts.rules.own_words import own_passages, said_in
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, selected_items, update_item
 from unified_state.ledger.rules.short_item import main_text
-from unified_state.ledger.source_table import (
-    entry_steps,
-    items_of_entry,
-    items_of_summary,
-    steps_before,
-)
 from unified_state.lib.record import Record
 from unified_state.lib.text import find_quote, text_hash
 from unified_state.lib.times import CLOCK_SLACK, to_milliseconds, to_text
@@ -80,8 +74,7 @@ def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | No
     shell.
     """
     at = (to_milliseconds(item.created_at) or 0) + CLOCK_SLACK
-    numbers = steps_before(archive, session, _SOURCES, at - _LOOKS_BACK, at, _MOST_STEPS)
-    steps = [step for number in numbers if (step := find_step(archive, number)) is not None]
+    steps = _steps_before(archive, session, at)
     said = main_text(item).strip()
     by_user = _by_user(steps, said)
     if by_user is not None:
@@ -93,6 +86,20 @@ def find_source(archive: Archive, session: int, item: LedgerItem) -> Source | No
         if earliest is not None and earliest.origin == OBSERVED:
             return earliest
     return _first(steps, said, (TOOL_CALL,))
+
+
+def _steps_before(archive: Archive, session: int, at: int) -> list[Step]:
+    """Return the steps of a session that may be a source, the newest first."""
+    numbers = [KIND_NUMBERS[kind] for kind in _SOURCES]
+    found = archive.column(
+        "SELECT step.id FROM turn JOIN step ON turn = turn.id WHERE session = ?1 AND turn.at BETWEEN ?2 AND ?3 "
+        f"AND step.at <= ?3 AND kind IN ({', '.join(map(str, numbers))}) ORDER BY step.id DESC LIMIT ?4",
+        session,
+        at - _LOOKS_BACK,
+        at,
+        _MOST_STEPS,
+    )
+    return [step for number in found if (step := find_step(archive, number)) is not None]
 
 
 def _by_user(steps: list[Step], said: str) -> Source | None:
@@ -154,3 +161,30 @@ def _requote(archive: Archive, items: Iterable[LedgerItem], texts: Sequence[str]
 def quoted(item: LedgerItem, quote: str) -> LedgerItem:
     """Return the item with another quote."""
     return item.replace(quote=quote, quote_hash=text_hash(quote))
+
+
+def drop_quotes(archive: Archive, items: Iterable[LedgerItem]) -> None:
+    """Delete the quotes of items whose source was forgotten."""
+    for item in items:
+        update_item(archive, item.replace(quote=None, quote_hash=None))
+
+
+def items_of_entry(archive: Archive, uuid: str) -> list[LedgerItem]:
+    """Return the items whose source is a transcript entry."""
+    return selected_items(archive, "WHERE source_uuid = ?", uuid)
+
+
+def items_of_summary(archive: Archive, compaction: int) -> list[LedgerItem]:
+    """Return the items whose source is the summary of a compaction."""
+    return selected_items(archive, "WHERE compaction = ?", compaction)
+
+
+def entry_steps(archive: Archive, uuid: str) -> list[int]:
+    """Return the numbers of the steps of a transcript entry, in order, including forgotten steps."""
+    return archive.column("SELECT id FROM step WHERE uuid = ? ORDER BY id", uuid_key(uuid))
+
+
+def turn_at(archive: Archive, session: int, at: int) -> int | None:
+    """Return the turn of a session that was running at a time."""
+    where = "WHERE session = ? AND agent IS NULL AND at <= ?"
+    return archive.value(f"SELECT id FROM turn {where} ORDER BY at DESC, id DESC LIMIT 1", session, at)

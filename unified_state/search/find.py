@@ -15,8 +15,8 @@ from unified_state.archive.session_work import find_note
 from unified_state.archive.steps import KIND_NUMBERS, index_left, steps_of_turn
 from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
 from unified_state.extension import hook, need
+from unified_state.ledger.find_sources import entry_steps
 from unified_state.ledger.item_table import items_called
-from unified_state.ledger.source_table import entry_steps
 from unified_state.lib.query import words_of
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import one_line, unpack

@@ -8,8 +8,8 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
 from unified_state.errors import UsageError
 from unified_state.ledger.explain_item import place_of
+from unified_state.ledger.find_sources import turn_at
 from unified_state.ledger.item_table import find_item, list_items, selected_items
-from unified_state.ledger.source_table import turn_at
 from unified_state.lib.record import Record
 from unified_state.model.item import EVIDENCE, LedgerItem
 from unified_state.model.refs import ITEM, kind_of

@@ -39,9 +39,9 @@ from unified_state.archive.text_columns import (
 from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.capture.working_set.keep_working_set import empty_working_sets
 from unified_state.errors import NotFoundError, UsageError
+from unified_state.ledger.find_sources import drop_quotes, items_of_entry, items_of_summary
 from unified_state.ledger.gate import is_in_force, is_rule, pass_gate_for
 from unified_state.ledger.item_table import find_item, forget_item, list_items, selected_items
-from unified_state.ledger.source_table import drop_quotes, items_of_entry, items_of_summary
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
