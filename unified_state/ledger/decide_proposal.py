@@ -18,10 +18,10 @@ from unified_state.ledger.item_table import (
     RESOLVED,
     SUPERSEDED,
     find_item,
-    link_items,
+    selected_items,
     update_item,
 )
-from unified_state.ledger.record_item import Author, checked
+from unified_state.ledger.record_item import Author, checked, replace_by
 from unified_state.ledger.rules.short_item import may_decide
 from unified_state.ledger.waiting_notes import WaitingNote, end_waiting, status_in_file, take_over
 from unified_state.lib.times import to_text
@@ -53,7 +53,7 @@ def accept(
         pairs: list[Pair] = []
         # a UUID begins with the time, and a newer one may change an older one
         for proposal in sorted(_proposals(archive, refs, author.origin), key=lambda item: item.uuid):
-            pairs += _accept(archive, proposal, to_text(now))
+            pairs += _accept(archive, proposal, now)
         take_over(archive, [waiting.note for waiting in notes], now)
         end_waiting(archive, notes, to_text(now))
         if pairs:
@@ -61,20 +61,14 @@ def accept(
     return [find_item(archive, proposal.uuid) for proposal in proposals]
 
 
-def _accept(archive: Archive, proposal: LedgerItem, at: str) -> list[Pair]:
+def _accept(archive: Archive, proposal: LedgerItem, now: int) -> list[Pair]:
     """Accept a proposal. Return all changed items, before and after. Call it in a transaction."""
     status = status_in_file(proposal)
     status = status if status in (SUPERSEDED, RESOLVED) else ACTIVE
-    item = proposal.replace(status=status, origin=USER_SAID, changed_at=at, paged_out_at=None)
+    item = proposal.replace(status=status, origin=USER_SAID, changed_at=to_text(now), paged_out_at=None)
     update_item(archive, item)
-    pairs: list[Pair] = [(proposal, item)]
-    for older in changed_by(archive, proposal):
-        if older.status in (ACTIVE, PROPOSED):
-            newer = older.replace(status=SUPERSEDED, superseded_by=item.uuid, changed_at=at)
-            update_item(archive, newer)
-            link_items(archive, item, "supersedes", older, at)
-            pairs.append((older, newer))
-    return pairs
+    changed = [older for older in changed_by(archive, proposal) if older.status in (ACTIVE, PROPOSED)]
+    return [(proposal, item), *((older, replace_by(archive, older, item, now)) for older in changed)]
 
 
 def reject(
@@ -99,8 +93,8 @@ def reject(
 
 def changed_by(archive: Archive, proposal: LedgerItem) -> list[LedgerItem]:
     """Return the items that a proposal would change."""
-    rows = archive.rows("SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'", proposal.uuid)
-    return [find_item(archive, uuid) for (uuid,) in rows]
+    links = "SELECT to_uuid FROM item_link WHERE from_uuid = ? AND relation = 'changes'"
+    return selected_items(archive, f"WHERE uuid IN ({links}) ORDER BY id", proposal.uuid)
 
 
 def _proposals(archive: Archive, refs: Sequence[str], origin: str) -> list[LedgerItem]:

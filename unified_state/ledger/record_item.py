@@ -79,7 +79,7 @@ def record_item(
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
         item = item.replace(alias=next_alias(archive, kind))
         insert_item(archive, item)
-        pairs = [] if older is None else [(older, _replace(archive, older, item, now))]
+        pairs = [] if older is None else [(older, replace_by(archive, older, item, now))]
         verb = REPLACES if pairs else ADDS
         note_change(archive, verb, author.origin, author.session_id, [*pairs, (None, item)], to_text(now))
         for uuid in proposed_for:
@@ -128,12 +128,13 @@ def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) 
         if older.uuid == newer.uuid:
             message = f"{older.alias} cannot supersede itself"
             raise UsageError(message, "name the decision that holds now with --by")
-        pairs = [(older, _replace(archive, older, newer, now))]
+        pairs = [(older, replace_by(archive, older, newer, now))]
         note_change(archive, REPLACES, author.origin, author.session_id, pairs, to_text(now))
     return newer
 
 
-def _replace(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> LedgerItem:
+def replace_by(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> LedgerItem:
+    """Let an item supersede an older one, and return the older one. Call it in a transaction."""
     change = {"status": SUPERSEDED, "superseded_by": newer.uuid, "changed_at": to_text(now)}
     if older.kind != DECISION:  # the state file tells only decisions that were changed
         change["paged_out_at"] = to_text(now)
