@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import recent_transcripts
@@ -38,15 +39,9 @@ def _grown(workspace: Workspace, archive: Archive) -> Iterator[tuple[str, str]]:
     except OSError:
         return  # no hook was ever silent
     for cursor, session_id in recent_transcripts(archive, _MOST_SESSIONS):
-        if cursor.agent is None and session_id in quiet and _size(cursor.path) > cursor.offset:
-            yield cursor.path, session_id
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
+        with suppress(OSError):
+            if cursor.agent is None and session_id in quiet and os.stat(cursor.path).st_size > cursor.offset:
+                yield cursor.path, session_id
 
 
 def _settle(workspace: Workspace, archive: Archive) -> None:

@@ -21,7 +21,6 @@ from unified_state.lib.read_files import open_regular
 
 MAGIC = b"SQLite format 3\0"
 _ENDINGS = ("", "-wal", "-journal")  # SQLite builds the WAL index (-shm) itself
-_TRIES = 5
 _LENGTH_LIMIT, _LONGEST_VALUE = 0, 1 << 28  # SQLITE_LIMIT_LENGTH; no program writes a larger value
 _COLUMNS = """
 SELECT info.name FROM sqlite_master AS schema, pragma_table_info(schema.name) AS info
@@ -94,17 +93,14 @@ def foreign_database(path: str) -> Iterator[ForeignDatabase]:
 def _copy(path: str, folder: str) -> str:
     """Copy the files of a database in a consistent state, and return the path of the copy."""
     copy = os.path.join(folder, "copy.db")
-    for _ in range(_TRIES):
-        before = _marks(path)
-        for ending in before:
-            with open_regular(path + ending) as source, open(copy + ending, "wb") as target:
-                shutil.copyfileobj(source, target)
-        if before == _marks(path):
-            return copy
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
-    message = f"{path} changes all the time"
-    raise ForeignFileError(message, "end the program that writes it, and try again")
+    before = _marks(path)
+    for ending in before:
+        with open_regular(path + ending) as source, open(copy + ending, "wb") as target:
+            shutil.copyfileobj(source, target)
+    if before != _marks(path):
+        message = f"{path} changed while it was read"
+        raise ForeignFileError(message, "end the program that writes it, and try again")
+    return copy
 
 
 def _marks(path: str) -> dict[str, tuple[int, int]]:
