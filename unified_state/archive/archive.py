@@ -253,14 +253,14 @@ def _primary_code(error: Exception) -> int | None:
     return code & 0xFF if isinstance(code, int) else None
 
 
-def connect_archive(path: str, seconds: float, version: int | None = None) -> Connection:
-    """Return a connection to the database at a path, migrated to a version, by default the current one."""
+def connect_archive(path: str, seconds: float) -> Connection:
+    """Return a connection to the database at a path, migrated to the current version."""
     connection = connect(path, timeout=seconds, isolation_level=None)
     try:
-        if connection.execute("PRAGMA user_version").fetchone()[0] != (version or ARCHIVE_VERSION):
+        if connection.execute("PRAGMA user_version").fetchone()[0] != ARCHIVE_VERSION:
             from unified_state.archive.schema.archive_schema import migrate  # all tables: not for every hook
 
-            migrate(connection, path, version)
+            migrate(connection, path)
         connection.execute("PRAGMA journal_mode = TRUNCATE")  # it may write: not to a newer version's archive
         connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten; the default differs
     except BaseException:

@@ -156,7 +156,7 @@ def test_a_journal_of_an_older_version_is_brought_to_this_one(path: str, monkeyp
         monkeypatch.setattr(module, "ARCHIVE_VERSION", ARCHIVE_VERSION + 1)
     with JournalledArchive(path) as archive:
         assert archive.rows("SELECT alias, mood FROM item") == [("D1", None)]
-        append(archive, decision(1, ""))
+        append(archive, decision(2, ""))
     assert json.loads(Path(path).read_bytes().split(b"\n")[0])["archive"] == ARCHIVE_VERSION + 1
     assert rows(path)["step"] == before["step"]
 

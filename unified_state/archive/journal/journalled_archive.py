@@ -18,7 +18,6 @@ from typing import Any
 
 from unified_state.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, connect_archive
 from unified_state.archive.schema.archive_check import plain_tables, typed_columns
-from unified_state.archive.schema.archive_schema import migrate
 from unified_state.archive.steps import empty_index
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, NewerArchiveError, StorageError
 from unified_state.hosts.gate.generation import written_table
@@ -63,10 +62,9 @@ class JournalledArchive(Archive):
 
     def _open(self, _seconds: float) -> Connection:
         header = self._header()
-        self.connection = connect_archive(MEMORY, 0, header.get(_TABLES, ARCHIVE_VERSION))
+        self.connection = connect_archive(MEMORY, 0)
         try:
             self._read(header)
-            migrate(self.connection, MEMORY)
         except BaseException:
             self.connection.close()
             raise

@@ -48,22 +48,21 @@ _TABLES = (
 MIGRATIONS: tuple[Migration, ...] = ()
 
 
-def migrate(connection: Connection, path: str, to_version: int | None = None) -> None:
+def migrate(connection: Connection, path: str) -> None:
     """Create the tables of a new archive, or apply the migrations that an archive lacks, in one transaction.
 
     Of several processes at once, one does it. Raises DamagedArchiveError, OlderArchiveError and NewerArchiveError,
     which leave the file as it is.
     """
-    last = newest_version() if to_version is None else to_version
     version = _version(connection)
-    if version == last:
+    if version == newest_version():
         return
     _check(version, path)
     connection.execute("BEGIN EXCLUSIVE")
     try:
         if _version(connection) == 0:
             create_tables(connection, FIRST_VERSION)
-        _apply(connection, last)
+        _apply(connection, newest_version())
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
