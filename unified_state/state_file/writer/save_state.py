@@ -34,20 +34,20 @@ def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str,
     """Change the given fields of the session's work item, and return the whole item. What is `verified` is added to the
     rest; another work item begins without it and without a goal. Raises UsageError for what is no evidence.
     """
-    masked = {name: workspace.mask(value) if isinstance(value, str) else value for name, value in changes.items()}
 
     def action(archive: Archive, now: int) -> dict[str, Any]:
         commit, branch = workspace.head()
         with archive.transaction():
             session = workspace.session_number(archive, now)
             before = read_work(archive, session).get("workItem", {})
-            if masked.get("id", before.get("id")) != before.get("id"):
+            if changes.get("id", before.get("id")) != before.get("id"):
                 before = {name: value for name, value in before.items() if name not in {"goal", "verified"}}
-            item = {**before, **masked}
+            item = {**before, **changes}
             if verified := [of_kind(find_item(archive, ref), EVIDENCE).alias for ref in changes.get("verified") or ()]:
                 item["verified"] = list(dict.fromkeys([*(before.get("verified") or ()), *verified]))
             change_work(archive, session, {"workItem": item, "branch": branch, "commit": commit})
-        return item
+            kept: dict[str, Any] = read_work(archive, session)["workItem"]  # with secrets masked
+        return kept
 
     return record(workspace, action)
 
@@ -72,7 +72,11 @@ def save(
         with archive.transaction():
             session = workspace.session_number(archive, now)
             if not noted:
-                _note(workspace, archive, session, to_text(now), highlights, actions)
+                owner, at = session if workspace.session_id else None, to_text(now)
+                add_notes(archive, owner, "highlight", highlights, at)
+                if actions is not None:
+                    close_notes(archive, session, "action", at)
+                    add_notes(archive, owner, "action", actions, at)
             change_work(archive, session, {"branch": git.branch, "commit": git.commit})
         noted.append(session)
         return save_state(archive, workspace, now, trigger, git, count_tokens)
@@ -80,21 +84,6 @@ def save(
     saved = workspace.use(use)
     remember(workspace.place.repository, workspace.place.folder)
     return saved
-
-
-def _note(
-    workspace: Workspace,
-    archive: Archive,
-    session: int,
-    at: str,
-    highlights: Sequence[str],
-    actions: Sequence[str] | None,
-) -> None:
-    owner = session if workspace.session_id else None
-    add_notes(archive, owner, "highlight", map(workspace.mask, highlights), at)
-    if actions is not None:
-        close_notes(archive, session, "action", at)
-        add_notes(archive, owner, "action", map(workspace.mask, actions), at)
 
 
 def record_note(workspace: Workspace, kind: str, text: str) -> Note:
