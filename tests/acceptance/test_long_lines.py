@@ -73,7 +73,7 @@ def test_a_line_of_500_megabytes_is_left_out_and_told_of(project: Project, tmp_p
         file.write(written.content)
     project.hook("Stop", transcript_path=str(path))
     assert [step["text"] for step in project.export("s")] == ["before", "after"]
-    assert f"{path} has an entry of more than 128 MB (less with emoji): it is left out" in project.log()
+    assert f"{path} has an entry of more than 64 MB: it is left out" in project.log()
 
 
 def test_an_input_that_is_too_long_is_ignored_and_told_of(project: Project) -> None:

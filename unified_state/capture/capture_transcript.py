@@ -237,7 +237,7 @@ class Capture:
     def _tell_too_long(self, path: str) -> None:
         """Report a text that is archived in part at most."""
         if self._report is not None:
-            self._report(f"{path} has an entry of more than {LONGEST_LINE >> 20} MB (less with emoji): it is left out")
+            self._report(f"{path} has an entry of more than {LONGEST_LINE >> 20} MB: it is left out")
 
     def _prepare(self, found: Step | Fact) -> Prepared:
         """Return a step or fact without secrets, with its packed text."""

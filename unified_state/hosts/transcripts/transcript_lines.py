@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from io import BufferedReader
 from typing import Any
 
 from unified_state.lib.json_text import dump_json, parse_object
@@ -19,9 +18,7 @@ Read = Callable[[Entry], Iterator[Found]]
 
 
 _CONTEXT_BEGINS, _CONTEXT_ENDS = "<hook_context>", "</hook_context>"  # Gemini CLI's marks around the output of a hook
-LONGEST_LINE = 1 << 27  # bytes; a request to Claude has a quarter of that at most
-_LONG_LINE, _MOST_WIDE = 1 << 24, 1 << 26  # bytes of a line, and of a long one's texts in memory if they are not ASCII
-_PART = 1 << 20  # bytes that are read at once
+LONGEST_LINE = 1 << 26  # bytes; a request to Claude has a half of that at most
 _ENTRY_STARTS = ('{"parentUuid":', '{"type":')  # the second also occurs inside entries that begin with the first
 
 
@@ -38,42 +35,16 @@ def read_lines(path: str, offset: int, *, to_end: bool = False) -> Iterator[tupl
             yield len(content), content
             return
         file.seek(offset)
-        while line := file.readline(_PART):
+        while line := file.readline(LONGEST_LINE):
             size, is_whole = len(line), line.endswith(b"\n")
-            if size == _PART and not is_whole:
-                size, line = _long_line(line, file, to_end=to_end)
-                is_whole = line[-1:] in b"\n"
+            if size == LONGEST_LINE and not is_whole:
+                line, is_whole = b"", True
             if not is_whole and not (to_end and parse_entries(line)):
                 return
             offset += size
             held = [line]
             del line  # a long line must not stay in memory while the caller works on it
             yield offset, held.pop()
-
-
-def _long_line(beginning: bytes, file: BufferedReader, *, to_end: bool) -> tuple[int, bytes]:
-    """Return the size of a line, or of the part that was read, and the line itself; b"" for a line that is too long.
-    Of the last line of a file that is not complete the beginning is enough.
-    """
-    parts, size = [beginning], len(beginning)
-    while size < LONGEST_LINE:
-        part = file.readline(min(_PART, LONGEST_LINE - size))
-        parts.append(part)
-        size += len(part)
-        if not part and not to_end:
-            return size, beginning
-        if not part or part.endswith(b"\n"):
-            line = b"".join(parts)
-            return size, b"" if size > _LONG_LINE and _is_too_wide(line) else line
-    return size, b""
-
-
-def _is_too_wide(line: bytes) -> bool:
-    """Return whether the texts of a long line take too much memory: one character beyond ASCII widens all others."""
-    is_widest = bool(line.translate(None, bytes(range(0xF0)))) or b"\\ud" in line or b"\\uD" in line
-    is_wide = bool(line.translate(None, bytes(range(0xC4)))) or line.count(b"\\u") > line.count(b"\\u00")
-    width = 4 if is_widest else 2 if is_wide else 1
-    return width > 1 and width * len(line.translate(None, bytes(range(0x80, 0xC0)))) > _MOST_WIDE
 
 
 def parse_entries(line: bytes) -> list[Entry]:
