@@ -38,6 +38,12 @@ def test_it_tells_the_last_prompt_the_last_answer_and_the_next_step() -> None:
     )
 
 
+def test_it_tells_in_which_other_worktree_that_was() -> None:
+    told = last_session(ENDED.replace(ran_in="/work/other"))
+    assert told is not None
+    assert told[0] == "[LAST SESSION] in /work/other, 2 h ago"
+
+
 @pytest.mark.parametrize("reason", ["startup", "clear"])
 def test_a_new_session_is_told(reason: str) -> None:
     assert "[LAST SESSION] 2 h ago" in compose(ENDED.replace(reason=reason), 2000).brief
@@ -61,6 +67,7 @@ def test_it_takes_at_most_150_tokens(prompt: str, answer: str, action: str, file
         prompts=(Prompt(turn=1, at=0, text=prompt * 20),),
         recent=RecentWork(texts=said(answer * 50), edits=tuple((file, 1) for file in files)),
         pending_actions=(action * 20,),
+        ran_in=f"/{answer}" * 30,
     )
     title, lines = last_session(known) or ("", [])
     assert estimate_tokens("\n".join([title, *lines])) <= MOST_TOKENS

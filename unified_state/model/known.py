@@ -154,6 +154,7 @@ class RestoreInput(Record):
     validities: dict[str, Validity] = {}
     ahead: tuple[str, ...] = ()
     handed_over: str = ""
+    ran_in: str = ""  # the other worktree of the session before
 
     def age(self, at: int) -> str:
         """Return the age of a time for display, or the mark that stands for it."""

@@ -20,6 +20,7 @@ from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.ledger.check_validity import with_validities
 from unified_state.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.ledger.rules.short_item import oldest_first, unenforced
+from unified_state.lib.files import lies_in
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.model.item import LedgerItem
@@ -90,7 +91,7 @@ def gather_in_stages(
         **(
             _conversation(archive, source, place, _kept_at(archive, source) if reason == "prompt" else None)
             if is_compacted or with_turns
-            else _end_of(archive, source, reason)
+            else _end_of(archive, source, reason, place.repository.worktree)
         )
     )
     yield known
@@ -242,8 +243,10 @@ def _git_now(place: Place, root: str) -> dict[str, Any]:
     return {} if git.error else {"git": git, "git_is_current": True}
 
 
-def _end_of(archive: Archive, session: int | None, reason: Reason) -> dict[str, Any]:
-    """Return the last prompt of the session before and its newest steps, for a session that begins anew."""
+def _end_of(archive: Archive, session: int | None, reason: Reason, worktree: str) -> dict[str, Any]:
+    """Return the last prompt of the session before and its newest steps, for a session that begins anew, and the
+    worktree that it ran in if it was another one.
+    """
     if session is None or reason not in {"startup", "clear"}:
         return {}
     prompts = list(_typed(archive, session, limit=_LAST_PROMPTS))
@@ -251,4 +254,9 @@ def _end_of(archive: Archive, session: int | None, reason: Reason) -> dict[str, 
         return {}
     steps = recent_steps(archive, session, _LAST_STEPS)
     texts = (Statement(turn=turn, at=step.at, text=step.text) for turn, step in reversed(steps) if step.kind == TEXT)
-    return {"prompts": (prompts[-1],), "recent": RecentWork(texts=tuple(texts))}
+    ran_in = archive.value("SELECT coalesce(worktree, root) FROM session WHERE id = ?", session)
+    return {
+        "prompts": (prompts[-1],),
+        "recent": RecentWork(texts=tuple(texts)),
+        "ran_in": ran_in if ran_in and not lies_in(ran_in, worktree) else "",
+    }

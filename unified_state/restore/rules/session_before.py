@@ -7,7 +7,7 @@ from unified_state.lib.text import cut, estimate_tokens, one_line
 from unified_state.model.known import RestoreInput
 
 MOST_TOKENS = 150
-_PROMPT, _ANSWER, _NEXT = 36, 44, 14  # tokens
+_PROMPT, _ANSWER, _NEXT, _PLACE = 36, 44, 14, 20  # tokens
 _SHORTER = 0.8
 _END_SHARE = 0.4  # of an answer; its end often names the next step
 
@@ -26,7 +26,8 @@ def last_session(known: RestoreInput) -> tuple[str, list[str]] | None:
         lines.append(f"  last answer: {_both_ends(one_line(answer))}")
     if known.pending_actions:
         lines.append(f"  next: {_within(known.pending_actions[0], _NEXT)}")
-    return f"[LAST SESSION] {known.age(prompt.at)}", lines
+    where = f"in {_within(one_line(known.ran_in), _PLACE)}, " if known.ran_in else ""
+    return f"[LAST SESSION] {where}{known.age(prompt.at)}", lines
 
 
 def _within(text: str, tokens: int) -> str:
