@@ -5,10 +5,11 @@ from __future__ import annotations
 from tests.tools.command_reference import table
 from unified_state.hosts.transcripts.rules.claude_kinds import ATTACHMENTS, ENTRIES, EVENTS, SYSTEM
 from unified_state.hosts.transcripts.rules.hosts import HOSTS, Host
+from unified_state.model.constraint import SKILL_EVENT
 from unified_state.model.hook_event import TIMEOUTS
 
 _AT_TIMES = {
-    "PreToolUse": "used while a constraint is enforced",
+    **dict.fromkeys(("PreToolUse", SKILL_EVENT), "used while a constraint is enforced"),
     "PostToolUse": "used where long outputs are shortened",
 }
 _FIVE = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
