@@ -14,7 +14,7 @@ from unified_state.restore.rules.recent_work import recent_work
 
 _STEPS = 300
 _FILES, _TOOLS, _DECISIONS, _PROMPTS = 12, 8, 6, 3
-_CHARACTERS = 240
+_CHARACTERS, _LOOKED_AT = 240, 10_000  # that are told of a text, and looked at
 
 
 def work_in_short(archive: Archive, session: int) -> Iterator[str]:
@@ -31,4 +31,4 @@ def work_in_short(archive: Archive, session: int) -> Iterator[str]:
         most = sorted(tools, key=lambda tool: -tools[tool])[:_TOOLS]
         yield f"Tools: {', '.join(f'{harmless(tool)} {tools[tool]}' for tool in most)}"
     for turn, step in [found for found in steps if found[1].kind == PROMPT][-_PROMPTS:]:
-        yield f"T{turn} asked: {cut(harmless(step.text), _CHARACTERS)}"
+        yield f"T{turn} asked: {cut(harmless(step.text[:_LOOKED_AT]), _CHARACTERS)}"
