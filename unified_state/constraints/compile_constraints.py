@@ -8,6 +8,7 @@ of the worktree only while a constraint is enforced or a fact is to be told, so 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Sequence
 from sqlite3 import DatabaseError
 
@@ -25,7 +26,7 @@ from unified_state.constraints.constraint_table import (
     settings_path,
     table_path,
 )
-from unified_state.constraints.told_once import worktrees_on
+from unified_state.constraints.told_once import TOLD, worktrees_on
 from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
 from unified_state.ledger.gate import pass_gate
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, is_forgotten, list_items
@@ -33,7 +34,7 @@ from unified_state.ledger.rules.short_item import enforced_mode, main_text, scop
 from unified_state.lib.files import FileLock, write_atomically
 from unified_state.model.constraint import ALL_TOOLS, SCOPE_KINDS, TOLD_TOOLS, EnforcedRow
 from unified_state.model.item import CONSTRAINT, LedgerItem
-from unified_state.project.place import Place, has_reminders
+from unified_state.project.place import REMINDERS_ON, Place, has_reminders
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.state_file import written_state_files
 
@@ -117,12 +118,36 @@ def _told(archive: Archive, place: Place) -> tuple[EnforcedRow, ...]:
     return ToldCompiler(archive, place.repository.worktree).rows()
 
 
-def drop_told(place: Place) -> None:
-    """Remove from the table what is told before tool calls."""
+def turn_on(workspace: Workspace) -> None:
+    """Turn reminders on in the worktree of a workspace: recorded facts are told before tool calls. Raises
+    StorageError.
+    """
+    place = workspace.place
+    _note_reminded(place, [*worktrees_on(place.folder), place.repository.worktree])
+    workspace.use(lambda archive: settle(archive, workspace))
+
+
+def turn_off(place: Place, data_dir: str) -> None:
+    """Turn reminders off in the worktree of a place. Without any, nothing of them stays. Raises UnifiedStateError."""
+    own = place.repository.worktree
+    if hook_matcher(own):  # one before all tools enforces constraints
+        set_hook(own, place, data_dir, None)
+    if not has_reminders(place):
+        return
+    _note_reminded(place, [worktree for worktree in worktrees_on(place.folder) if worktree != own])
+    if worktrees_on(place.folder):
+        return
+    os.unlink(os.path.join(place.folder, REMINDERS_ON))
     with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
         table = read_table(place.folder)
         if table is not None and table.told:
             write_atomically(table_path(place.folder), encoded_table(table.replace(told=())))
+    shutil.rmtree(os.path.join(place.folder, TOLD), ignore_errors=True)
+
+
+def _note_reminded(place: Place, worktrees: list[str]) -> None:
+    lines = "".join(f"{worktree}\n" for worktree in dict.fromkeys(worktrees))
+    write_atomically(os.path.join(place.folder, REMINDERS_ON), os.fsencode(lines))
 
 
 def _unknown(archive: Archive, entries: Sequence[EnforcedRow]) -> tuple[EnforcedRow, ...]:

@@ -80,10 +80,11 @@ def named_files(command: SimpleCommand) -> Iterator[ChangedPath]:
 
 def _changed(invocation: Invocation, words: list[str], stdin: str) -> Sequence[str]:
     program, operands = invocation.program, invocation.operands
+    named = _values(invocation.options, "-t", "--target-directory")
     if program in _ALL:
-        return () if invocation.options & _ONLY_SHOWS else operands
+        return () if invocation.options & _ONLY_SHOWS else [*operands, *named]
     if program in _LAST:
-        return _targets(words) or (operands[-1:] if len(operands) >= _LEAST_OPERANDS else ())
+        return named or (operands[-1:] if len(operands) >= _LEAST_OPERANDS else ())
     if program in _IN_PLACE:
         changes = any(word.startswith((*_IN_PLACE[program].split(), "--in-place")) for word in words)
         changes |= program in _NO_BUNDLES and _bundles(words, "i", _NO_BUNDLES[program])
@@ -192,16 +193,6 @@ def _named_outputs(invocation: Invocation) -> Sequence[str]:
     beginnings = _OUTPUTS.get(invocation.program)
     named = (*invocation.operands, *invocation.options) if beginnings else ()
     return tuple(word.partition("=")[2] for word in named if word.startswith(beginnings or ()))
-
-
-def _targets(words: list[str]) -> tuple[str, ...]:
-    """Return the folder that `-t` or `--target-directory` names."""
-    for at, word in enumerate(words):
-        if word in ("-t", "--target-directory"):
-            return tuple(words[at + 1 : at + 2])
-        if word.startswith("--target-directory="):
-            return (word.partition("=")[2],)
-    return ()
 
 
 def _bundles(words: list[str], letters: str, values: str = "") -> bool:

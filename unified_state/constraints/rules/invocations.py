@@ -23,6 +23,7 @@ _VALUED = {
     "git stash": "-m --message --pathspec-from-file",
     "git checkout": "-b -B --orphan --conflict --pathspec-from-file", "git switch": "-c -C --create --force-create",
     "git reset": "--pathspec-from-file", "git clean": "-e --exclude", "git log": "-n --grep --author --since --until",
+    **dict.fromkeys(("cp", "install", "ln", "mv"), "-t -m --target-directory --mode"),
     "docker": "-H -c -l --host --context --config --log-level", "kubectl": "-n -s --namespace --context --cluster "
     "--kubeconfig --user --server --token --as", "helm": "-n --namespace --kube-context --kubeconfig",
     "npm": "-C -w --prefix --workspace --registry --tag", "pnpm": "-C -F --dir --filter", "yarn": "--cwd",

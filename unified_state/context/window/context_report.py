@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Savings, read_savings
 from unified_state.archive.sessions import newest_with_transcript, session_id_of, session_number
-from unified_state.context.window.context_table import done_compactions, transcript_of
+from unified_state.context.window.context_table import transcript_of
 from unified_state.context.window.read_context import newest_reading, watched_now
 from unified_state.lib.record import Record
 from unified_state.model.context_usage import Reading, UsageRecord
 from unified_state.project.workspace.workspace import Workspace
+
+_DONE = """
+SELECT 'K' || id, boundary_at, pre_tokens, trigger FROM compaction
+WHERE session = ? AND boundary_at NOT NULL ORDER BY id
+"""
 
 
 class CompactionPoint(Record):
@@ -47,10 +52,7 @@ def report_context(workspace: Workspace, environ: Mapping[str, str], now: int) -
         watched = None
         if reading is not None:
             watched = watched_now(archive, session, reading, workspace.settings, project, environ)
-        cuts = [
-            CompactionPoint(f"K{number}", at, tokens, why)
-            for number, at, tokens, why in done_compactions(archive, session)
-        ]
+        cuts = [CompactionPoint(*row) for row in archive.rows(_DONE, session)]  # the oldest first
         return ContextReport(session_id, reading, watched, cuts, read_savings(archive, session))
 
     return workspace.use(action)

@@ -62,15 +62,6 @@ def newest_cut(archive: Archive, session: int) -> tuple[int, int]:
     return (0, 0) if row is None else (row[0], row[1])
 
 
-def done_compactions(archive: Archive, session: int) -> list[tuple[int, int, int | None, str | None]]:
-    """Return the finished compactions of a session: number, time, size before, trigger. The oldest is first."""
-    return archive.rows(
-        "SELECT id, boundary_at, pre_tokens, trigger FROM compaction "
-        "WHERE session = ? AND boundary_at NOT NULL ORDER BY id",
-        session,
-    )
-
-
 def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
     """Return the sizes at which the client compacted automatically: in this session first, and with such a window."""
     query = (

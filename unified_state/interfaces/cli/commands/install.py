@@ -7,8 +7,8 @@ import os
 import sys
 from argparse import BooleanOptionalAction, Namespace
 
+from unified_state.constraints.compile_constraints import turn_off, turn_on
 from unified_state.constraints.constraint_table import read_table, settings_path
-from unified_state.constraints.switch_told import turn_off, turn_on
 from unified_state.constraints.told_once import worktrees_on
 from unified_state.errors import UsageError
 from unified_state.hosts.install.agents_file import add_pointer, remove_pointer
