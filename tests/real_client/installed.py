@@ -55,6 +55,9 @@ def grow_until_compaction(scenario: Scenario) -> None:
     scenario.script(*(reply(bash(f"echo round-{n}"), input_tokens=size) for n, size in enumerate(sizes)), "done")
 
 
+_OF_A_TASK = re.compile(r"<task-notification>.*<result>(.*)</result>", re.DOTALL)
+
+
 def spoken(scenario: Scenario, session_id: str) -> Counter[tuple[str, str]]:
     """All that was said in a session, by its raw files: its transcript with the queued messages, and its subagents'."""
     found: Counter[tuple[str, str]] = Counter()
@@ -65,6 +68,8 @@ def spoken(scenario: Scenario, session_id: str) -> Counter[tuple[str, str]]:
             for entry in entries
             if attachments([entry], "queued_command")
         )
+    for uuid, text in list(found):
+        found.update((uuid, output) for output in _OF_A_TASK.findall(text))  # the result of the call that began it
     return found
 
 

@@ -1,6 +1,4 @@
-"""What of the state survives a compaction in the client: what its summary lost comes back, and what it reports
-stays.
-"""
+"""What of the state survives a compaction in the client: what is recorded comes back, and what its summary reports."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ WAITS = "1 recorded item waits for confirmation (unified-state inbox)"
 
 
 @MODELS
-def test_what_the_summary_lost_comes_back_and_the_rest_is_named(scenario: Scenario) -> None:
+def test_what_the_summary_lost_comes_back_and_what_it_reports(scenario: Scenario) -> None:
     product = installed_with_items(scenario)
     scenario.api.script("compact", SUMMARY)
     with Conversation(scenario) as client:
