@@ -21,6 +21,11 @@ def test_a_text_gives_its_paragraphs_and_lists() -> None:
     ]
 
 
+@pytest.mark.parametrize("left_out", ["```go\nreturn false\n```", "## Then\n\n### Later"])
+def test_what_is_left_out_within_a_passage_leaves_a_mark(left_out: str) -> None:
+    assert parts(f"It has two causes:\n\n{left_out}\n\n{CAUSE}\n\n{OTHER}") == [f"It has two causes: … {CAUSE}", OTHER]
+
+
 @pytest.mark.parametrize(
     "text",
     [

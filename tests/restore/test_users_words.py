@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from tests.builders import NOW
 from unified_state.lib.text import estimate_tokens
-from unified_state.model.known import Prompt
+from unified_state.model.known import Prompt, Turn
+from unified_state.model.step import TEXT, TOOL_RESULT, Step
 from unified_state.restore.rules.users_words import unquoted_lines
 
 
 def lines(*typed: str, summary: str = "", tokens: int = 1200) -> list[str]:
     prompts = [Prompt(turn=turn, at=NOW, text=text) for turn, text in enumerate(typed, 1)]
-    return unquoted_lines(prompts, summary, tokens)
+    return unquoted_lines(prompts, (), summary, tokens)
 
 
 def test_words_come_back_verbatim_the_oldest_first_with_their_turns() -> None:
@@ -54,6 +55,32 @@ def test_of_a_long_prompt_the_part_that_the_summary_lacks_comes_back_not_its_beg
     known = [f"The step number {number} is to move the file of part {number} over." for number in range(60)]
     typed = "\n\n".join([*known, "At last delete the folder attic."])
     assert lines(typed, summary=" ".join(known)) == ["  T1: … At last delete the folder attic."]
+
+
+TOLD = "**The port** is 8443 in the settings of the proxy,\nbecause 443 is taken."
+
+
+@pytest.mark.parametrize("kind", [TEXT, TOOL_RESULT])
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        (f"Is that right?\n\n{TOLD.replace('*', '')}\n\nI doubt it.", ["  T2: Is that right? … I doubt it."]),
+        ("I doubt that the port is 8443 in the settings.", ["  T2: I doubt that the port is 8443 in the settings."]),
+        ("The port is 8443 in the settings of the proxy", ["  T2: The port is 8443 in the settings of the proxy"]),
+    ],
+)
+def test_what_was_pasted_from_a_turn_before_is_left_out_beside_what_was_typed(
+    kind: str, typed: str, line: list[str]
+) -> None:
+    before = Turn(number=1, at=NOW, steps=(Step("u", 0, kind, NOW, TOLD),))
+    assert unquoted_lines([Prompt(turn=2, at=NOW, text=typed)], [before], "", 1200) == line
+    assert unquoted_lines([Prompt(turn=1, at=NOW, text=typed)], [before], "", 1200) != [
+        "  T1: Is that right? … I doubt it."
+    ]
+
+
+def test_a_gap_between_what_was_typed_is_marked() -> None:
+    assert lines("Look:\n```\nmake: done\n```\nWhy?\nfatal: bad tree\nHelp!") == ["  T1: Look: … Why? … Help!"]
 
 
 @pytest.mark.parametrize("typed", ["go on", "Go on.", "continue", "Yes, please!", "ok", "", "👍", "..."])
@@ -99,12 +126,12 @@ def test_a_prompt_that_shows_the_tag_of_a_command_is_a_prompt() -> None:
 
 def test_the_same_words_in_one_turn_come_once() -> None:
     twice = [Prompt(turn=1, at=NOW, text="Never push.")] * 2
-    assert unquoted_lines(twice, "", 1200) == ["  T1: Never push."]
+    assert unquoted_lines(twice, (), "", 1200) == ["  T1: Never push."]
 
 
 def test_words_that_were_typed_twice_come_once() -> None:
     twice = [Prompt(turn=turn, at=NOW, text="Never push.") for turn in (1, 2)]
-    assert unquoted_lines(twice, "", 1200) == ["  T1: Never push."]
+    assert unquoted_lines(twice, (), "", 1200) == ["  T1: Never push."]
 
 
 def test_where_not_all_fit_all_are_cut_before_one_is_left_out() -> None:

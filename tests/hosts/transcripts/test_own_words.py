@@ -32,6 +32,8 @@ FOREIGN = {
     "a summary": f"This session is being continued from a previous conversation that ran out.\n{RULE}.",
     "a plan that the client hands over": f"Implement the following plan:\n\n# Plan\n\n{RULE}.",
     "a log without a mark": "It says\n\n" + "make: done\n" * 12 + f"{RULE}.\n",
+    "an error": f"It says\nfatal: {RULE}.\n",
+    "a line of a log with its time": f"2026-02-14 12:14:10 {RULE}.\n",
     "a log in parts": "It says\n\n" + "make: done\n" * 12 + f"\n{RULE}.\n",
     "a page without a mark": f"Read this:\n\n{'word ' * 500}\n{RULE}.",
     "what we gave back": f"<unified-state-memory nonce=a1>\n{RULE}.\n</unified-state-memory nonce=a1>",
@@ -104,5 +106,13 @@ def test_hostile_text_takes_no_time(prompt: str) -> None:
     assert isinstance(own_passages(prompt), list)
 
 
-def test_a_pasted_log_of_git_is_not_typed() -> None:
-    assert typed_passages("Look:\n* commit d262221 (HEAD)\nand revert it") == ["Look:\n", "and revert it"]
+@pytest.mark.parametrize(
+    "line", ["* commit d262221 (HEAD)", "fatal: bad tree object 082c2c4", "=== RUN TestA", "--- FAIL: TestA (1.2s)"]
+)
+def test_a_pasted_line_of_a_log_is_not_typed(line: str) -> None:
+    assert list(map(str.strip, typed_passages(f"Look:\n{line}\nand revert it"))) == ["Look:", "and revert it"]
+    assert typed_passages(line) == []
+
+
+def test_a_log_of_many_lines_is_not_typed_in_parts() -> None:
+    assert typed_passages("\n".join([*["made it", "=== Step"] * 8, "end"])) == []

@@ -86,7 +86,7 @@ def _add_state(page: _Page, known: RestoreInput) -> None:
 def _add_work(page: _Page, known: RestoreInput) -> None:
     """Add the user's words and the work, each section within its share."""
     summary = known.summary or ""
-    words = unquoted_lines(known.prompts, summary, min(_WORDS, page.tokens - _TITLES))
+    words = unquoted_lines(known.prompts, known.turns, summary, min(_WORDS, page.tokens - _TITLES))
     page.add(f"{WORDS_TITLE}{UNQUOTED if summary else ''}", words)
     if known.reason in AFTER_COMPACTION:
         page.add(NOW_TITLE, now_lines(known))

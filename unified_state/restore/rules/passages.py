@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from unified_state.lib.text import cut, one_line
+from unified_state.lib.text import CUT_MARK, cut, one_line
 
 _LONGEST, _SHORTEST = 400, 24  # characters
 _FENCE = "```"
@@ -42,21 +42,24 @@ def sentences(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """Yield the lines of each paragraph or list, without code, headings and rules. A line that ends with a colon
-    belongs to what follows it.
+    """Yield the lines of each paragraph or list, without code, headings and rules, which leave a mark. A line that ends
+    with a colon belongs to what follows it.
     """
     lines: list[str] = []
-    is_code = False
+    is_code = is_gap = False
     for line in map(one_line, text.splitlines()):
         is_fence = line.startswith(_FENCE)
         is_code ^= is_fence
         if is_code or is_fence:
-            continue
-        if line and not line.startswith("#") and not _RULES.issuperset(line):
-            lines.append(line)
+            is_gap = True
+        elif line and not line.startswith("#") and not _RULES.issuperset(line):
+            lines.append(f"{CUT_MARK} {line}" if is_gap and lines else line)
+            is_gap = False
         elif lines and not lines[-1].endswith(":"):
             yield lines
             lines = []
+        else:
+            is_gap |= line.startswith("#")
     if lines:
         yield lines
 

@@ -9,12 +9,14 @@ from unified_state.hosts.transcripts.rules.own_words import typed_passages
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.query import words_of
 from unified_state.lib.text import cut, estimate_tokens
-from unified_state.model.known import Prompt
+from unified_state.model.known import Prompt, Turn
+from unified_state.model.step import TEXT, TOOL_RESULT
 
 _RUN, _QUOTED = 4, 0.7  # words in a row; share of the runs of a sentence that a summary has if it quotes it
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\s*\n\s*")  # of sentences
 _LIMITS = tuple(round(5_000 * 0.8**step) for step in range(16))  # characters of a prompt: the first at which all fit
 _FIRST = 2_000  # at least so many characters of the first
+_PASTED = 6  # words, at least, of a sentence that was pasted
 _COUNTED = 24  # tokens of the line that counts those left out
 _SAYS_NOTHING = {
     "continue", "go ahead", "go on", "next", "ok", "okay", "please continue", "proceed", "sure", "thank you", "thanks",
@@ -22,14 +24,18 @@ _SAYS_NOTHING = {
 }  # fmt: skip
 
 
-def unquoted_lines(prompts: Sequence[Prompt], summary: str, tokens: float) -> list[str]:
-    """Return a line for each prompt with what the summary lacks of it, the oldest first, within so many tokens.
+def unquoted_lines(prompts: Sequence[Prompt], turns: Sequence[Turn], summary: str, tokens: float) -> list[str]:
+    """Return a line for each prompt with what the summary lacks of it, the oldest first, within so many tokens. What
+    was pasted from the turns before is left out.
 
     If not all fit, the prompts are cut, and then those between the first and the newest are left out and counted. The
     first one often says what the session is for, and what holds in it.
     """
-    quoted = _Quoted(summary)
-    lacking = [(prompt.turn, harmless(" ".join(_lacking(prompt.text, quoted)))) for prompt in prompts]
+    quoted, before = _Quoted(summary), [(turn.number, _text_of(turn)) for turn in turns]
+    lacking = []
+    for prompt in prompts:
+        told = [text for number, text in before if number < prompt.turn]
+        lacking.append((prompt.turn, harmless(" ".join(_lacking(prompt.text, quoted, told)))))
     first = {text: turn for turn, text in reversed(lacking) if text}
     lacking = sorted((turn, text) for text, turn in first.items())
     if not lacking:
@@ -65,16 +71,40 @@ def _tokens(line: str) -> int:
     return estimate_tokens(f"{line}\n")
 
 
-def _lacking(prompt: str, quoted: _Quoted) -> Iterator[str]:
-    """Yield the sentences of a prompt that the summary does not quote. A gap is marked."""
-    is_gap = False
+def _text_of(turn: Turn) -> str:
+    """Return the words of what the agent said and what its tools printed."""
+    return _joined(words_of("\n".join(step.text for step in turn.steps if step.kind in {TEXT, TOOL_RESULT})))
+
+
+def _joined(words: Iterable[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def _lacking(prompt: str, quoted: _Quoted, told: Sequence[str]) -> Iterator[str]:
+    """Yield the sentences of a prompt that the summary does not quote. A gap is marked.
+
+    Sentences that were told before are pasted, unless the whole prompt is: the user chose them.
+    """
+    at, sentences = 0, list[tuple[str, bool, bool]]()
     for passage in typed_passages(prompt):
+        begin = prompt.find(passage, at)
+        is_behind_gap, at = at > 0 and bool(prompt[at:begin].strip()), begin + len(passage)
+        is_pasted = _is_told(passage, told)
         for sentence in filter(None, _ENDS.split(passage.strip())):
-            if quoted.has(sentence):
-                is_gap = True
-            else:
-                yield f"… {sentence}" if is_gap else sentence
-                is_gap = False
+            sentences.append((sentence, is_behind_gap, is_pasted or _is_told(sentence, told)))
+            is_behind_gap = False
+    is_all, is_gap = all(is_pasted for *_, is_pasted in sentences), False
+    for sentence, is_behind_gap, is_pasted in sentences:
+        if quoted.has(sentence) or (is_pasted and not is_all):
+            is_gap = True
+        else:
+            yield f"… {sentence}" if is_gap or is_behind_gap else sentence
+            is_gap = False
+
+
+def _is_told(passage: str, told: Sequence[str]) -> bool:
+    words = words_of(passage) if told else []
+    return len(words) >= _PASTED and any(_joined(words) in text for text in told)
 
 
 class _Quoted:
@@ -82,7 +112,7 @@ class _Quoted:
 
     def __init__(self, text: str) -> None:
         words = words_of(text)
-        self._text = f" {' '.join(words)} "
+        self._text = _joined(words)
         self._runs = set(_runs(words))
 
     def has(self, sentence: str) -> bool:
@@ -92,7 +122,7 @@ class _Quoted:
             return True
         runs = set(_runs(words))
         if not runs:
-            return f" {' '.join(words)} " in self._text
+            return _joined(words) in self._text
         return len(runs & self._runs) >= _QUOTED * len(runs)
 
 

@@ -2,14 +2,14 @@
 
 Text that a client, a hook, a file, a web page, a mail or a log put into the user's place is left out: tagged blocks
 (`<system-reminder>`, `<pasted_content>`, `<task-notification>`, echoes of commands), fenced and indented code, quoted
-lines, a quoted mail, the plan that the client hands over, and long blocks without a list. If in doubt, a part does not
-count as the user's. Invariant: every passage is a slice of the prompt.
+lines, lines of a log, a quoted mail, the plan that the client hands over, and long blocks without a list. If in doubt,
+a part does not count as the user's. Invariant: every passage is a slice of the prompt.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from unified_state.lib.text import is_cjk
@@ -34,6 +34,11 @@ _COMPACTING = ("compact", "/clear")  # commands whose arguments are for the clie
 _COMMAND, _TEAMMATE = "<command-", "<teammate-message"
 _FENCES = ("```", "~~~")
 _FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "* commit ", "[Pasted text ", "[Image ", "[Attached ")
+_LOG_LINE = re.compile(
+    r"^(?:(?:fatal|error|warning|hint|panic): |\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d|={3,} \S"
+    r"|--- (?:FAIL|PASS|SKIP|a/)|\+\+\+ b/|@@ -|Traceback \(most|npm ERR!)[^\n]*",
+    re.MULTILINE,
+)
 _MAIL_BEGINS = ("-----Original Message", "Begin forwarded message", "---------- Forwarded message")
 
 # What may stand before a statement in its sentence without changing it: "And please, never push."
@@ -59,7 +64,7 @@ def own_passages(prompt: str) -> list[str]:
     """
     if prompt.lstrip().startswith(_MACHINE_OPENINGS):
         return []
-    return list(takewhile(_is_typed, _paragraphs(prompt)))
+    return list(_outside_logs(takewhile(_is_typed, _paragraphs(prompt))))
 
 
 def typed_passages(prompt: str) -> list[str]:
@@ -78,7 +83,14 @@ def typed_passages(prompt: str) -> list[str]:
         return []
     paragraphs = list(_paragraphs(prompt))
     typed = list(takewhile(_is_typed, paragraphs))
-    return typed + list(filter(_is_typed, paragraphs[max(len(typed), len(paragraphs) - 1) :]))
+    last = filter(_is_typed, paragraphs[max(len(typed), len(paragraphs) - 1) :])
+    return list(_outside_logs([*typed, *last]))
+
+
+def _outside_logs(paragraphs: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of typed paragraphs that do not look like a log's."""
+    for paragraph in paragraphs:
+        yield from filter(str.strip, _LOG_LINE.split(paragraph))
 
 
 def _paragraphs(prompt: str) -> Iterator[str]:
