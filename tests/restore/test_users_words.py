@@ -58,25 +58,32 @@ def test_of_a_long_prompt_the_part_that_the_summary_lacks_comes_back_not_its_beg
 
 
 TOLD = "**The port** is 8443 in the settings of the proxy,\nbecause 443 is taken."
+PASTED = "The port is 8443 in the settings of the proxy, because 443 is taken."
 
 
 @pytest.mark.parametrize("kind", [TEXT, TOOL_RESULT])
 @pytest.mark.parametrize(
     ("typed", "line"),
     [
-        (f"Is that right?\n\n{TOLD.replace('*', '')}\n\nI doubt it.", ["  T2: Is that right? … I doubt it."]),
+        (f"Is that right?\n\n{PASTED}\n\nI doubt it.", [f"  T2: Is that right? [pasted: {PASTED}] I doubt it."]),
         ("I doubt that the port is 8443 in the settings.", ["  T2: I doubt that the port is 8443 in the settings."]),
-        ("The port is 8443 in the settings of the proxy", ["  T2: The port is 8443 in the settings of the proxy"]),
+        (
+            "The port is 8443 in the settings of the proxy",
+            ["  T2: [pasted: The port is 8443 in the settings of the proxy]"],
+        ),
     ],
 )
-def test_what_was_pasted_from_a_turn_before_is_left_out_beside_what_was_typed(
-    kind: str, typed: str, line: list[str]
-) -> None:
+def test_what_was_pasted_from_a_turn_before_is_marked(kind: str, typed: str, line: list[str]) -> None:
     before = Turn(number=1, at=NOW, steps=(Step("u", 0, kind, NOW, TOLD),))
     assert unquoted_lines([Prompt(turn=2, at=NOW, text=typed)], [before], "", 1200) == line
-    assert unquoted_lines([Prompt(turn=1, at=NOW, text=typed)], [before], "", 1200) != [
-        "  T1: Is that right? … I doubt it."
-    ]
+    assert "pasted" not in unquoted_lines([Prompt(turn=1, at=NOW, text=typed)], [before], "", 1200)[0]
+
+
+@pytest.mark.parametrize(("asked", "count"), [("Is that right for us?", 0), ("Go on.", 1)])
+def test_what_was_pasted_is_not_told_alone_where_the_summary_quotes_what_was_typed(asked: str, count: int) -> None:
+    before = Turn(number=1, at=NOW, steps=(Step("u", 0, TEXT, NOW, TOLD),))
+    prompt = Prompt(turn=2, at=NOW, text=f"{asked}\n\n{PASTED}")
+    assert len(unquoted_lines([prompt], [before], "asked: is that right for us", 1200)) == count
 
 
 def test_a_gap_between_what_was_typed_is_marked() -> None:

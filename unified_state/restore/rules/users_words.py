@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from unified_state.hosts.transcripts.rules.own_words import typed_passages
 from unified_state.ledger.rules.item_lines import harmless
@@ -19,14 +20,14 @@ _FIRST = 2_000  # at least so many characters of the first
 _PASTED = 6  # words, at least, of a sentence that was pasted
 _COUNTED = 24  # tokens of the line that counts those left out
 _SAYS_NOTHING = {
-    "continue", "go ahead", "go on", "next", "ok", "okay", "please continue", "proceed", "sure", "thank you", "thanks",
-    "yes", "yes please",
+    "", "continue", "go ahead", "go on", "next", "ok", "okay", "please continue", "proceed", "sure", "thank you",
+    "thanks", "yes", "yes please",
 }  # fmt: skip
 
 
 def unquoted_lines(prompts: Sequence[Prompt], turns: Sequence[Turn], summary: str, tokens: float) -> list[str]:
     """Return a line for each prompt with what the summary lacks of it, the oldest first, within so many tokens. What
-    was pasted from the turns before is left out.
+    was pasted from the turns before is marked.
 
     If not all fit, the prompts are cut, and then those between the first and the newest are left out and counted. The
     first one often says what the session is for, and what holds in it.
@@ -73,7 +74,12 @@ def _tokens(line: str) -> int:
 
 def _text_of(turn: Turn) -> str:
     """Return the words of what the agent said and what its tools printed."""
-    return _joined(words_of("\n".join(step.text for step in turn.steps if step.kind in {TEXT, TOOL_RESULT})))
+    return _joined(_ascii_words("\n".join(step.text for step in turn.steps if step.kind in {TEXT, TOOL_RESULT})))
+
+
+def _ascii_words(text: str) -> list[str]:
+    """Return the words of a text without other signs than ASCII's, for which a long text takes much longer."""
+    return words_of(text.encode("ascii", "ignore").decode())
 
 
 def _joined(words: Iterable[str]) -> str:
@@ -83,28 +89,35 @@ def _joined(words: Iterable[str]) -> str:
 def _lacking(prompt: str, quoted: _Quoted, told: Sequence[str]) -> Iterator[str]:
     """Yield the sentences of a prompt that the summary does not quote. A gap is marked.
 
-    Sentences that were told before are pasted, unless the whole prompt is: the user chose them.
+    Sentences that were told before are pasted. They are not told alone, where the summary quotes what was typed.
     """
-    at, sentences = 0, list[tuple[str, bool, bool]]()
+    at, is_gap, lacking, is_typed = 0, False, list[tuple[bool, str]](), False
     for passage in typed_passages(prompt):
         begin = prompt.find(passage, at)
-        is_behind_gap, at = at > 0 and bool(prompt[at:begin].strip()), begin + len(passage)
-        is_pasted = _is_told(passage, told)
+        is_gap, at = is_gap or (at > 0 and bool(prompt[at:begin].strip())), begin + len(passage)
+        is_all_pasted = _is_told(passage, told)
         for sentence in filter(None, _ENDS.split(passage.strip())):
-            sentences.append((sentence, is_behind_gap, is_pasted or _is_told(sentence, told)))
-            is_behind_gap = False
-    is_all, is_gap = all(is_pasted for *_, is_pasted in sentences), False
-    for sentence, is_behind_gap, is_pasted in sentences:
-        if quoted.has(sentence) or (is_pasted and not is_all):
-            is_gap = True
-        else:
-            yield f"… {sentence}" if is_gap or is_behind_gap else sentence
-            is_gap = False
+            is_pasted = is_all_pasted or _is_told(sentence, told)
+            is_typed |= not (is_pasted or _says_nothing(sentence))
+            if quoted.has(sentence):
+                is_gap = True
+            else:
+                lacking.append((is_pasted, f"… {sentence}" if is_gap else sentence))
+                is_gap = False
+    if is_typed and all(is_pasted for is_pasted, _ in lacking):
+        return
+    for is_pasted, sentences in groupby(lacking, lambda one: one[0]):
+        text = " ".join(sentence for _, sentence in sentences)
+        yield f"[pasted: {text}]" if is_pasted else text
 
 
 def _is_told(passage: str, told: Sequence[str]) -> bool:
-    words = words_of(passage) if told else []
+    words = _ascii_words(passage) if told else []
     return len(words) >= _PASTED and any(_joined(words) in text for text in told)
+
+
+def _says_nothing(sentence: str) -> bool:
+    return " ".join(words_of(sentence)) in _SAYS_NOTHING
 
 
 class _Quoted:
@@ -117,9 +130,9 @@ class _Quoted:
 
     def has(self, sentence: str) -> bool:
         """Return whether the text quotes a sentence, or the sentence says nothing."""
-        words = words_of(sentence)
-        if " ".join(words) in _SAYS_NOTHING or not words:
+        if _says_nothing(sentence):
             return True
+        words = words_of(sentence)
         runs = set(_runs(words))
         if not runs:
             return _joined(words) in self._text
