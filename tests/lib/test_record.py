@@ -43,7 +43,14 @@ def test_a_record_gives_values_that_json_takes() -> None:
     given = json.loads(json.dumps(state.model_dump()))
     assert given["decisions"][0]["decision"] == "x"
     assert given["open_questions"] == []
-    assert given["work_item"] == {"id": None, "title": None, "phase": None, "progress": None}
+    assert given["work_item"] == {
+        "id": None,
+        "title": None,
+        "goal": None,
+        "phase": None,
+        "progress": None,
+        "verified": None,
+    }
     assert Point(1, nick_name="a", unknown={"z": [1]}).model_dump() == {"x": 1, "y": 0, "nick_name": "a", "z": [1]}
 
 

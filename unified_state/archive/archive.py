@@ -189,7 +189,7 @@ def check_owner(archive: Archive, repository: str) -> None:
     elif owner != repository:
         message = (
             f"the archive is another repository's ({owner}): "
-            f"`unified-state link {repository}` accepts it as this one's; it lies in {archive.path}"
+            f"`unified-state config link {repository}` accepts it as this one's; it lies in {archive.path}"
         )
         raise ArchiveUnavailableError(message, "if it is there by mistake, move it away; nothing is written into it")
 

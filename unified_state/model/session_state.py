@@ -92,7 +92,7 @@ class TokenMetrics(Record):
     at_most: int = 0
     budget_status: Literal["healthy", "warning", "over_budget"] = "healthy"
     last_truncation: Time | None = None
-    whole: str = "unified-state load --json"
+    whole: str = "unified-state list --json"
     unknown: dict[str, Any] = {}
 
 

@@ -9,7 +9,7 @@ and the archive is looked up by its folder before a new id is made. A file that 
 nor touched: the id is that of the lookup, else derived from the folder's path. A clone or a copy never takes another
 checkout's memory: the lookup finds only the archive of the very same folder, with the same path, device and inode, the
 same first commit, and no other checkout that uses it. Any other is a candidate, which the user joins with
-`unified-state link`.
+`unified-state config link`.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _look_up(repository: Repository, data_dir: str) -> tuple[str | None, str | N
     else:
         return known.id, None
     told = f"this folder used archive {known.id}, which is not joined by itself: {objection}"
-    return None, f"{told}; `unified-state link {known.id}` joins it"
+    return None, f"{told}; `unified-state config link {known.id}` joins it"
 
 
 def present(repository: Repository) -> Checkout:
