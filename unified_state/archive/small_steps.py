@@ -16,7 +16,7 @@ from unified_state.archive.archive import Archive
 _REST = 0.02  # seconds between two transactions: SQLite looks for a lock from time to time
 _REWRITE = "words_rewrite"  # name in `meta`
 _DUE, _BEGUN = "due", "begun"
-_PAGES = 1_000  # of the index, merged in one transaction
+_PAGES = 256  # of the index, merged in one transaction
 _NOTHING_MERGED = 1  # change that the statement itself counts
 
 
