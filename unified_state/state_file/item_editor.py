@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypedDict, Unpack
 
+from unified_state.archive.session_work import list_notes
 from unified_state.ledger.correct_item import close, drop, edit, propose_accept, propose_lift, reopen
 from unified_state.ledger.rules.short_item import short_form
 from unified_state.model.checked_calls import CheckedCalls
 from unified_state.model.item import Decision, Entry
+from unified_state.model.refs import note_number
+from unified_state.model.session_state import Note
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.correct_state import correct, undo_newest
+from unified_state.state_file.writer.save_state import correct_note, record_note
 
 
 class Changes(TypedDict, total=False):
@@ -34,7 +38,7 @@ class Changes(TypedDict, total=False):
 
 
 class ItemEditor(CheckedCalls):
-    """The methods of `UnifiedStateManager` that correct."""
+    """The methods of `UnifiedStateManager` that correct, and those of to-dos."""
 
     _workspace: Workspace
 
@@ -73,3 +77,15 @@ class ItemEditor(CheckedCalls):
     def propose_accept(self, id: str) -> Entry:  # noqa: A002  # its name everywhere
         """Propose to make an item the user's word, so that it binds."""
         return correct(self._workspace, propose_accept, id)
+
+    def add_todo(self, text: str) -> Note:
+        """Record what is still to be done: a pending action with an id (`N5`)."""
+        return record_note(self._workspace, "todo", text)
+
+    def list_todos(self) -> list[Note]:
+        """Return what is still to be done, the oldest first."""
+        return [] if self._workspace.is_empty else self._workspace.use(lambda archive: list_notes(archive, "todo"))
+
+    def resolve_todo(self, id: str) -> Note:  # noqa: A002  # its name everywhere
+        """Record that a to-do is done."""
+        return correct_note(self._workspace, note_number(id) or 0, done=True)

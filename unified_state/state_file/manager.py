@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
-from unified_state.archive.session_work import list_notes
 from unified_state.errors import UsageError
 from unified_state.ledger.correct_item import close
 from unified_state.ledger.item_table import PROPOSED, list_items
@@ -28,21 +27,15 @@ from unified_state.model.item import (
     Evidence,
     OpenQuestion,
 )
-from unified_state.model.refs import ITEM, kind_of, note_number
+from unified_state.model.refs import ITEM, kind_of
 from unified_state.model.scope import enforcement_of
-from unified_state.model.session_state import Note, Progress, State, WorkItem
+from unified_state.model.session_state import Progress, State, WorkItem
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace, open_workspace
 from unified_state.state_file.item_editor import ItemEditor
 from unified_state.state_file.writer.correct_state import correct
 from unified_state.state_file.writer.record_state import add_item
-from unified_state.state_file.writer.save_state import (
-    change_work_item,
-    correct_note,
-    load,
-    record_note,
-    save,
-)
+from unified_state.state_file.writer.save_state import change_work_item, load, save
 from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
 
 Listed = Literal["active", "proposed", "superseded", "resolved", "all"]

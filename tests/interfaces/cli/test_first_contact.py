@@ -11,12 +11,9 @@ from tests.interfaces.cli.screen import run
 from unified_state.extension import parts
 from unified_state.hosts.install.install_claude_code import READ_ONLY_RULES
 from unified_state.interfaces.cli.command_table import (
-    DATA,
-    EVERYDAY,
     EXAMPLES,
     FIRST_EXAMPLES,
     PLUMBING,
-    SET_UP,
     all_commands,
     all_groups,
 )
@@ -93,21 +90,6 @@ def test_a_typo_gets_a_suggestion(empty: Path, typed: tuple[str, ...], meant: st
 def test_what_means_nothing_here_gets_no_suggestion_and_no_list(empty: Path) -> None:
     (line,) = run("xyzzy", cwd=empty).stderr.splitlines()
     assert line == "unified-state: there is no command 'xyzzy'; see `unified-state --help`"
-
-
-# Commands that other changes bring are listed in their group as soon as they exist.
-PLACES = {
-    EVERYDAY: ["status", "search", "show", "list", "history", "inbox", "view"],
-    "Record": ["add", "edit", "drop", "resolve", "undo", "work"],
-    "Compaction": ["preview", "save"],
-    DATA: ["import", "export", "forget", "embed"],
-    SET_UP: ["install", "uninstall", "doctor", "config", "demo", "server"],
-}
-
-
-@pytest.mark.parametrize("title", PLACES)
-def test_each_command_is_in_the_group_where_people_look_for_it(title: str) -> None:
-    assert [name for name in PLACES[title] if name not in all_groups()[title]] == []
 
 
 def test_plumbing_is_hidden_from_the_first_page(empty: Path) -> None:

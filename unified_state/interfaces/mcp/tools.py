@@ -24,9 +24,8 @@ from unified_state.ledger.item_table import ACTIVE, find_item
 from unified_state.lib.excerpts import page_of_entries
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.times import current_time
-from unified_state.model.item import ALIAS_LETTERS, ITEM_KINDS
+from unified_state.model.item import ITEM_KINDS
 from unified_state.model.refs import note_number
-from unified_state.model.step import KINDS
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import SearchRequest, find, is_team_ref, recall_and_note, turn_ref
 from unified_state.search.log import LogRequest, log
@@ -67,17 +66,16 @@ class ReadingTools:
         at: Annotated[str | None, Field(description="as it was at K2, T41, 2026-03-14, 3d, HEAD~3, a commit")] = None,
     ) -> dict[str, Any]:
         """Return the current state: active constraints, decisions with their reasons, open questions, failed attempts,
-        errors, the work item, notes and git, also what has no room in the state file. After a compaction most of it was
-        restored already. Each item has an id such as D7, for `show`. One with the origin `user_said` holds the user's
-        own words and binds; a model wrote an `inferred` one.
+        errors, the work item, notes and git. Each item has an id such as D7, for `show`. One with the origin
+        `user_said` holds the user's own words and binds; a model wrote an `inferred` one.
         """
         return state_page(self._project, offset, at)
 
     @tool(READS)
     def history(
         self,
-        id: Annotated[str, Field(description="an item: D7; or a point: K2, T41, 2026-03-14, 3d, HEAD~3, a commit")],  # noqa: A002
-        last: Annotated[str | None, Field(description="another point; default: now")] = None,
+        id: Annotated[str, Field(description="an item: D7; or a point: K2, T41, 3d, HEAD~3")],  # noqa: A002
+        last: Annotated[str | None, Field(description="another; default: now")] = None,
         offset: Offset = 0,
     ) -> dict[str, Any]:
         """Return what became of an item: when, by whom, in which turn. Or what was decided, answered, lifted,
@@ -88,13 +86,15 @@ class ReadingTools:
     @tool(READS)
     def search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
-        query: Annotated[str, Field(description="words, as you remember them, or a question; none: the log")] = "",
+        query: Annotated[str, Field(description="words, or a question; none: the log")] = "",
         limit: Annotated[int, Field(ge=1, le=50, description="the number of hits on a page")] = 10,
         session: Annotated[str | None, Field(description="only this session, by its id")] = None,
         since: Annotated[str | None, Field(description="only newer hits: 2026-03-14, 3d, yesterday")] = None,
         tool: Annotated[str | None, Field(description="only calls of this tool and their results: Bash, Edit")] = None,
         file: Annotated[str | None, Field(description="only hits that name this file: app.py, src/app.py")] = None,
-        kind: Annotated[str | None, Field(description=f"only {', '.join([*KINDS, *ALIAS_LETTERS])}")] = None,
+        kind: Annotated[
+            str | None, Field(description="only prompt, text, tool_call, tool_result, decision, constraint …")
+        ] = None,
         offset: Offset = 0,
         team: Annotated[bool, Field(description="also other members' steps and decisions, from the server")] = False,
     ) -> dict[str, Any]:
@@ -131,9 +131,8 @@ class ReadingTools:
         turn: Annotated[bool, Field(description="the whole turn of a step, from that step on")] = False,
         source: Annotated[bool, Field(description="of an item: who said it, in which words and turn")] = False,
     ) -> dict[str, Any]:
-        """Return the item, step, turn or compaction that an id names, verbatim and whole. An item comes with its links,
-        a compaction with its summary and the restored text. Long texts come in pages: call again with `next_offset`. In
-        a turn they are cut, and `cut` says by how much; the ref of the step returns the whole text.
+        """Return the item, step, turn or compaction that an id names, verbatim and whole. Long texts come in pages:
+        call again with `next_offset`. In a turn they are cut, and `cut` says by how much; the step's ref returns all.
         For a shortened output, `[S1234: 3,000 lines, shown 40; …]`, select the lines with `lines` or `grep`.
         """
         part = Part(lines, grep) if lines or grep else None
@@ -194,15 +193,15 @@ Quote = Annotated[
 Text = Annotated[
     str,
     Field(
-        description="in one sentence that is clear on its own: the decision, the rule, the question, what was tried "
-        "and failed; of evidence the error, command or output, verbatim"
+        description="one sentence, clear on its own: the decision, the rule, the question, what failed; of evidence "
+        "the error, command or output, verbatim"
     ),
 ]
 Reason = Annotated[
     str | None,
     Field(
-        description="of a decision: why, and the alternatives; of a question: why it matters; of an attempt: how it "
-        "failed; of a constraint or evidence: its source, such as the user, a file, a command"
+        description="of a decision why, and the alternatives; of a question why it matters; of an attempt how it "
+        "failed; of a constraint or evidence its source: the user, a file, a command"
     ),
 ]
 
@@ -231,9 +230,8 @@ class RecordingTools:
         priority: Priority = None,
         type: Type = None,  # noqa: A002  # the name on disk
     ) -> dict[str, Any]:
-        """Record what later work depends on, as soon as it is settled: a decision, a constraint (a limit on the work),
-        an open question, evidence that is needed later and was hard to get, or an attempt that failed. It survives
-        compactions, and later sessions get it too. Give `quote` for a rule of the user: only the user's own words bind.
+        """Record what later work depends on, as soon as it is settled. It survives compactions, and later sessions get
+        it too. Give `quote` for a rule of the user: only the user's own words bind.
         """
         if kind in {"todo", "note"}:
             return self._recorded(lambda workspace: record_note(workspace, kind, text))
@@ -251,7 +249,7 @@ class RecordingTools:
         self,
         id: Id,  # noqa: A002  # the name in the answers
         text: Annotated[str | None, Field(description="the new text")] = None,
-        reason: Reason = None,
+        reason: Annotated[str | None, Field(description="the new reason or source")] = None,
         reversible: Reversible = None,
         blocking: Blocking = None,
         priority: Priority = None,
