@@ -38,7 +38,7 @@ from tests.postgres_server import PostgresServer, end_server, start_server
 from unified_state.archive.archive import Archive
 from unified_state.capture.ingest import find_transcripts, ingest
 from unified_state.extras.team.postgres.record_store import TeamStore
-from unified_state.extras.team.search_team import find_in_team
+from unified_state.extras.team.search_team import CANDIDATES, ENOUGH, find_in_team
 from unified_state.extras.team.sync_server import sync
 from unified_state.extras.team.team_server import TeamServer, agree
 from unified_state.model.history_records import StoredStep
@@ -111,9 +111,10 @@ def costs(team: Team, steps: int, copies: int, members: int) -> None:
             send(store, *made_steps(_BATCH, place), first=place + 1)
 
     measured(team, f"a step, the first {steps:,}", steps, lambda: append(0, steps))
+    superuser = team.superuser()
+    superuser.execute("VACUUM ANALYZE unified_state.record")  # as it is done by itself within a minute
     searches(team, store, steps)
     if copies:
-        superuser = team.superuser()
         superuser.execute("SET statement_timeout = 0")
         superuser.execute(_COPY, [copies])
         superuser.execute("VACUUM ANALYZE unified_state.record")
@@ -141,8 +142,9 @@ def searches(team: Team, store: TeamStore, total: int) -> None:
         for words in queries:
             parts = {f"'{word}'": 1.0 for word in words}
             store.count_words(list(parts))
-            keys = store.candidates(" & ".join(parts), parts, None, 150)
-            keys += store.candidates(" | ".join(parts), parts, None, 150)
+            keys = store.candidates(" & ".join(parts), parts, None, CANDIDATES)
+            if len(keys) < ENOUGH:
+                keys += store.candidates(" | ".join(parts), parts, None, CANDIDATES)
             store.fetch([(author, one) for author, one, _ in keys])
 
     measured(team, f"a search of {total:,}", len(queries), ask)
@@ -194,7 +196,7 @@ def recall(team: Team, path: Path) -> None:
             sync(workspace, hers, lambda: _FIRST)
             for question in conversation.questions:
                 with Archive(workspace.place.archive_path) as archive:
-                    here = search(archive, question.text, 20)
+                    here = search(archive, question.text, 20, now=_FIRST)
                 there = find_in_team(empty, his, SearchRequest(query=question.text, limit=20), _FIRST, 60.0)
                 for name, hits in zip(kept, (here, there), strict=True):
                     ranked = [turn_of[uuid] for hit in hits for uuid in hit.uuids]

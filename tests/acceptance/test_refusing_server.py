@@ -23,21 +23,6 @@ REFUSALS = {
         "authentication failed",
         "ALTER ROLE {user} PASSWORD '{password}'",
     ),
-    "newer schema": (
-        "UPDATE unified_state.server SET version = 999, serves_from = 999",
-        "serves versions from 999 on",
-        "UPDATE unified_state.server SET version = 1, serves_from = 1",
-    ),
-    "older schema": (
-        "UPDATE unified_state.server SET version = 0",
-        "no schema of ours",
-        "UPDATE unified_state.server SET version = 1",
-    ),
-    "read-only": (
-        "ALTER ROLE {user} SET default_transaction_read_only = on",
-        "read-only",
-        "ALTER ROLE {user} RESET default_transaction_read_only",
-    ),
     "too slow": (
         "ALTER ROLE {user} SET statement_timeout = 1",
         "statement timeout",

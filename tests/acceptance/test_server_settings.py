@@ -26,17 +26,6 @@ def with_server(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize(
-    "arguments", [("config",), ("doctor",), ("status",), ("save",), ("search", "anything"), ("sync",)]
-)
-@pytest.mark.parametrize("as_json", [True, False])
-def test_no_command_shows_the_password(with_server: Project, arguments: tuple[str, ...], as_json: bool) -> None:
-    with_server.decide("anything")
-    done = with_server.run(*arguments, *["--json"] * as_json)
-    assert done.out + done.err
-    assert PASSWORD not in done.out + done.err
-
-
 @pytest.mark.usefixtures("own_passwd")
 def test_config_says_that_a_server_is_set(with_server: Project) -> None:
     done = with_server.run("config", "--json")

@@ -19,7 +19,7 @@ from tests.extras.team.team import Team, make_database
 from tests.postgres_server import PostgresServer
 from unified_state.model.history_records import HistoryRecord
 
-from .product import PATIENCE, Project, hook_command, told_in_one_line
+from .product import PATIENCE, Project, hook_command
 from .transcripts import Transcript
 
 REMOTE = "git@github.com:acme/app.git"
@@ -182,11 +182,6 @@ def test_a_colleagues_decision_is_found_recalled_and_explained_as_foreign(
         assert (done.code, "that you may read" in done.err) == (1, True)
     assert bob.ask("search", "--team", "swordfish", "--kind", "decision")[0]["ref"] == refs["decision"]
     assert bob.archives == project.archives  # recalling recorded nothing
-
-
-def test_without_a_server_a_sync_says_so(project: Project) -> None:
-    project.decide("Warm the cache")
-    assert told_in_one_line(project.run("sync"))
 
 
 def test_a_repository_cannot_name_a_server(project: Project, team: Team, tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_record_of_a_wrong_shape_is_left_out_counted_and_hides_no_other(
     told: list[str] = []
     hits = find_in_team(workspace.replace(report=told.append), server, SearchRequest(query="swordfish"), NOW, 30.0)
     assert [hit.ref for hit in hits] == ["bob:S3"] or [hit.ref for hit in hits] == ["bob:S2"]
-    assert told == ["2 records of colleagues are damaged on the team's server and not shown; all others were searched"]
+    assert told == ["damaged on the team's server, not shown: 2 records; all others were searched"]
     with pytest.raises(StorageError, match="damaged"):
         recall_of_team(server, "bob:D1")
 

@@ -11,14 +11,9 @@ from unified_state.extras.team.server_states import ServerState, server_line
 @pytest.mark.parametrize(
     ("state", "line"),
     [
-        (ServerState("here", 0, 0), "here: has everything; never synced"),
         (
             ServerState("here", 1_200, 1, NOW - HOUR, NOW - MINUTE, NOW - MINUTE),
             "here: 1,200 steps and 1 change wait, the oldest of 1 h ago; synced 1 min ago",
-        ),
-        (
-            ServerState("here", 1, 0, NOW, NOW - MINUTE, NOW - MINUTE, failures=1, error="it is down"),
-            "here: 1 step waits, the oldest of just now; failed 1 min ago: it is down",
         ),
         (
             ServerState("here", 0, 2, None, NOW - MINUTE, NOW - MINUTE, failures=3, error="it is down"),

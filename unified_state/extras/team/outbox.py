@@ -53,7 +53,9 @@ class Batch(Record):
 
 
 class Outbox:
-    """The records of an archive that one server lacks. `limit` is the most steps or other records in a batch."""
+    """The records of an archive that one server lacks. `limit` is the most steps or other records in a batch, and
+    `mark` how many batches the server had confirmed.
+    """
 
     def __init__(self, archive: Archive, server: str, now: int, limit: int = 500) -> None:
         """Begin a run. It counts as a failure until it ends well, because it may be killed at any moment.
@@ -62,6 +64,7 @@ class Outbox:
         """
         self._archive, self._now, self._model, self._limit = archive, now, "", limit
         self._mark = f"mark of {server}"
+        self.mark = int(archive.meta(self._mark) or 0)
         with archive.transaction():
             is_new = archive.run("INSERT OR IGNORE INTO outbox_server (name) VALUES (?)", server)
             (self._server,) = archive.row("SELECT id FROM outbox_server WHERE name = ?", server)
@@ -82,11 +85,6 @@ class Outbox:
                 is_complete,
                 self._server,
             )
-
-    @property
-    def mark(self) -> int:
-        """Return how many batches the server confirmed."""
-        return int(self._archive.meta(self._mark) or 0)
 
     def begin_anew(self, mark: int) -> None:
         """Queue everything again for a server that has so many batches."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
+from itertools import accumulate
 from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
@@ -56,7 +57,7 @@ T = TypeVar("T")
 Key = tuple[str, UUID]
 
 SECONDS = 5.0
-_CANDIDATES, _ENOUGH = 150, 60
+CANDIDATES, ENOUGH = 150, 60
 _RAREST, _MOST_WORDS = 4, 12  # words by which a record is proposed that has not all; words of a query that count
 _MOST_BYTES = 32 << 20  # of the records that are read
 _NOTHING = "'='"  # what no text has
@@ -102,8 +103,7 @@ def find_in_team(
         return []
     theirs, skipped = within(seconds, lambda: search.ask(server))
     if skipped:
-        records = "1 record of a colleague is" if skipped == 1 else f"{skipped:,} records of colleagues are"
-        workspace.report(f"{records} damaged on the team's server and not shown; all others were searched")
+        workspace.report(f"damaged on the team's server, not shown: {skipped:,} records; all others were searched")
     if workspace.is_empty:
         return search.rank(None, theirs, now)
     return workspace.use(lambda archive: search.rank(archive, theirs, now))
@@ -137,12 +137,14 @@ class _Search:
         by_part = {self.parts[word]: weight for word, weight in weights.items()}  # the heaviest first
         condition = "".join(f" & '{term}'" for term in self._facets())
         together = f"({' & '.join(by_part)}){condition}"
-        any_of = f"({' | '.join(list(by_part)[:_RAREST])}){condition}"
-        found = store.candidates(together, by_part, self.filters.since, _CANDIDATES)
-        if len(found) < _ENOUGH and len(by_part) > 1:
-            found += store.candidates(any_of, by_part, self.filters.since, _CANDIDATES)
+        totals = accumulate(sorted(having))  # of words in few of the newest records all count, but never only few
+        count = max(_RAREST, sum(total <= newest / 2 for total in totals))
+        any_of = f"({' | '.join(list(by_part)[:count])}){condition}"
+        found = store.candidates(together, by_part, self.filters.since, CANDIDATES)
+        if len(found) < ENOUGH and len(by_part) > 1:
+            found += store.candidates(any_of, by_part, self.filters.since, CANDIDATES)
         if self.meant is not None and store.vectors_in and self.filters == Filters():
-            found += store.nearest(*self.meant, _CANDIDATES)
+            found += store.nearest(*self.meant, CANDIDATES)
         keys: dict[Key, int] = {(author, number): size for author, number, size in found}
         room, chosen = _MOST_BYTES, []
         for key, size in keys.items():
@@ -212,10 +214,10 @@ class _Search:
         """Return the candidates of this archive with their neighbours, and their cosines."""
         if archive is None:
             return {}, set(), {}
-        matches = set(best_matches(archive, rarest(counted), steps, asked.filters, _CANDIDATES, self.forms))
+        matches = set(best_matches(archive, rarest(counted), steps, asked.filters, CANDIDATES, self.forms))
         meant = self.reader.read(archive, asked.text, counted, steps) if self.reader is not None else None
         if meant is not None:
-            matches.update(meant.nearest(asked.filters, _CANDIDATES))
+            matches.update(meant.nearest(asked.filters, CANDIDATES))
         placed = with_neighbours(archive, matches)
         return placed, matches, {} if meant is None else meant.cosines(placed)
 

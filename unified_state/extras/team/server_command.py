@@ -37,6 +37,7 @@ from unified_state.interfaces.cli.terminal import is_person
 from unified_state.ledger.gate import confirm, pass_gate
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.read_files import SMALL_FILE, read_regular
+from unified_state.lib.text import cut
 from unified_state.lib.times import current_time
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import environment, load_settings
@@ -51,7 +52,7 @@ _WHERE = option(
 _ORGANISATION = option("--organisation NAME", "default: postgres_organisation of your settings")
 _MEMBER = argument("member", metavar="MEMBER", help="the member's name")
 _UNSEEN = "[it is not shown] "
-_SHOWN_READERS = 20
+_SHOWN = 400  # characters of the readers' names
 _PAUSE = 1.0  # seconds for the hook that started the sync to archive the turn
 _SECONDS, _AT_MOST = 40.0, 55.0  # the time after which a background run starts nothing new, and its timeout
 
@@ -202,10 +203,9 @@ def _agree(workspace: Workspace, server: TeamServer) -> TeamServer:
 
     with server.open() as store:  # the server keeps nothing of it yet, not even the project's name
         others = [name for name in readers(store) if name != store.member]
-        shown = ", ".join(others[:_SHOWN_READERS]) or "nobody else"
-        more = f" and {len(others) - _SHOWN_READERS:,} others" if len(others) > _SHOWN_READERS else ""
+        shown = cut(", ".join(others), _SHOWN) or "nobody else"
         deed = f"lets this project's history go to {store.server}, as {server.project} of {server.organisation}"
-        pass_gate(origin_of(environment()), deed, f"read there by {shown}{more}, and by who is admitted later")
+        pass_gate(origin_of(environment()), deed, f"read there by {shown}, and by who is admitted later")
         workspace.use(lambda archive: agree(archive, store))
     return _server_of(workspace)
 

@@ -13,7 +13,6 @@ from unified_state.errors import NewerVersionError, StorageError
 from unified_state.extras.team.postgres.schema import OLDEST_SERVER, VERSION
 from unified_state.extras.team.postgres.server_dsn import Server
 
-_DAMAGED = "its owner mends an index with REINDEX SCHEMA unified_state, a table from a backup; nothing is lost"
 _HINTS = {
     "28P01": "check the password: in postgres_dsn, in $PGPASSWORD or in ~/.pgpass",
     "28000": "check the user in postgres_dsn, and the server's pg_hba.conf",
@@ -26,8 +25,6 @@ _HINTS = {
     "55P03": "another connection holds a lock there for too long; nothing is lost, the next sync sends it",
     "57014": "it took longer than it may; search with rarer words, or raise the role's statement_timeout",
     "57P03": "it is starting or recovering; try again",
-    "XX001": _DAMAGED,
-    "XX002": _DAMAGED,
 }
 _UNREACHABLE = "check postgres_dsn, and that the server runs; nothing is lost"
 # Before a connection exists, libpq returns no code, only a message of the server or its own.

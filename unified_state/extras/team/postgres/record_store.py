@@ -158,6 +158,7 @@ class TeamStore:
         row = self._connection.execute(_ENTER, [self.organisation]).fetchone()
         identity, member, writes, schema = row or ("", None, False, None)
         self.identity, self.vectors_in = str(identity), schema or ""
+        self._no_vectors = ", embedding = NULL, model = NULL" if schema else ""
         if member is None:
             message = f"{self.server}: {self._connection.info.user!r} is no member of {self.organisation!r}"
             raise StorageError(message, "an administrator runs `unified-state server admit`")
@@ -200,7 +201,7 @@ class TeamStore:
             changed = self.rows(self._appending(), **columns, archive=archive)
             for end in ends:
                 given = {**self._place, "of": id_of(SESSION, end.key), "until": end.at}
-                self._connection.execute(_FORGET_PARTS.format(vectors=self._no_vectors()), given)
+                self._connection.execute(_FORGET_PARTS.format(vectors=self._no_vectors), given)
         return len(changed) - 1
 
     def _appending(self) -> str:
@@ -216,13 +217,10 @@ class TeamStore:
             known=", ".join(f"known.{name}" for name in compared),
         )
 
-    def _no_vectors(self) -> str:
-        return ", embedding = NULL, model = NULL" if self.vectors_in else ""
-
     def delete_own(self) -> int:
         """Empty everything that this member has here. Return the number of rows. A later sync sends all again."""
         with failures(self.server):
-            return self._connection.execute(_DELETE_OWN.format(vectors=self._no_vectors()), self._place).rowcount
+            return self._connection.execute(_DELETE_OWN.format(vectors=self._no_vectors), self._place).rowcount
 
     def own_records(self) -> Iterator[HistoryRecord]:
         """Yield everything that this member has here, in an order in which an archive can take it in."""

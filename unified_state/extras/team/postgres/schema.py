@@ -95,12 +95,12 @@ AS $$ DECLARE caller name = session_user; BEGIN
     SELECT best.author, best.id, best.size FROM (
         SELECT newest.*, row_number() OVER (PARTITION BY newest.author ORDER BY score DESC, newest.at DESC) AS place
         FROM (
-            SELECT r.author, r.id, r.at, octet_length(r.body) AS size,
-                (SELECT sum(weight) FROM unnest(parts, weights) AS q (part, weight) WHERE r.words @@ part) AS score
+            SELECT r.author, r.id, r.at, octet_length(r.body) AS size, (SELECT sum(weight) FROM unnest(parts, weights)
+                AS q (part, weight) WHERE r.words @@ part) / (100 + length(r.words)) AS score
             FROM unified_state.record AS r
             WHERE r.project = asked AND r.words @@ wanted AND (since IS NULL OR r.at >= since)
             ORDER BY r.at + 0 DESC LIMIT 1000) AS newest) AS best
-    WHERE place <= 60 ORDER BY score DESC NULLS LAST, best.at DESC LIMIT many; END $$;
+    ORDER BY place > 60, score DESC NULLS LAST, best.at DESC LIMIT many; END $$;
 CREATE FUNCTION unified_state.begin_project(asked_of text, asked text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$ BEGIN

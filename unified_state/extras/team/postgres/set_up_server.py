@@ -66,6 +66,10 @@ _IS_OURS = """
 SELECT FROM pg_auth_members JOIN pg_roles AS groups ON groups.oid = roleid JOIN pg_roles ON pg_roles.oid = member
 WHERE groups.rolname = %s AND pg_roles.rolname = %s
 """
+_GROUPS = """
+SELECT DISTINCT rolname::text FROM unified_state.membership JOIN pg_roles ON rolname = %s || organisation
+"""
+_MAY_WRITE = "SELECT has_table_privilege(%s, 'unified_state.record', 'INSERT')"
 _MOVE = """
 UPDATE unified_state.project SET name = %(to)s, former = former || name WHERE organisation = %(of)s AND name = %(name)s
 """
@@ -137,6 +141,9 @@ def init_server(server: Server) -> dict[str, str]:
                     _migrate(connection, name, known)
                 nodes = _distribute(connection, server, name)
                 vectors = _add_vectors(connection, name)
+                with connection.transaction():
+                    for (group,) in connection.execute(_GROUPS, [GROUP]).fetchall():
+                        _grant(connection, server, str(group))
                 hint = _revoke(connection, server) if is_new else ""
         except InsufficientPrivilege as error:
             message = f"{server}: {server.scrubbed(error.diag.message_primary or str(error))}"
@@ -210,8 +217,6 @@ def _add_vectors(connection: Connection[Any], owner: str) -> str:
             (schema,) = connection.execute(_VECTOR_SCHEMA).fetchone() or ("",)
             connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(owner)))
             connection.execute(SQL(VECTORS).format(schema=Identifier(schema)))
-            for (group,) in connection.execute("SELECT DISTINCT organisation FROM unified_state.membership").fetchall():
-                connection.execute(SQL(GRANT_VECTORS).format(group=Identifier(GROUP + group)))
     except (InsufficientPrivilege, FeatureNotSupported, UndefinedFile):
         major = connection.info.server_version // 10_000
         return (
@@ -268,17 +273,24 @@ def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
 
 
 def _let_in(connection: Connection[Any], server: Server, admission: Admission, login: str) -> None:
-    group = Identifier(GROUP + admission.organisation)
-    database = Identifier(server.parameters["dbname"])
+    group = GROUP + admission.organisation
+    if connection.execute(_MAY_WRITE, [group]).fetchone() != (True,):
+        _grant(connection, server, group)
     with _as_owner(connection):
-        connection.execute(SQL(GRANTS).format(group=group))
-        if connection.execute(_HAS_VECTORS).fetchone() is not None:
-            connection.execute(SQL(GRANT_VECTORS).format(group=group))
         projects = None if admission.projects is None else list(admission.projects)
         given = {"organisation": admission.organisation, "member": admission.member, "login": login}
         connection.execute(_LET_IN, {**given, "writes": admission.writes, "projects": projects})
-    connection.execute(SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, group))
-    connection.execute(SQL("GRANT {} TO {}").format(group, Identifier(login)))
+    connection.execute(SQL("GRANT {} TO {}").format(Identifier(group), Identifier(login)))
+
+
+def _grant(connection: Connection[Any], server: Server, group: str) -> None:
+    """Let an organisation's group use the database and the schema, once: each grant writes catalogs anew."""
+    database, given = Identifier(server.parameters["dbname"]), Identifier(group)
+    connection.execute(SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, given))
+    with _as_owner(connection):
+        connection.execute(SQL(GRANTS).format(group=given))
+        if connection.execute(_HAS_VECTORS).fetchone() is not None:
+            connection.execute(SQL(GRANT_VECTORS).format(group=given))
 
 
 def _set_password(connection: Connection[Any], role: str, password: str) -> None:
