@@ -47,15 +47,9 @@ def gather(
     now: int,
     *,
     since: int | None = None,
-    with_turns: bool = False,
-    view: TreeView | None = None,
 ) -> RestoreInput:
-    """Return everything that a session may get back, from the ledger and from the session `source`.
-
-    On resume and fork only items count that others recorded `since` the last entry of `source`. The turns and the
-    working set are read after a compaction, or with `with_turns`. `view` is the working tree's, by default a new one.
-    """
-    *_, known = gather_in_stages(archive, place, source, reason, now, since=since, with_turns=with_turns, view=view)
+    """Return everything that a session may get back, from the ledger and from the session `source`."""
+    *_, known = gather_in_stages(archive, place, source, reason, now, since=since)
     return known
 
 
@@ -68,10 +62,12 @@ def gather_in_stages(
     *,
     since: int | None = None,
     with_turns: bool = False,
-    view: TreeView | None = None,
 ) -> Iterator[RestoreInput]:
     """Yield what `gather` returns as far as it is read: first the items, then all that is recorded, then the turns,
     and at last all of it compared with the working tree. A caller without more time uses the last one.
+
+    On resume and fork only items count that others recorded `since` the last entry of `source`. The turns and the
+    working set are read after a compaction, or with `with_turns`.
     """
     since = since if is_past(since, now) else None
     active = oldest_first(items_to_restore(archive), now)
@@ -89,13 +85,13 @@ def gather_in_stages(
     yield known
     known = known.replace(
         **(
-            _conversation(archive, source, place, _kept_at(archive, source) if reason == "prompt" else None)
+            _conversation(archive, source, place, reason)
             if is_compacted or with_turns
             else _end_of(archive, source, reason, place.repository.worktree)
         )
     )
     yield known
-    yield _looked_up(archive, place, source, known, active, view)
+    yield _looked_up(archive, place, source, known, active)
 
 
 def _worked(archive: Archive, place: Place, source: int | None, now: int) -> dict[str, Any]:
@@ -129,14 +125,13 @@ def _looked_up(
     source: int | None,
     known: RestoreInput,
     active: list[LedgerItem],
-    view: TreeView | None,
 ) -> RestoreInput:
     """Return what is known, compared with the working tree. For a prompt, which the user waits for, only items are."""
     if known.reason != "prompt" and source is not None and known.working_set:
         from unified_state.restore.as_in_tree import as_in_tree  # only after a compaction
 
         root = archive.value("SELECT root FROM session WHERE id = ?", source)
-        known = as_in_tree(known, view or timed_view(place.repository.worktree), root or "")
+        known = as_in_tree(known, timed_view(place.repository.worktree), root or "")
     return with_validities(archive, place.repository, known, active)
 
 
@@ -191,19 +186,15 @@ def _last_compaction(archive: Archive, session: int | None) -> dict[str, Any]:
     return {"compaction": found.id, "summary": found.summary, "survival": survived.survival if survived else None}
 
 
-def _kept_at(archive: Archive, session: int | None) -> int | None:
-    """Return the time of the first entry that the newest compaction left in the conversation."""
-    found = latest_compaction(archive, session) if session is not None else None
-    return found.kept_at if found is not None else None
-
-
-def _conversation(archive: Archive, session: int | None, place: Place, kept_at: int | None) -> dict[str, Any]:
+def _conversation(archive: Archive, session: int | None, place: Place, reason: Reason) -> dict[str, Any]:
     """Return what was typed and done in a session, its working set, and git as it is now.
 
-    The parts that the client kept in the conversation, from `kept_at` on, are left out.
+    For a prompt, the parts that the newest compaction left in the conversation are left out.
     """
     if session is None:
         return {}
+    found = latest_compaction(archive, session) if reason == "prompt" else None
+    kept_at = found.kept_at if found else None
     steps = [
         (turn, step) for turn, step in recent_steps(archive, session, _STEPS) if kept_at is None or step.at < kept_at
     ]
