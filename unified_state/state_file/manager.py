@@ -200,25 +200,7 @@ class PastReader(CheckedCalls):
         return [event.as_json() for event in found.events]
 
 
-class TodoList(CheckedCalls):
-    """The methods of `UnifiedStateManager` for to-dos."""
-
-    _workspace: Workspace
-
-    def add_todo(self, text: str) -> Note:
-        """Record what is still to be done: a pending action with an id (`N5`)."""
-        return record_note(self._workspace, "todo", text)
-
-    def list_todos(self) -> list[Note]:
-        """Return what is still to be done, the oldest first."""
-        return [] if self._workspace.is_empty else self._workspace.use(lambda archive: list_notes(archive, "todo"))
-
-    def resolve_todo(self, id: str) -> Note:  # noqa: A002  # its name everywhere
-        """Record that a to-do is done."""
-        return correct_note(self._workspace, note_number(id) or 0, done=True)
-
-
-class UnifiedStateManager(StateReader, PastReader, TodoList, ItemEditor):
+class UnifiedStateManager(StateReader, PastReader, ItemEditor):
     """Decisions, constraints, questions, evidence, attempts and work item of a project, kept across sessions and
     compactions.
 
