@@ -35,6 +35,7 @@ IDS = {
 OF_THE_MOMENT = re.compile(
     r"(\w+\.\d+\.)?(timestamp|resolvedAt)|updatedAt|repository|(git|tokenMetrics)\.[\w.]+"
     rf"|sessions\.\w+\.(branch|commit|updatedAt)|([\w.]+\.)?{NEWER}|sd\.\w+"
+    r"|([\w.]+\.)?verified\.0"  # refs of evidence, which name other items in another archive
 )
 STARTS = ("startup", "resume", "clear", "compact", "fork")
 READERS = (

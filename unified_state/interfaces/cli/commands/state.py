@@ -270,7 +270,7 @@ def _validate(context: Context, arguments: Namespace) -> int:
 def _work(context: Context, arguments: Namespace) -> None:
     given = {name: getattr(arguments, name) for name in ("id", "title", "phase", "goal", "verified")}
     progress = _progress(arguments.progress)
-    if {*map(bool, given.values())} == {False} and progress is None:
+    if all(value is None for value in (*given.values(), progress)):
         message = "there is nothing to set"
         raise UsageError(message, "give --id, --title, --goal, --phase, --progress or --verified")
     _show_work(context, _manager(context).set_work_item(progress=progress, **given))
