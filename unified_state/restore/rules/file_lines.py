@@ -45,12 +45,12 @@ def _line(file: WorkingFile) -> str:
 
 
 def _is_tellable(file: WorkingFile) -> bool:
-    """Return whether a file says anything: a path of the repository that no program shortened, edited or with names,
-    and with names if it is gone.
+    """Return whether a file says anything: a path of the repository that no program shortened, edited, moved or with
+    names. One that was removed has to have names.
     """
     path = file.path
     is_path = 2 < len(path) < _LONGEST_PATH and "…" not in path and path.isprintable()  # noqa: PLR2004  # `a/` says nothing
-    return is_path and bool(file.words or (file.hot and not file.gone))
+    return is_path and bool(file.words or (file.gone.startswith("moved to ") if file.gone else file.hot))
 
 
 def _shown(path: str) -> str:
