@@ -45,7 +45,7 @@ def test_the_parts_of_names_are_told_once(text: str, parts: str) -> None:
 @pytest.mark.parametrize(
     ("query", "forms"),
     [
-        ("when did we buy it", {"buy": ("bought", "buy*")}),
+        ("when did we buy it", {"buy": ("bought",)}),
         ("a24b142", {"a24b142": ("a24b142*",)}),
         ("a24b142f9", {"a24b142f9": ("a24b142f9*", "a24b142", "a24b142f")}),
         ("0xdeadbeef", {"0xdeadbeef": ("deadbeef",)}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -157,6 +157,11 @@ def uses_of_turns(archive: Archive, session: int) -> dict[int, int]:
             session,
         )
     )
+
+
+def opening_times(archive: Archive, turns: Iterable[int]) -> dict[int, int]:
+    """Return when each of some turns was opened."""
+    return dict(archive.rows(f"SELECT id, at FROM turn WHERE id IN ({', '.join(map(str, turns))})"))
 
 
 def find_step(archive: Archive, number: int) -> Step | None:

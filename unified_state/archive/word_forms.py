@@ -35,14 +35,22 @@ def forms_of(query: str, words: Sequence[str]) -> dict[str, tuple[str, ...]]:
     forms: dict[str, list[str]] = {}
     for word in words:
         others = [*_OTHERS.get(word, ()), *_hashes(word)]
-        if len(words) <= _FEW and len(word) in _SHORT and word.isascii() and word.isalpha():
-            others.append(f"{word}*")
         if others:
             forms[word] = others
     for word, other in _split_names(query):
         if word in words:
             forms.setdefault(word, []).append(other)
     return {word: tuple(dict.fromkeys(others)) for word, others in forms.items()}
+
+
+def begins_in(words: Sequence[str]) -> list[str]:
+    """Return the words of a short query that may be the begin of a longer one: `auth`, of `authenticate`."""
+    return [word for word in words if len(words) <= _FEW and len(word) in _SHORT and word.isascii() and word.isalpha()]
+
+
+def with_begins(forms: Forms, begins: Sequence[str]) -> Forms:
+    """Return the forms, with the longer words that have one of these begins."""
+    return {**forms, **{word: (*forms.get(word, ()), f"{word}*") for word in begins}}
 
 
 def _hashes(word: str) -> Iterator[str]:

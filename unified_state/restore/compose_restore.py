@@ -13,7 +13,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import latest_compaction
 from unified_state.archive.session_work import open_notes, pending_actions, read_work
 from unified_state.archive.sessions import LOCAL_SESSION, session_id_of, session_number
-from unified_state.archive.steps import recent_steps, uses_of_turns
+from unified_state.archive.steps import opening_times, recent_steps, uses_of_turns
 from unified_state.capture.survival_table import find_survival
 from unified_state.capture.working_set.tree_view import TreeView, timed_view
 from unified_state.capture.working_set.working_set_table import read_working_set
@@ -28,7 +28,7 @@ from unified_state.model.known import Composition, Prompt, Reason, RecentWork, R
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 from unified_state.project.place import Place
-from unified_state.restore.restore_table import count_turns, opening_times, read_saved
+from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work
 from unified_state.settings import Settings, environment
@@ -199,10 +199,10 @@ def _conversation(archive: Archive, session: int | None, place: Place, reason: R
         (turn, step) for turn, step in recent_steps(archive, session, _STEPS) if kept_at is None or step.at < kept_at
     ]
     root = archive.value("SELECT root FROM session WHERE id = ?", session) or ""
-    uses, opened = uses_of_turns(archive, session), opening_times(archive, session)
     by_turn: dict[int, list[Step]] = {}
     for turn, step in steps:
         by_turn.setdefault(turn, []).append(step)
+    uses, opened = uses_of_turns(archive, session), opening_times(archive, by_turn)
     return {
         "prompts": tuple(_typed(archive, session, kept_at)),
         "turns": tuple(

@@ -57,11 +57,6 @@ def read_saved(archive: Archive, state_path: str) -> tuple[str, str] | None:
     return saved
 
 
-def opening_times(archive: Archive, session: int) -> dict[int, int]:
-    """Return when each turn of a session was opened."""
-    return dict(archive.rows("SELECT id, at FROM turn WHERE session = ?", session))
-
-
 def count_turns(archive: Archive, now: int) -> tuple[int, int | None]:
     """Return the number of turns, and the time of the last one: of the newest session, which may have come before
     others.

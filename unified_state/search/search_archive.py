@@ -25,7 +25,7 @@ from unified_state.archive.full_text import (
 )
 from unified_state.archive.sessions import session_number
 from unified_state.archive.steps import DATA_URL, StepPosition, find_placed, readable
-from unified_state.archive.word_forms import Forms, forms_of
+from unified_state.archive.word_forms import Forms, begins_in, forms_of, with_begins
 from unified_state.errors import NotFoundError
 from unified_state.ledger.item_table import ACTIVE, searched_items
 from unified_state.lib.decay import raised, score
@@ -64,6 +64,7 @@ _SNIPPET = 240
 TAKEN_BACK = "taken back"  # the status of a step that the user rewound
 _ITEM, _WHOLE_ITEM = 2.0, MOST + MOST_RAISED  # an item that has all words ranks above any step
 _HALF = 0.5
+_FEW_STEPS = 500  # that have a word, which is then looked for as the begin of others too
 _THOUGHT = 4  # words; shorter queries name something more often than they describe it
 # How far neighbours count where too many steps match to rank them all: a step is then rarely the only one with words.
 _CROWDED = 0.2
@@ -112,8 +113,12 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
         filters = filters.replace(session=known_session(archive, session_id))
     words = query_words(query, MOST_COUNTED) if words is None else words
     steps = count_steps(archive)
-    forms = forms_of(query, words)
-    having = rarest(count_having(archive, words, steps, forms))
+    forms: Forms = forms_of(query, words)
+    counts = count_having(archive, words, steps, forms)
+    # To look for all words with a begin takes long where many steps have it, and finds nothing that is missed.
+    begins = [word for word in begins_in(words) if counts[word] <= _FEW_STEPS]
+    forms = with_begins(forms, begins)
+    having = rarest({**counts, **count_having(archive, begins, steps, forms)})
     limit = min(limit, MOST_HITS)
     if not words or limit < 1:
         return []

@@ -14,7 +14,7 @@ from typing import TypeVar
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import MOST_COUNTED, Filters, best_matches, count_having, count_steps, rarest
 from unified_state.archive.steps import StepPosition
-from unified_state.archive.word_forms import Forms, forms_of
+from unified_state.archive.word_forms import Forms, begins_in, forms_of, with_begins
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.query import query_words
 from unified_state.lib.record import Record
@@ -69,7 +69,7 @@ class Search(Record):
 
     @property
     def forms(self) -> Forms:
-        return forms_of(self.query, self.words)
+        return with_begins(forms_of(self.query, self.words), begins_in(self.words))
 
     def count(self, archive: Archive) -> tuple[int, dict[str, int]]:
         """Return the number of steps, and of those with each word. Raises NotFoundError."""

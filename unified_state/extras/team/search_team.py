@@ -24,7 +24,7 @@ from unified_state.archive.full_text import (
     rarest,
 )
 from unified_state.archive.steps import StepPosition, readable, uuid_key
-from unified_state.archive.word_forms import Forms, forms_of
+from unified_state.archive.word_forms import Forms, begins_in, forms_of, with_begins
 from unified_state.errors import NotFoundError, StorageError
 from unified_state.extras.team.rows import LONGEST_TERM, facets, from_body, id_of, is_ref, item_text
 from unified_state.extras.team.team_ref import as_foreign
@@ -96,7 +96,7 @@ def find_in_team(
     """
     filters = filters_of(wanted, now)
     words = query_words(wanted.query, MOST_COUNTED)[:_MOST_WORDS]
-    forms = forms_of(wanted.query, words)
+    forms = with_begins(forms_of(wanted.query, words), begins_in(words))
     reader = query_reader(workspace, is_told=True)  # the local search already reported it
     search = _Search(wanted, filters, words, forms, reader)
     if not words or wanted.limit < 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from unified_state.hosts.transcripts.rules.own_words import typed_passages
 from unified_state.ledger.rules.item_lines import harmless
@@ -32,10 +32,13 @@ def unquoted_lines(prompts: Sequence[Prompt], turns: Sequence[Turn], summary: st
     If not all fit, the prompts are cut, and then those between the first and the newest are left out and counted. The
     first one often says what the session is for, and what holds in it.
     """
-    quoted, before = _Quoted(summary), [(turn.number, _text_of(turn)) for turn in turns]
+    quoted = _Quoted(summary)
+    before = {turn.number: _text_of(turn) for turn in turns}
+    text, ends = "".join(before.values()), dict(zip(before, accumulate(map(len, before.values())), strict=True))
     lacking = []
     for prompt in prompts:
-        told = [text for number, text in before if number < prompt.turn]
+        end = max((at for number, at in ends.items() if number < prompt.turn), default=0)
+        told = text[:end]
         lacking.append((prompt.turn, harmless(" ".join(_lacking(prompt.text, quoted, told)))))
     first = {text: turn for turn, text in reversed(lacking) if text}
     lacking = sorted((turn, text) for text, turn in first.items())
@@ -86,7 +89,7 @@ def _joined(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _lacking(prompt: str, quoted: _Quoted, told: Sequence[str]) -> Iterator[str]:
+def _lacking(prompt: str, quoted: _Quoted, told: str) -> Iterator[str]:
     """Yield the sentences of a prompt that the summary does not quote. A gap is marked.
 
     Sentences that were told before are pasted. They are not told alone, where the summary quotes what was typed.
@@ -98,8 +101,9 @@ def _lacking(prompt: str, quoted: _Quoted, told: Sequence[str]) -> Iterator[str]
         is_all_pasted = _is_told(passage, told)
         for sentence in filter(None, _ENDS.split(passage.strip())):
             is_pasted = is_all_pasted or _is_told(sentence, told)
-            is_typed |= not (is_pasted or _says_nothing(sentence))
-            if quoted.has(sentence):
+            is_empty = _says_nothing(sentence)
+            is_typed |= not (is_pasted or is_empty)
+            if is_empty or quoted.has(sentence):
                 is_gap = True
             else:
                 lacking.append((is_pasted, f"… {sentence}" if is_gap else sentence))
@@ -111,9 +115,9 @@ def _lacking(prompt: str, quoted: _Quoted, told: Sequence[str]) -> Iterator[str]
         yield f"[pasted: {text}]" if is_pasted else text
 
 
-def _is_told(passage: str, told: Sequence[str]) -> bool:
+def _is_told(passage: str, told: str) -> bool:
     words = _ascii_words(passage) if told else []
-    return len(words) >= _PASTED and any(_joined(words) in text for text in told)
+    return len(words) >= _PASTED and _joined(words) in told
 
 
 def _says_nothing(sentence: str) -> bool:
@@ -129,9 +133,7 @@ class _Quoted:
         self._runs = set(_runs(words))
 
     def has(self, sentence: str) -> bool:
-        """Return whether the text quotes a sentence, or the sentence says nothing."""
-        if _says_nothing(sentence):
-            return True
+        """Return whether the text quotes a sentence."""
         words = words_of(sentence)
         runs = set(_runs(words))
         if not runs:

@@ -16,7 +16,6 @@ from unified_state.errors import (
 )
 from unified_state.extension import need
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
-from unified_state.interfaces.cli.commands.compaction import show_survival
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import current_time
@@ -159,6 +158,8 @@ def _show(context: Context, arguments: Namespace) -> None:
             message = "--lines and --grep choose of the content of a step"
             raise UsageError(message, "leave them out, or --source")
         if re.fullmatch("[Kk][0-9]+", arguments.id):
+            from unified_state.interfaces.cli.commands.compaction import show_survival  # it loads the restore
+
             return show_survival(context, arguments.id)
         return _show_source(context, arguments.id)
     if is_team_ref(arguments.id):
