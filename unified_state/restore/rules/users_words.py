@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, groupby
 
 from unified_state.hosts.transcripts.rules.own_words import typed_passages
@@ -38,7 +39,7 @@ def unquoted_lines(prompts: Sequence[Prompt], turns: Sequence[Turn], summary: st
     lacking = []
     for prompt in prompts:
         end = max((at for number, at in ends.items() if number < prompt.turn), default=0)
-        told = text[:end]
+        told = partial(_is_told, text, end)
         lacking.append((prompt.turn, harmless(" ".join(_lacking(prompt.text, quoted, told)))))
     first = {text: turn for turn, text in reversed(lacking) if text}
     lacking = sorted((turn, text) for text, turn in first.items())
@@ -89,7 +90,7 @@ def _joined(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "
 
 
-def _lacking(prompt: str, quoted: _Quoted, told: str) -> Iterator[str]:
+def _lacking(prompt: str, quoted: _Quoted, is_told: Callable[[str], bool]) -> Iterator[str]:
     """Yield the sentences of a prompt that the summary does not quote. A gap is marked.
 
     Sentences that were told before are pasted. They are not told alone, where the summary quotes what was typed.
@@ -98,9 +99,9 @@ def _lacking(prompt: str, quoted: _Quoted, told: str) -> Iterator[str]:
     for passage in typed_passages(prompt):
         begin = prompt.find(passage, at)
         is_gap, at = is_gap or (at > 0 and bool(prompt[at:begin].strip())), begin + len(passage)
-        is_all_pasted = _is_told(passage, told)
+        is_all_pasted = is_told(passage)
         for sentence in filter(None, _ENDS.split(passage.strip())):
-            is_pasted = is_all_pasted or _is_told(sentence, told)
+            is_pasted = is_all_pasted or is_told(sentence)
             is_empty = _says_nothing(sentence)
             is_typed |= not (is_pasted or is_empty)
             if is_empty or quoted.has(sentence):
@@ -115,9 +116,10 @@ def _lacking(prompt: str, quoted: _Quoted, told: str) -> Iterator[str]:
         yield f"[pasted: {text}]" if is_pasted else text
 
 
-def _is_told(passage: str, told: str) -> bool:
-    words = _ascii_words(passage) if told else []
-    return len(words) >= _PASTED and _joined(words) in told
+def _is_told(text: str, end: int, passage: str) -> bool:
+    """Return whether a text has a passage before an end."""
+    words = _ascii_words(passage) if end else []
+    return len(words) >= _PASTED and text.find(_joined(words), 0, end) >= 0
 
 
 def _says_nothing(sentence: str) -> bool:
