@@ -175,7 +175,9 @@ def test_the_documentation_stays_short() -> None:
 
 def _written(text: str) -> str:
     """A page without what programs write: generated and measured parts, the scripts and the output of examples."""
-    text = re.sub(r"<!-- (?:generated:|measured) .*?<!-- end -->|<!-- (?:setup|client)\n.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(
+        r"<!-- (?:generated:|measured) .*?<!-- end -->|<!-- (?:setup|client)\n.*?-->", "", text, flags=re.DOTALL
+    )
     console = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
     return console.sub(lambda found: "\n".join(re.findall(r"^\$ .*", found[1], re.MULTILINE)), text)
 
