@@ -101,7 +101,11 @@ def _meaning(action: argparse.Action) -> str:
     text = (action.help or "").replace("%%", "%")
     repeated = "repeatable" if isinstance(action, argparse._AppendAction) and "repeatable" not in text else ""
     needed = "required" if action.required and action.option_strings else ""
-    default = f"default: {action.default}" if action.choices and action.default and "default" not in text else ""
+    default = (
+        f"default: {action.default}"
+        if action.choices and action.default not in (None, "", argparse.SUPPRESS) and "default" not in text
+        else ""
+    )
     return "; ".join(filter(None, (text, repeated, needed, default)))
 
 

@@ -168,7 +168,7 @@ def lost_error(place: Place, why: str = "") -> ConstraintsLostError:
 
     found = candidates(place, place.key_folder)
     message = f"{settings_path(place.repository.worktree)} has a hook for constraints, and what they say is lost"
-    command = f"link {found[0].id}" if found else "uninstall"
+    command = f"config link {found[0].id}" if found else "uninstall"
     return ConstraintsLostError(f"{message}: {why}" if why else message, f"`unified-state {command}` ends this")
 
 

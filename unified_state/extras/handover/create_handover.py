@@ -34,7 +34,6 @@ from unified_state.upkeep.history.archive_rows import as_stored, read_links, rea
 from unified_state.upkeep.history.history_file import write_history
 
 HUMAN = "human"
-AUDIENCES = ("codex", "claude", HUMAN)
 _LAST_TURNS = 3
 _MOST_TURNS, _MOST_CHARACTERS = 200, 60_000  # turns, and characters of the calls and results of one
 _NOT_TOLD = (THINKING,)

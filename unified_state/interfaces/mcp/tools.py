@@ -108,6 +108,9 @@ class ReadingTools:
         workspace = self._project.reading().replace(report=notes.append)
         if query:
             found = [hit.as_dict() for hit in find(workspace, wanted, current_time())]
+        elif tool or file or kind or team:
+            message = "without a query only since and session choose"
+            raise UsageError(message, "add the words to search for")
         else:
             found = log(workspace, LogRequest(since, True, session or "", limit=wanted.limit), current_time())
         hits = visible_value(found)

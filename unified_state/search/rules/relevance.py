@@ -44,7 +44,7 @@ _BEST = 3  # nearest steps that represent a session
 _SPEAKER, _TIME, _FILE, _WHEN, _ACCESSED, _LOOKUP = 0.5, 0.5, 0.3, 0.2, 0.1, -1.0
 MOST_RAISED = _SPEAKER + _TIME + _FILE + _WHEN + _ACCESSED
 _LOOKUPS = ("unified-state search ", "unified-state show ", "unified-state recall ", "unified-state log")
-_LOOKUP_TOOLS = ("search", "show", "list", "history", "restore")  # of the MCP server
+_LOOKUP_TOOLS = ("search", "show", "list", "history", "restore", "blame")  # of the MCP server
 _SAID = (PROMPT, TEXT)  # what may begin with the name of its speaker; a tool's output begins with the name of a value
 _LONGEST_NAME, _LONGEST_COMMAND, _LOOKED_AT = 40, 1_000, 3_000  # characters
 
@@ -278,5 +278,5 @@ def lowered(steps: Iterable[tuple[Step, str]]) -> dict[str | None, float]:
 
 def _looks_up(tool: str, text: str) -> bool:
     if tool.startswith("mcp__"):
-        return tool.rpartition("__")[2] in _LOOKUP_TOOLS
+        return "unified-state" in tool and tool.rpartition("__")[2] in _LOOKUP_TOOLS
     return any(name in text[:_LONGEST_COMMAND] for name in _LOOKUPS)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from unified_state.archive.session_work import list_notes
-from unified_state.errors import NotAtGateError
+from unified_state.errors import NotAtGateError, UsageError
 from unified_state.interfaces.cli.command_context import (
     POINT,
     SESSION,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 NOTES = ("todo", "note")  # what has an id and is no item
-_LISTED = (*ITEM_KINDS, *NOTES, COMPACTION)
 _LINE, _CUT = 400, 160  # characters of an item in a list, and in a message
 _FIELDS = ("priority", "type", "mode", "reversible", "blocking")  # those that `add` and `edit` name alike
 
@@ -126,6 +125,9 @@ def _resolve(context: Context, arguments: Namespace) -> None:
 def _list(context: Context, arguments: Namespace) -> None:
     from unified_state.interfaces.cli.commands import compaction, past, state  # a list of items does without them
 
+    if arguments.at is not None and (arguments.kind is not None or arguments.all):
+        message = "--at lists everything that held then"
+        raise UsageError(message, "leave the kind and --all out")
     if arguments.at is not None:
         return past.show_state_at(context, arguments.at)
     if arguments.kind is None:

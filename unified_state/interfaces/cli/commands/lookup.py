@@ -50,6 +50,9 @@ def _search(context: Context, arguments: Namespace) -> None:
         if arguments.since is None and arguments.session is None:
             message = "there is nothing to search for"
             raise UsageError(message, "name words, or --since 1d for all that was asked since")
+        if arguments.tool or arguments.file or arguments.kind or arguments.wrote or arguments.team:
+            message = "without words only --since, --session and --all-projects choose"
+            raise UsageError(message, "add the words to search for")
         wanted_log = LogRequest(arguments.since, True, arguments.session or "", limit=arguments.limit)
         return _show_log(context, wanted_log, everywhere=arguments.all_projects)
     wanted = SearchRequest(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.ledger.gate import confirm
 from unified_state.lib.times import current_time
@@ -19,6 +20,9 @@ _SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"
 def _forget(context: Context, arguments: Namespace) -> int | None:
     if arguments.secrets:
         return _scan(context, fixes=not arguments.dry_run)
+    if arguments.vacuum and arguments.dry_run:
+        message = "--vacuum removes nothing, so there is nothing to look at first"
+        raise UsageError(message, "leave --dry-run out")
     by_age = arguments.older_than is not None
     act = _vacuum if arguments.vacuum else _prune if by_age else _forget_what_is_named
     return act(context, arguments)
