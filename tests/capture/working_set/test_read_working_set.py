@@ -110,6 +110,12 @@ def test_a_file_that_a_command_removed_is_gone_until_it_is_written_again(keep: K
     assert gone(keep(*missing))["a.py"] == "not found"
 
 
+def test_a_file_that_is_written_anew_has_no_names_of_before(keep: Keep) -> None:
+    keep(prompt(1, "go"), *edited(2, "a.py", "my_first", "my_second"))
+    found = keep(*used(4, "Write", "written", file_path=f"{ROOT}/a.py", content="my_second = my_third"))
+    assert {path: sorted(words) for path, words in files(found).items()} == {"a.py": ["my_second", "my_third"]}
+
+
 def test_of_a_subagent_only_what_it_did_counts(keep: Keep, transcript: Path) -> None:
     mine = {"isSidechain": True, "agentId": "a1"}
     entries = [

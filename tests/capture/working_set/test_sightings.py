@@ -57,8 +57,9 @@ def answered(text: str, tool: str, root: str = ROOT, *, is_error: bool = False, 
     ],
 )
 def test_an_edit_shows_the_file_and_the_identifiers_in_what_was_written(tool: str, fields: dict[str, Any]) -> None:
+    whole = {"first_name", "last_name"} if tool == "Write" else None
     assert called(tool, file_path=f"{ROOT}/src/a.py", **fields) == {
-        "src/a.py": Sighting("src/a.py", EDITED, {"first_name", "last_name"}, heat=HEAT)
+        "src/a.py": Sighting("src/a.py", EDITED, {"first_name", "last_name"}, whole=whole, heat=HEAT)
     }
 
 

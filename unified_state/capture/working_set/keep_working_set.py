@@ -67,6 +67,8 @@ def _raised_entry(before: Entry | None, seen: Sighting, clock: int) -> Entry:
     level, words, hot, gone = (before.level, before.words, before.hot, before.gone) if before else (None, {}, None, "")
     for word in seen.lost:
         words.pop(word, None)
+    if seen.whole is not None:
+        words = {word: at for word, at in words.items() if word in seen.whole}
     for word in seen.words:
         words[word] = raised(words.get(word), seen.weight, clock)
     if len(words) > _MOST_WORDS * 1.25:

@@ -26,14 +26,16 @@ _MOST_FILES = 40  # files of one search or patch
 
 
 class Sighting(Record):
-    """A file seen in a step, with identifiers in it, and those that an edit removed (`lost`). `gone` says what became
-    of it, if that is known ("": it is there). `heat` is its share of an edit, from 0 to 1.
+    """A file seen in a step, with identifiers in it, and those that an edit removed (`lost`). `whole` are all of a file
+    that was written anew. `gone` says what became of it, if that is known ("": it is there). `heat` is its share of an
+    edit, from 0 to 1.
     """
 
     path: str
     weight: float
     words: frozenset[str] | set[str] = frozenset()
     lost: frozenset[str] | set[str] = frozenset()
+    whole: frozenset[str] | set[str] | None = None
     gone: str | None = None
     heat: float = 0.0
 
@@ -61,10 +63,11 @@ def _beginning(text: str, limit: int) -> str:
 
 def _of_call(call: Call, root: str) -> Iterator[Sighting]:
     old, new = _replaced_by(call)
-    lost = old - new
+    lost, content = old - new, call.fields.get("content")
+    whole = set(identifiers(content)) if call.tool == "Write" and isinstance(content, str) else None
     for path, texts in _written_by(call, root).items():
         words = identifiers(_beginning("\n".join(texts), _LOOKED_AT_WRITTEN))
-        yield Sighting(path, EDITED, words - lost, lost, heat=HEAT)
+        yield Sighting(path, EDITED, words - lost, lost, whole, heat=HEAT)
     if call.path and not call.changes:
         words = identifiers(_beginning(strings_of(_beside_paths(call)), _LOOKED_AT_WRITTEN))
         yield Sighting(relative_path(call.path, root), WRITTEN, words, heat=HEAT_OF_READING)
