@@ -39,9 +39,9 @@ def test_it_tells_the_last_prompt_the_last_answer_and_the_next_step() -> None:
 
 
 def test_it_tells_in_which_other_worktree_that_was() -> None:
-    told = last_session(ENDED.replace(ran_in="/work/other"))
+    told = last_session(ENDED.replace(ran_in="/home/ada/other"))
     assert told is not None
-    assert told[0] == "[LAST SESSION] in /work/other, 2 h ago"
+    assert told[0] == "[LAST SESSION] in /home/ada/other, 2 h ago"
 
 
 @pytest.mark.parametrize("reason", ["startup", "clear"])

@@ -1,7 +1,7 @@
 """Triggers that queue for the servers of an archive every change except new steps.
 
-Steps are only appended, so one number records the steps that a server has. In an archive without a server they find
-nobody to queue for.
+Steps are only appended, so one number records the steps that a server has. An archive without a
+server queues nothing.
 """
 
 from __future__ import annotations
