@@ -97,21 +97,22 @@ def team_database(postgres: PostgresServer) -> str:
     return make_database(postgres, "team")
 
 
-class Explaining(psycopg.ClientCursor[Any]):
-    """A cursor that asks how a statement would run before it runs it."""
+class Noting(psycopg.ClientCursor[Any]):
+    """A cursor that notes each statement with its values."""
 
-    plans: ClassVar[dict[str, str]] = {}
+    ran: ClassVar[dict[str, str]] = {}
 
     def execute(self, query: Any, params: Any = None, **others: Any) -> Any:
-        with self.connection.transaction():
-            rows = super().execute(f"EXPLAIN {query}", params).fetchall()
-        self.plans[" ".join(query.split())] = "\n".join(line for (line,) in rows)
+        self.ran[" ".join(query.split())] = self.mogrify(query, params)
         return super().execute(query, params, **others)
 
 
 def test_every_statement_on_records_is_of_one_node(team: Team) -> None:
+    """Its plan is asked for as a superuser: for a member a worker evaluates the policies' functions while it plans,
+    which Citus refuses in EXPLAIN now and then. The policies are no part of what the coordinator distributes.
+    """
     store = team.open()
-    store._connection.cursor_factory = Explaining
+    store._connection.cursor_factory = Noting
     assert send(store, session(), *turn(1), decision(1, "D1")) == len(turn(1)) + 2
     assert store.count_words(["'test'"])[1][0] > 0
     keys = [key[:2] for key in store.candidates("'test'", {"'test'": 1.0}, None, 9)]
@@ -121,9 +122,11 @@ def test_every_statement_on_records_is_of_one_node(team: Team) -> None:
     assert len(store.rows(_OWN_RECORDS, kind="step")) == len(turn(1))  # otherwise read by a cursor of the server
     send(store, Tombstone("session", "one", 1 << 50))
     store.delete_own()
-    plans = {query: plan for query, plan in Explaining.plans.items() if "unified_state.record" in query}
-    assert len(plans) == 9
-    assert [query for query, plan in plans.items() if "Task Count: 1\n" not in plan or "ubplan" in plan] == []
+    statements = [filled for query, filled in Noting.ran.items() if "unified_state.record" in query]
+    assert len(statements) == 9
+    with team.superuser() as superuser:
+        plans = {one: "\n".join(line for (line,) in superuser.execute(f"EXPLAIN {one}")) for one in statements}
+    assert [one for one, plan in plans.items() if "Task Count: 1\n" not in plan or "ubplan" in plan] == []
 
 
 def test_a_node_that_is_down_stops_its_projects_alone_and_is_said(team: Team, nodes: list[PostgresServer]) -> None:
