@@ -36,6 +36,7 @@ from benchmarks.generated import Generator, line, write_many_turns, write_transc
 from benchmarks.long_archive import write_archive
 from benchmarks.side_by_side import Contender, clean_environment, compare, node
 from benchmarks.world import PROGRAM, World
+from unified_state.model.hook_event import PARTS
 from unified_state.project.place import locate
 from unified_state.settings import default_data_dir
 
@@ -98,30 +99,37 @@ def stops(world: World) -> list[Contender]:
 
 
 def told_prompts(folder: Path) -> list[Contender]:
-    """The first prompt after a compaction, which opens the archive, in a world of its own."""
-    event, name = "UserPromptSubmit", "the first after a compaction"
-    world = World(folder / name)
+    """The first prompt after a compaction, which opens the archive, each time in a world of its own: the restore has
+    arrived, or the client has lost it.
+    """
+    return [_told_prompt(folder, "arrived"), _told_prompt(folder, "was lost")]
+
+
+def _told_prompt(folder: Path, how: str) -> Contender:
+    world = World(folder / how)
     transcript = world.folder / "told.jsonl"
     write_transcript(transcript, 500, transcript.stem)
     world.run("import", str(transcript))
     world.run_hook("SessionStart", transcript, "brief", source="resume")
-    prepare = _compacting(world, transcript, _ending_turns(world, transcript))
-    return [world.contender(f"{event}, {name}", event, transcript, prepare=prepare, prompt="Speed up the kestrel.")]
-
-
-def _compacting(world: World, transcript: Path, end_turn: Callable[[], None]) -> Callable[[], None]:
-    """Ends a turn and compacts the conversation behind it each time it is called."""
+    end_turn = _ending_turns(world, transcript)
 
     def compact() -> None:
         end_turn()
         world.run_hook("PreCompact", transcript, trigger="auto")
-        boundary = {"type": "system", "subtype": "compact_boundary", "uuid": str(uuid.uuid4())}
-        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        with transcript.open("a", encoding="utf-8") as file:
-            file.write(line({**boundary, "timestamp": at, "compactMetadata": {"trigger": "auto"}}))
-        world.run_hook("SessionStart", transcript, "brief", source="compact")
+        _append(transcript, "system", subtype="compact_boundary", compactMetadata={"trigger": "auto"})
+        for part in PARTS:
+            text = world.run_hook("SessionStart", transcript, part, source="compact").decode()
+            if how == "arrived":
+                _append(transcript, "attachment", attachment={"type": "hook_additional_context", "content": [text]})
 
-    return compact
+    name = f"UserPromptSubmit, the first after a compaction whose restore {how}"
+    return world.contender(name, "UserPromptSubmit", transcript, prepare=compact, prompt="Speed up the kestrel.")
+
+
+def _append(transcript: Path, kind: str, **fields: object) -> None:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    with transcript.open("a", encoding="utf-8") as file:
+        file.write(line({"type": kind, "uuid": str(uuid.uuid4()), "timestamp": at, **fields}))
 
 
 def quiet_prompts(world: World, sizes: list[int]) -> list[Contender]:

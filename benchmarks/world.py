@@ -58,11 +58,14 @@ class World:
         self.run("import", str(transcript))
         self.run_hook("PreCompact", transcript, trigger="manual")
 
-    def run_hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> None:
-        """Run a hook once, untimed, to its end: without the gate, which would not wait for some."""
+    def run_hook(self, event: str, transcript: Path, part: str = "", **fields: str) -> bytes:
+        """Run a hook once, untimed, to its end, and return its output. The gate, which does not wait for some, is left
+        out.
+        """
         (_, *arguments), stdin = self.hook(event, transcript, part, **fields)
         command = [sys.executable, "-I", "-S", "-c", _WHOLE, *arguments]
-        subprocess.run(command, input=stdin, env=self.of_session(transcript), check=True, capture_output=True)
+        environment = self.of_session(transcript)
+        return subprocess.run(command, input=stdin, env=environment, check=True, capture_output=True).stdout
 
     def of_session(self, transcript: Path) -> dict[str, str]:
         """The environment that the client gives a hook of a session."""
