@@ -1,4 +1,4 @@
-"""None"""
+"""An item as a line: who said it, whether it still fits, and nothing that imitates our own marks."""
 
 from __future__ import annotations
 

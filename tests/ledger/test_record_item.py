@@ -1,4 +1,4 @@
-"""None"""
+"""Items are recorded whole, masked and durably, and take the place of older ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.builders import BODIES, NOW, SESSION, item
 from tests.terminal import call_at_terminal
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
-from unified_state.errors import NotFoundError, UsageError
+from unified_state.errors import NotAtGateError, NotFoundError, UsageError
 from unified_state.ledger.correct_item import close
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.item_table import find_item, insert_item, link_items, list_items
@@ -103,6 +103,20 @@ def test_only_another_decision_takes_its_place(archive: Archive, record: Recorde
     with pytest.raises((UsageError, NotFoundError), match=message):
         supersede(archive, "D1", by, AUTHOR, now=NOW)
     assert find_item(archive, "D1").status == "active"
+
+
+def test_a_program_only_proposes_to_supersede_what_the_user_decided(archive: Archive, record: Recorder) -> None:
+    record()
+    program = AUTHOR.replace(origin="inferred")
+    newer = record_item(archive, DECISION, BODIES[DECISION], program, now=NOW, supersedes="D1")
+    assert (newer.status, find_item(archive, "D1").status) == ("proposed", "active")
+    with pytest.raises(NotAtGateError, match="only the user supersedes D1"):
+        supersede(archive, "D1", newer.alias, program, now=NOW)
+    accept(archive, [newer.uuid], AUTHOR, NOW)
+    assert find_item(archive, "D1").superseded_by == newer.uuid
+    record_item(archive, DECISION, BODIES[DECISION], program, now=NOW)
+    newest = record_item(archive, DECISION, BODIES[DECISION], program, now=NOW, supersedes="D3")
+    assert (newest.status, find_item(archive, "D3").status) == ("active", "superseded")
 
 
 def test_what_is_superseded_already_cannot_be_again(archive: Archive, record: Recorder) -> None:

@@ -1,4 +1,4 @@
-"""None"""
+"""The short form of an item, as the state file and the commands show it."""
 
 from __future__ import annotations
 

@@ -23,10 +23,18 @@ from unified_state.ledger.item_table import (
     selected_items,
     update_item,
 )
-from unified_state.ledger.record_item import LONGEST_TEXT, Author, checked, checked_body, of_kind, record_item
+from unified_state.ledger.record_item import (
+    LONGEST_TEXT,
+    Author,
+    checked,
+    checked_body,
+    may_change,
+    of_kind,
+    record_item,
+)
 from unified_state.ledger.rules.short_item import main_text, may_decide
 from unified_state.lib.times import to_text
-from unified_state.model.constraint import INFERRED, USER_SAID
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import (
     ATTEMPT,
     CONSTRAINT,
@@ -55,7 +63,7 @@ def edit(archive: Archive, ref: str, changes: dict[str, Any], author: Author, *,
     body = _changed(older, changes)
     if body == older.body:
         return older
-    if not _may_change(older, author):
+    if not may_change(older, author):
         return propose(archive, older, body, author, now=now)
     try:
         if older.status == ACTIVE:
@@ -125,7 +133,7 @@ def _end_by_user(archive: Archive, item: LedgerItem, end: End, author: Author, *
     """
     verb = end[2]
     try:
-        if not _may_change(item, author):
+        if not may_change(item, author):
             pass_gate(author.origin, f"{verb} {item.alias}")
         pass_gate_for([item], author.origin, verb)
     except NotAtGateError as error:
@@ -215,14 +223,6 @@ def is_end_of(proposal: LedgerItem, item: LedgerItem) -> bool:
 
 def _end_of(item: LedgerItem) -> str:
     return f"{'Lift' if item.kind == CONSTRAINT else 'Drop'} {item.alias}: "
-
-
-def _may_change(item: LedgerItem, author: Author) -> bool:
-    """Return whether an author may change an item: the user any, a program what a model recorded, if that is no rule
-    and no proposal.
-    """
-    is_models = item.status == ACTIVE and item.origin == INFERRED and item.kind != CONSTRAINT
-    return author.origin == USER_SAID or is_models
 
 
 def _holding(archive: Archive, ref: str) -> LedgerItem:

@@ -25,7 +25,8 @@ from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.record import Record
 from unified_state.lib.text import text_hash
 from unified_state.lib.times import new_uuid, to_text
-from unified_state.model.item import ALIAS_LETTERS, DECISION, ITEM_KINDS, MAIN_FIELDS, LedgerItem
+from unified_state.model.constraint import INFERRED, USER_SAID
+from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, ITEM_KINDS, MAIN_FIELDS, LedgerItem
 
 Mask = Callable[[str], str]  # returns the text without its secrets
 
@@ -66,12 +67,17 @@ def record_item(
     """Insert a new item and return it, with its texts masked and linked to the items that it supersedes.
     Raises NotAtGateError where it would replace a rule.
 
-    With `proposed_for` it is a proposal, which supersedes the items of those UUIDs once the user accepts it.
+    With `proposed_for` it is a proposal, which supersedes the items of those UUIDs once the user accepts it. So is one
+    that would supersede another item which its author may not change.
     """
     if supersedes is not None:
         from unified_state.ledger.gate import pass_gate_for
 
-        pass_gate_for([_current(find_item(archive, supersedes), kind)], author.origin, "replaces")
+        replaced = _current(find_item(archive, supersedes), kind)
+        if kind == CONSTRAINT or may_change(replaced, author):
+            pass_gate_for([replaced], author.origin, "replaces")
+        else:
+            supersedes, proposed_for = None, [replaced.uuid]
     body = checked_body(kind, body, archive.masked)
     item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
     item = item.replace(file_hashes=_versions(archive, item, author))
@@ -122,7 +128,13 @@ def _versions(archive: Archive, item: LedgerItem, author: Author) -> dict[str, s
 
 
 def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) -> LedgerItem:
-    """Mark a decision as superseded by another recorded one, and return the other one."""
+    """Mark a decision as superseded by another recorded one, and return the other one. Raises NotAtGateError for what
+    the author may not change.
+    """
+    if not may_change(find_item(archive, ref), author):
+        from unified_state.ledger.gate import pass_gate
+
+        pass_gate(author.origin, f"supersedes {find_item(archive, ref).alias}")
     with archive.transaction():
         older, newer = _current(find_item(archive, ref), DECISION), _current(find_item(archive, by), DECISION)
         if older.uuid == newer.uuid:
@@ -131,6 +143,14 @@ def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) 
         pairs = [(older, replace_by(archive, older, newer, now))]
         note_change(archive, REPLACES, author.origin, author.session_id, pairs, to_text(now))
     return newer
+
+
+def may_change(item: LedgerItem, author: Author) -> bool:
+    """Return whether an author may change an item: the user any, a program what a model recorded, if that is no rule
+    and no proposal.
+    """
+    is_models = item.status == ACTIVE and item.origin == INFERRED and item.kind != CONSTRAINT
+    return author.origin == USER_SAID or is_models
 
 
 def replace_by(archive: Archive, older: LedgerItem, newer: LedgerItem, now: int) -> LedgerItem:
