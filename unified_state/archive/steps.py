@@ -105,6 +105,11 @@ _SELECT, _FROM = f"SELECT step.id, turn.agent, {_READ}", "FROM step JOIN turn ON
 _SELECT_STEPS = f"{_SELECT} {_FROM} WHERE kind NOT NULL AND "
 
 
+# A condition of the steps of the session ?1, its own and those shared with the session it was forked from.
+_OF_SESSION = (
+    "step.id IN (SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ?1 "
+    "UNION SELECT step FROM step_copy WHERE session = ?1)"
+)
 # The position of a step in its transcript. An output archived before its entry follows the step before that entry.
 _PLACE = "coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 0.5, step.id)"
 
@@ -253,21 +258,8 @@ def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
 
 def step_numbers(archive: Archive, session: int) -> list[int]:
     """Return the numbers of all steps of a session, its own and the shared ones, in order."""
-    rows = archive.rows(
-        "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ?1 AND kind NOT NULL "
-        "UNION SELECT step FROM step_copy JOIN step ON step.id = step WHERE step_copy.session = ?1 AND kind NOT NULL "
-        "ORDER BY 1",
-        session,
-    )
-    places = dict(
-        archive.rows(
-            "SELECT step, place FROM shortened WHERE place NOT NULL "
-            "AND (session = ?1 OR step IN (SELECT step FROM step_copy WHERE session = ?1))",
-            session,
-        )
-    )
-    numbers = [row[0] for row in rows]
-    return sorted(numbers, key=lambda number: (places.get(number, number), number in places)) if places else numbers
+    query = f"SELECT step.id FROM step WHERE kind NOT NULL AND {_OF_SESSION} ORDER BY {_PLACE}, step.id"
+    return archive.column(query, session)
 
 
 def turn_of_step(archive: Archive, number: int) -> int:
@@ -277,9 +269,8 @@ def turn_of_step(archive: Archive, number: int) -> int:
 
 def uuids_of_turns_with(archive: Archive, numbers: Sequence[int]) -> set[str]:
     """Return the uuids of all entries in the turns of some steps."""
-    turns = {turn_of_step(archive, number) for number in numbers}
-    rows = (archive.rows("SELECT DISTINCT uuid FROM step WHERE turn = ?", turn) for turn in turns)
-    return {uuid_text(uuid) for found in rows for (uuid,) in found}
+    turns = f"SELECT turn FROM step WHERE id IN ({', '.join(map(str, numbers))})"
+    return set(map(uuid_text, archive.column(f"SELECT DISTINCT uuid FROM step WHERE turn IN ({turns})")))
 
 
 def uuid_of_step(archive: Archive, number: int) -> str:
@@ -341,12 +332,8 @@ def queued_steps(archive: Archive, session: int, limit: int = -1) -> list[int]:
 def queue_again(archive: Archive, session: int) -> None:
     """Queue all steps of a session for `capture.derive`, without those that its user took back."""
     archive.run("DELETE FROM unnoted WHERE session = ?", session)
-    archive.run(
-        "INSERT INTO unnoted SELECT ?1, step.id FROM step JOIN turn ON turn.id = step.turn WHERE kind NOT NULL "
-        "AND (turn.session = ?1 OR step.id IN (SELECT step FROM step_copy WHERE session = ?1)) "
-        f"AND {STANDS}",
-        session,
-    )
+    chosen = f"SELECT ?1, step.id FROM step WHERE kind NOT NULL AND {_OF_SESSION} AND {STANDS}"
+    archive.run(f"INSERT INTO unnoted {chosen}", session)
 
 
 def unqueue_steps(archive: Archive, session: int, steps: Sequence[int]) -> None:
@@ -369,14 +356,12 @@ def calls_that_went_well(archive: Archive, tools: Sequence[str], most: int) -> l
     """Return number, time and the session's root of the newest calls of some tools whose results are no errors,
     the newest first.
     """
-    rows = archive.rows(
-        "SELECT step.id, step.at, session.root, tool_use_id FROM step JOIN turn ON turn.id = step.turn "
+    return archive.rows(
+        "SELECT step.id, step.at, session.root FROM step JOIN turn ON turn.id = step.turn "
         f"JOIN session ON session.id = turn.session WHERE kind = ? AND tool IN ({', '.join('?' * len(tools))}) "
-        "ORDER BY step.id DESC LIMIT ?",
+        "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn AND result.is_error "
+        "AND result.tool_use_id = step.tool_use_id) ORDER BY step.id DESC LIMIT ?",
         KIND_NUMBERS[TOOL_CALL],
         *tools,
         most,
     )
-    query = "SELECT tool_use_id FROM step WHERE kind = ? AND is_error AND tool_use_id NOT NULL"
-    failed = set(archive.column(query, KIND_NUMBERS[TOOL_RESULT]))
-    return [(number, at, root) for number, at, root, call in rows if call not in failed]

@@ -1,26 +1,22 @@
 """An archive whose history is a file of JSON lines, a journal: SQLite holds it in memory.
 
-Opening it reads the whole file. What changed is in the file when the archive is closed, or after `flush`: the file is
-written anew, atomically, so that what was forgotten is in no byte of it. From the first change until then a lock keeps
-other writers out. The full-text index is not in the file: a search makes it. All else is restored exactly, with the
-numbers that refs name.
+Opening it takes a lock, which keeps others out, and reads the whole file. What changed is in the file when the archive
+is closed, or after `flush`: the file is written anew, atomically, so that what was forgotten is in no byte of it. The
+full-text index is not in the file: a search makes it. All else is restored exactly, with the numbers that refs name.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from itertools import chain
-from sqlite3 import Connection, Cursor, DatabaseError
+from sqlite3 import Connection, DatabaseError
 from types import TracebackType
 from typing import Any
 
 from unified_state.archive.archive import ARCHIVE_VERSION, MEMORY, Archive, connect_archive
 from unified_state.archive.schema.archive_check import plain_tables, typed_columns
-from unified_state.archive.steps import empty_index
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, NewerArchiveError, StorageError
-from unified_state.hosts.gate.generation import written_table
 from unified_state.lib.files import PRIVATE, FileLock, write_atomically
 from unified_state.lib.json_text import dump_json, parse_object
 from unified_state.lib.package import upgrade_line
@@ -29,13 +25,8 @@ from unified_state.lib.text import UNREADABLE, pack, unpack
 
 Line = dict[str, Any]
 
-_HEADER, _TABLES, _ID = (
-    "journal",
-    "archive",
-    "id",
-)  # in the first line: the format, the version of the tables, a random id
+_HEADER, _TABLES = "journal", "archive"  # in the first line: the format, and the version of the tables
 _TEXT, _BYTES = "text", "bytes"
-_WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE", "VACUUM")
 _NOT_KEPT = ("unindexed", "migration")
 _SURROGATES = "surrogatepass"
 _LONGEST_LINE = 1 << 28  # bytes
@@ -51,20 +42,30 @@ class JournalledArchive(Archive):
 
     def __init__(self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str) -> None:
         self.damaged = 0
+        self._journal, self._problem = path, ""
         busy = ArchiveBusyError(f"the journal {path} is locked by another process", "try again")
         self._lock = FileLock(f"{path}.lock", seconds, busy)
-        self._is_locked = False
-        self._journal = path
-        self._seen: str | None = None  # the id of the file that memory holds
-        self._written = 0  # changes of the connection that are in the file
-        super().__init__(MEMORY, seconds=seconds, mask=mask)
+        try:
+            self._lock.__enter__()
+        except ArchiveBusyError:
+            raise
+        except StorageError as error:
+            self._problem = error.message
+        try:
+            super().__init__(MEMORY, seconds=seconds, mask=mask)
+        except BaseException:
+            self._lock.__exit__()
+            raise
         self.folder, self.file = os.path.dirname(path), path
+        self._written = self.connection.total_changes  # those that are in the file
 
     def _open(self, _seconds: float) -> Connection:
         header = self._header()
         self.connection = connect_archive(MEMORY, 0)
+        self._is_new = not header
         try:
-            self._read(header)
+            if header:
+                self._read()
         except BaseException:
             self.connection.close()
             raise
@@ -76,53 +77,20 @@ class JournalledArchive(Archive):
         try:
             self.flush()
         finally:
+            self._lock.__exit__()
             super().__exit__(kind, error, trace)
 
-    @contextmanager
-    def transaction(self, *, durable: bool = True) -> Iterator[None]:
-        """Commit everything done in the block, after what others have written, or nothing. `flush` writes it."""
-        self._begin()
-        with super().transaction(durable=durable):
-            yield
-
-    def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
-        """Run one statement, after what others have written if it writes."""
-        if not self.connection.in_transaction and written_table(sql)[0] in _WRITES:
-            self._begin()
-        return super().execute(sql, values)
-
     def flush(self) -> None:
-        """Write what changed into the file, and let other writers in."""
-        if self._is_locked:
-            try:
-                if self.connection.total_changes != self._written or self._seen is None:
-                    self._write()
-            finally:
-                self._is_locked = False
-                self._lock.__exit__(None, None, None)
-
-    def _begin(self) -> None:
-        """Take the lock, and read what others have written since."""
-        if self._is_locked:
-            return
-        try:
-            self._lock.__enter__()
-        except ArchiveUnavailableError:
-            raise
-        except StorageError as error:
-            raise ArchiveUnavailableError(error.message, error.hint) from error
-        self._is_locked = True
-        header = self._header()
-        if self._seen is not None and not header:
-            message = f"the journal {self._journal} was removed meanwhile"
-            raise ArchiveUnavailableError(message, "try again")
-        if header and header.get(_ID, "") != self._seen:
-            self._read(header)
+        """Write what changed into the file."""
+        if self.connection.total_changes != self._written:
+            if not (self._is_new or os.path.exists(self._journal)):
+                self._problem = "it was removed meanwhile"
+            if self._problem:
+                raise self._unusable(self._problem)
+            self._write()
 
     def _header(self) -> Line:
-        """Return the header of the file, without an id where it is damaged; {} without a file. Raises
-        NewerArchiveError.
-        """
+        """Return the header of the file; {} without a file. Raises NewerArchiveError."""
         header = next(self._lines(), {})
         if header is None or (header and _HEADER not in header):
             header = {_HEADER: 1}  # the other lines count
@@ -142,14 +110,12 @@ class JournalledArchive(Archive):
         except FileNotFoundError:
             return
         except OSError as error:
-            raise self._unusable(error) from error
+            raise self._unusable(error.strerror or str(error)) from error
 
-    def _read(self, header: Line) -> None:
-        """Replace what memory holds by the content of the file."""
-        if not header:
-            return
-        tables, self.damaged = self._kept_columns(), 0
-        with super().transaction():
+    def _read(self) -> None:
+        """Read the content of the file into the tables in memory."""
+        tables = self._kept_columns()
+        with self.transaction():
             triggers = self.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
             for name, _ in triggers:
                 self.run(f"DROP TRIGGER {name}")
@@ -160,9 +126,7 @@ class JournalledArchive(Archive):
                     self.damaged += not self._put(line or {}, tables)
             for _, sql in triggers:
                 self.run(sql)
-            empty_index(self)
             self.connection.execute("INSERT OR IGNORE INTO unindexed SELECT id FROM step WHERE kind NOT NULL")
-        self._seen, self._written = header.get(_ID, ""), self.connection.total_changes
 
     def _put(self, line: Line, tables: dict[str, list[str]]) -> bool:
         """Insert the row of a line, and return whether that was possible."""
@@ -181,25 +145,21 @@ class JournalledArchive(Archive):
         return {name: [column for column, _ in typed_columns(self.connection, name)] for name in names}
 
     def _write(self) -> None:
-        name = os.urandom(8).hex()
-        header = {_HEADER: 1, _TABLES: ARCHIVE_VERSION, _ID: name}
+        header = {_HEADER: 1, _TABLES: ARCHIVE_VERSION}
         try:
             write_atomically(self._journal, map(_bytes, chain((header,), self._rows())), PRIVATE)
         except StorageError as error:
-            raise (self._unusable(error.__cause__) if isinstance(error.__cause__, OSError) else error) from error
-        self._seen, self._written, self.damaged = name, self.connection.total_changes, 0
+            raise self._unusable(error.message) from error
+        self._written, self._is_new, self.damaged = self.connection.total_changes, False, 0
 
     def _rows(self) -> Iterator[Line]:
         for name, columns in self._kept_columns().items():
             for row in self.connection.execute(f"SELECT {', '.join(columns)} FROM {name}"):
-                yield {
-                    name: {
-                        column: _told(value) for column, value in zip(columns, row, strict=True) if value is not None
-                    }
-                }
+                told = zip(columns, map(_told, row), strict=True)
+                yield {name: {column: value for column, value in told if value is not None}}
 
-    def _unusable(self, error: OSError) -> ArchiveUnavailableError:
-        message = f"the journal {self._journal} cannot be used: {error.strerror or error}"
+    def _unusable(self, problem: str) -> ArchiveUnavailableError:
+        message = f"the journal {self._journal} cannot be used: {problem}"
         return ArchiveUnavailableError(message, "free some space or check the permissions")
 
 
