@@ -10,7 +10,6 @@ from tests.amount import examples
 from unified_state.errors import UsageError
 from unified_state.lib.excerpts import (
     PAGE_TOKENS,
-    Match,
     Page,
     fields_that_fit,
     lines_of,
@@ -19,7 +18,6 @@ from unified_state.lib.excerpts import (
     page_of_texts,
     parse_range,
     shortened,
-    shown_matches,
 )
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.tokens import upper_bound
@@ -149,14 +147,17 @@ def test_only_a_line_feed_ends_a_line() -> None:
 
 def test_of_a_long_line_what_stands_around_the_match_is_shown() -> None:
     line = "x" * 10_000 + "needle" + "y" * 10_000
-    shown = shown_matches([line], [Match(1, 10_000, 10_006)])
+    count, [shown] = matches_in([line], "needle")
+    assert count == 1
     assert shown.startswith("1:[… 9,750 characters]xx")
     assert "needle" in shown
     assert len(shown) < 700
 
 
 def test_lines_with_a_match_are_found() -> None:
-    assert matches_in(["a", "xbx", "", "日b", "\udcffb"], "b") == [Match(2, 1, 2), Match(4, 1, 2), Match(5, 1, 2)]
+    assert matches_in(["a", "xbx", "", "日b", "\udcffb"], "b") == (3, ["2:xbx", "4:日b", "5:\udcffb"])
+    count, shown = matches_in(["b"] * 300, "b", first=7)
+    assert (count, len(shown), shown[0]) == (300, 200, "7:b")
 
 
 @pytest.mark.parametrize("pattern", ["(", "[", "*", "(?P<a", "x" * 1_001, "(?" * 400, "a{99999999999999999999}"])

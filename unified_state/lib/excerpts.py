@@ -132,17 +132,9 @@ def _page(unit: str, offset: int, shown: int, total: int) -> Page:
     return Page(unit=unit, offset=offset, shown=shown, total=total, next_offset=end if end < total else None)
 
 
-MOST_MATCHES = 200
+_MOST_MATCHES = 200
 # characters; the maximum length of a line, and the context around a match in a longer one
 _LONG_LINE, _AROUND = 600, 250
-
-
-class Match(Record):
-    """The first match of a pattern in a line: the number of the line, from 1, and its position there."""
-
-    line: int
-    start: int
-    end: int
 
 
 def lines_of(text: str) -> list[str]:
@@ -165,16 +157,12 @@ def parse_range(text: str, count: int) -> tuple[int, int]:
     return begin, end
 
 
-def shown_matches(lines: Sequence[str], matches: Sequence[Match]) -> str:
-    """Return the lines with a match, each after its number, as `grep -n` prints them."""
-    return "\n".join(f"{match.line}:{_around(lines[match.line - 1], match)}" for match in matches)
-
-
-def _around(line: str, match: Match) -> str:
-    if len(line) <= _LONG_LINE:
-        return line
-    start, end = max(0, match.start - _AROUND), min(len(line), match.start + _AROUND)
-    return f"[… {start:,} characters]{line[start:end]}[… {len(line) - end:,} characters]"
+def _around(number: int, line: str, start: int, end: int) -> str:
+    """Return a line, or the part around a match in it, after its number, as `grep -n` prints it."""
+    if len(line) > _LONG_LINE:
+        start, end = max(0, start - _AROUND), min(len(line), end + _AROUND)
+        line = f"[… {start:,} characters]{line[start:end]}[… {len(line) - end:,} characters]"
+    return f"{number}:{line}"
 
 
 def _number(digits: str) -> int:
@@ -191,15 +179,15 @@ try:
 except (re.error, OverflowError, RecursionError) as error:
     print(json.dumps(str(error)))
 else:
-    found = ((number, search(line)) for number, line in enumerate(lines, 1))
+    found = ((number, search(line)) for number, line in enumerate(lines))
     print(json.dumps([[number, *match.span()] for number, match in found if match]))
 """
 _HINT = "it is a regular expression of Python; put a \\ before a literal character such as ( or ["
 
 
-def matches_in(lines: Sequence[str], pattern: str, seconds: float = _SECONDS) -> list[Match]:
-    """Return the lines that match a pattern. A separate process runs the search, because some patterns take exponential
-    time.
+def matches_in(lines: Sequence[str], pattern: str, first: int = 1, seconds: float = _SECONDS) -> tuple[int, list[str]]:
+    """Return how many lines match a pattern, and the first of these as shown, each after its number. A separate process
+    runs the search, because some patterns take exponential time.
 
     Raises UsageError for an invalid pattern and for a timeout.
     """
@@ -208,14 +196,10 @@ def matches_in(lines: Sequence[str], pattern: str, seconds: float = _SECONDS) ->
     if len(pattern) > _LONGEST_PATTERN:
         message = f"a pattern of {len(pattern):,} characters is too long"
         raise UsageError(message, f"at most {_LONGEST_PATTERN:,}")
+    given = dump_ascii_json([pattern, list(lines)]).encode()
+    command = [sys.executable, "-I", "-S", "-c", _LOOK]
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _LOOK],
-            input=dump_ascii_json([pattern, list(lines)]).encode(),
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
+        done = subprocess.run(command, input=given, capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
         message = f"the pattern {pattern[:60]!r} was not done in {seconds:g} s"
         raise UsageError(message, "say it without repeats inside repeats, or look at fewer lines") from None
@@ -223,4 +207,4 @@ def matches_in(lines: Sequence[str], pattern: str, seconds: float = _SECONDS) ->
     if isinstance(found, str):
         message = f"{pattern[:60]!r} is no pattern: {found}"
         raise UsageError(message, _HINT)
-    return [Match(*fields) for fields in found]
+    return len(found), [_around(first + at, lines[at], *span) for at, *span in found[:_MOST_MATCHES]]

@@ -11,7 +11,7 @@ from unified_state.archive.export_steps import export_line
 from unified_state.archive.steps import find_step, steps_of_turn, turn_of_step
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.ledger.item_table import find_item, items_called, links_of, list_items
-from unified_state.lib.excerpts import MOST_MATCHES, lines_of, matches_in, parse_range, shown_matches
+from unified_state.lib.excerpts import lines_of, matches_in, parse_range
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.model.item import LedgerItem
@@ -149,7 +149,6 @@ def part_of(found: dict[str, Any], part: Part) -> dict[str, Any]:
     told: dict[str, Any] = {"lines": len(lines), "first": first, "last": last}
     if part.grep is None:
         return {**found, name: "\n".join(lines[first - 1 : last]), "part": told}
-    matches = matches_in(lines[first - 1 : last], part.grep)
-    numbered = [match.replace(line=match.line + first - 1) for match in matches[:MOST_MATCHES]]
-    told |= {"grep": part.grep, "matches": len(matches), "shown": len(numbered)}
-    return {**found, name: shown_matches(lines, numbered), "part": told}
+    matches, shown = matches_in(lines[first - 1 : last], part.grep, first)
+    told |= {"grep": part.grep, "matches": matches, "shown": len(shown)}
+    return {**found, name: "\n".join(shown), "part": told}
