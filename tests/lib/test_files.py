@@ -18,7 +18,6 @@ from unified_state.lib import files as lock
 from unified_state.lib.files import (
     FileLock,
     create_once,
-    publish_once,
     write_atomically,
     write_note,
 )
@@ -187,13 +186,12 @@ def test_a_file_system_without_hard_links_will_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: bool
 ) -> None:
     monkeypatch.setattr(os, "link", without_hard_links)
-    path, temporary = tmp_path / "file", tmp_path / "temporary"
+    path = tmp_path / "file"
     if present:
         path.write_bytes(b"first")
-    temporary.write_bytes(b"second")
-    assert publish_once(str(temporary), str(path)) is not present
+    assert create_once(str(path), b"second") is not present
     assert path.read_bytes() == (b"first" if present else b"second")
-    assert not temporary.exists()
+    assert os.listdir(tmp_path) == ["file"]
 
 
 HOLD = """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
 from unified_state.hosts.gate.generation import end_generation, ends_generation
-from unified_state.lib.files import PRIVATE, publish_once, temporary_name
+from unified_state.lib.files import PRIVATE, publish_once, remove_file, temporary_name
 from unified_state.lib.read_files import not_ours
 from unified_state.lib.text import escape_surrogates
 
@@ -296,11 +296,4 @@ def _create(path: str) -> None:
         publish_once(temporary, path)
     finally:
         for leftover in (temporary, f"{temporary}-journal"):
-            _remove(leftover)
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return  # SQLite, or a process that opened the archive meanwhile, may have been faster
+            remove_file(leftover)

@@ -30,16 +30,19 @@ def write_atomically(
     stays. Return whether it was replaced. Raises StorageError and leaves the old file unchanged if the new one cannot
     be written.
     """
-    folder = os.path.dirname(path) or "."
+    folder, temporary = os.path.dirname(path) or ".", temporary_name(path)
     try:
         os.makedirs(folder, exist_ok=True)
         known = _known(path) if mode is None else None
-        is_replaced = _replace(
-            path, content, PRIVATE if mode is None else mode, to_disk=True, known=known, last_look=last_look
-        )
+        _create(temporary, content, PRIVATE if mode is None else mode, to_disk=True, known=known)
+        is_replaced = last_look is None or last_look()
+        if is_replaced:
+            os.replace(temporary, path)
         sync_folder(folder)
     except OSError as error:
         raise _write_error(path, error) from error
+    finally:
+        remove_file(temporary)
     return is_replaced
 
 
@@ -48,21 +51,28 @@ def write_note(path: str, content: bytes) -> None:
 
     Its folder must exist. Raises StorageError.
     """
+    temporary = temporary_name(path)
     try:
-        _replace(path, content, PRIVATE)
+        _create(temporary, content)
+        os.replace(temporary, path)
     except OSError as error:
         raise _write_error(path, error) from error
+    finally:
+        remove_file(temporary)
 
 
 def create_once(path: str, content: bytes) -> bool:
     """Create a private file atomically, and return False if it exists. Of several processes exactly one creates it."""
     temporary = temporary_name(path)
-    _create(temporary, content, PRIVATE)
-    return publish_once(temporary, path)
+    try:
+        _create(temporary, content)
+        return publish_once(temporary, path)
+    finally:
+        remove_file(temporary)
 
 
 def publish_once(temporary: str, path: str) -> bool:
-    """Rename a finished file, and return False if the target exists. The temporary name is removed in any case."""
+    """Give a finished file its name, and return False if that is taken. The temporary name is left to the caller."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -71,9 +81,6 @@ def publish_once(temporary: str, path: str) -> bool:
         if os.path.lexists(path):
             return False
         os.rename(temporary, path)
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
     return True
 
 
@@ -105,7 +112,7 @@ def remove_leftovers(path: str) -> None:
         left = [entry.path for entry in entries if entry.name.startswith(f"{name}.")]
     for leftover in left:
         if leftover.endswith(UNFINISHED):
-            _remove(leftover)
+            remove_file(leftover)
 
 
 def old_leftovers(folder: str, now: int) -> list[str]:
@@ -122,59 +129,34 @@ def is_left_behind(path: str, now: int) -> bool:
 def remove_old_leftovers(folder: str, now: int) -> None:
     """Remove those files."""
     for path in old_leftovers(folder, now):
-        _remove(path)
+        remove_file(path)
 
 
-def _remove(path: str) -> None:
+def remove_file(path: str) -> None:
+    """Remove a file that is still there."""
     try:
         os.unlink(path)
     except OSError:
         return  # another process has removed it, or the folder is read-only
 
 
-def _replace(
-    path: str,
-    content: bytes | Iterable[bytes],
-    mode: int,
-    *,
-    to_disk: bool = False,
-    known: os.stat_result | None = None,
-    last_look: Callable[[], bool] | None = None,
-) -> bool:
-    temporary = temporary_name(path)
-    _create(temporary, content, mode, to_disk=to_disk, known=known)
-    try:
-        if last_look is not None and not last_look():
-            os.unlink(temporary)
-            return False
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return True
-
-
 def _create(
     path: str,
     content: bytes | Iterable[bytes],
-    mode: int,
+    mode: int = PRIVATE,
     *,
     to_disk: bool = False,
     known: os.stat_result | None = None,
 ) -> None:
-    """Create a new file with all of the content, or none. It gets the permissions of the `known` file."""
+    """Create a new file. It gets the permissions of the `known` file."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    try:
-        with open(descriptor, "wb") as file:
-            if known is not None and hasattr(os, "fchmod"):  # not on Windows
-                _take_over(descriptor, known)
-            file.writelines([content] if isinstance(content, bytes) else content)
-            if to_disk:
-                file.flush()
-                os.fsync(descriptor)
-    except BaseException:
-        os.unlink(path)
-        raise
+    with open(descriptor, "wb") as file:
+        if known is not None and hasattr(os, "fchmod"):  # not on Windows
+            _take_over(descriptor, known)
+        file.writelines([content] if isinstance(content, bytes) else content)
+        if to_disk:
+            file.flush()
+            os.fsync(descriptor)
 
 
 def _write_error(path: str, error: OSError) -> StorageError:

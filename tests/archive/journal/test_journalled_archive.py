@@ -213,9 +213,13 @@ def refusing(real: Any) -> Any:
 
 
 def test_a_history_that_was_removed_meanwhile_is_not_begun_again(path: str) -> None:
-    with pytest.raises(ArchiveUnavailableError, match="removed"), JournalledArchive(path) as archive:
-        append(archive, step(1))
-        archive.flush()
-        Path(path).unlink()
-        append(archive, step(2))
+    def write_on() -> None:
+        with JournalledArchive(path) as archive:
+            append(archive, step(1))
+            archive.flush()
+            Path(path).unlink()
+            append(archive, step(2))
+
+    with pytest.raises(ArchiveUnavailableError, match="removed"):
+        write_on()
     assert not Path(path).exists()
