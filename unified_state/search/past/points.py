@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotFoundError, UsageError
@@ -12,7 +11,7 @@ from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.refs import COMPACTION, TURN, parse_ref
 from unified_state.project.find_repository import Repository, is_object_id
-from unified_state.project.git_command import GitPythonProcesses, outside_history, run_git
+from unified_state.project.git_command import GitPythonProcesses, run_git
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.settings import environment
 
@@ -54,13 +53,6 @@ def find_point(archive: Archive, repository: Repository, name: str, now: int) ->
     message = f"{cut(one_line(name), _SHOWN)!r} is no compaction, no time and no commit here"
     hint = "say K2, T41, 2026-03-14, 2026-03-14T09:26 (UTC), 3d, yesterday, HEAD~3, a branch, a tag, or a commit's id"
     raise NotFoundError(message, hint)
-
-
-def commits_beside(repository: Repository, commit: str, others: Iterable[str]) -> set[str]:
-    """Return those of the other commits that are not in the history of a commit: of another branch, or rewritten
-    since. It is empty if git cannot tell.
-    """
-    return outside_history(repository.worktree, commit, others, seconds=_SECONDS, start=GitPythonProcesses)[0]
 
 
 def _of_archive(archive: Archive, name: str) -> int | None:

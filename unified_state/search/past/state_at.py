@@ -15,20 +15,19 @@ from unified_state.model.item import EVIDENCE, LedgerItem
 from unified_state.model.refs import ITEM, kind_of
 from unified_state.project.find_repository import Repository
 from unified_state.search.past.item_events import Event, ItemEvents, as_it_was
-from unified_state.search.past.points import Point, commits_beside, find_point
+from unified_state.search.past.points import Point, find_point
 
 _MOST_IN_CHAIN = 200
 
 
 class StateAt(Record):
-    """The items that held or waited at a point, as they were then; the first thing that became of each since, by
-    UUID; and the refs of those that were recorded at a commit beside the history of the point's commit.
+    """The items that held or waited at a point, as they were then, and the first thing that became of each since, by
+    UUID.
     """
 
     point: Point
     items: tuple[LedgerItem, ...]
     since: dict[str, Event]
-    beside: tuple[str, ...] = ()
 
 
 class Changes(Record):
@@ -48,11 +47,7 @@ def state_at(archive: Archive, repository: Repository, name: str, now: int) -> S
     """Return the state at the point of that name. Raises NotFoundError."""
     point = find_point(archive, repository, name, now)
     found = items_at(archive, point.at)
-    commits = [item.commit or "" for item, _ in found]
-    beside = commits_beside(repository, point.commit, commits) if point.commit else set()
-    since = {item.uuid: later[0] for item, later in found if later}
-    marked = tuple(item.alias for item, _ in found if item.commit in beside)
-    return StateAt(point, tuple(item for item, _ in found), since, marked)
+    return StateAt(point, tuple(item for item, _ in found), {item.uuid: later[0] for item, later in found if later})
 
 
 def items_at(archive: Archive, moment: int) -> list[tuple[LedgerItem, list[Event]]]:

@@ -34,7 +34,6 @@ def show_state_at(context: Context, name: str) -> None:
         "at": found.point.as_json(),
         "state": {camel_case(name): disk_value(entries) for name, entries in sections_of(found.items).items()},
         "since": {items[uuid]: {"verb": event.verb, "at": event.at} for uuid, event in found.since.items()},
-        "beside": list(found.beside),
     }
     return context.show(value, "\n".join(_state_lines(found)), style="headings")
 
@@ -49,11 +48,7 @@ def _state_lines(found: StateAt) -> Iterator[str]:
             yield f"[{kind.section.upper().replace('_', ' ')}] {len(items)}"
         for item in items:
             event = found.since.get(item.uuid)
-            marks = [
-                "proposed" if item.status == "proposed" else "",
-                "recorded at a commit beside its history" if item.alias in found.beside else "",
-                "" if event is None else _became(event),
-            ]
+            marks = ["proposed" if item.status == "proposed" else "", "" if event is None else _became(event)]
             told = "; ".join(filter(None, marks))
             yield f"  {item_line(item, _CHARACTERS)}{f' [{told}]' if told else ''}"
 
