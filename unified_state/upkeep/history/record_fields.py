@@ -28,7 +28,7 @@ from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, OTH
 from unified_state.model.scope import read_scope
 from unified_state.model.step import KINDS
 
-UNKNOWN, RECORD = "unknown", "record"
+UNKNOWN, RECORD, _KEY, _SCOPE = "unknown", "record", "key", "scope"
 _NAMES = {kind: name for name, kind in RECORD_KINDS.items()}
 _NEVER_EMPTY = frozenset({"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"})  # where required
 _LONGEST_BLOCK = 9  # digits
@@ -51,22 +51,17 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
     name = told.get(RECORD)
     kind = RECORD_KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        message = f"there is no record {str(name)[:40]!r}"
-        raise ValueError(message)
+        raise _refused(RECORD, name)
     record = _validated(kind, {field: value for field, value in told.items() if field != RECORD})
     names = _NEVER_EMPTY & kind.required
+    choices = _CHOICES.get(name, {})
     for own, value in record.as_dict().items():
         is_name = own not in names or (value and (name not in (ITEM, "link") or value == well_formed(value)))
         is_number = not isinstance(value, int) or -_MOST <= value < _MOST
-        if not (is_name and is_number) or is_too_deep(value):
+        if not (is_name and is_number and value in choices.get(own, (value,))) or is_too_deep(value):
             raise _refused(kind.disk_names[own], value)
-    for field, choices in _CHOICES.get(name, {}).items():
-        if (value := getattr(record, field)) not in choices:
-            message = f"there is no {name} of the {field} {value[:40]!r}"
-            raise ValueError(message)
     if isinstance(record, Tombstone) and record.what == STEP and not _names_step(record.key):
-        message = f"{record.key[:40]!r} names no step"
-        raise ValueError(message)
+        raise _refused(_KEY, record.key)
     return _checked_body(record) if isinstance(record, StoredItem) else record
 
 
@@ -77,20 +72,12 @@ def _validated(kind: type[HistoryRecord], told: dict[str, Any]) -> HistoryRecord
     unknown = told.pop(UNKNOWN, {}) if UNKNOWN in kind.names else {}
     if not isinstance(unknown, dict):
         raise _refused(UNKNOWN, unknown)
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
     try:
-        record: Any = validator(_NAMES[kind]).validate_python(
-            {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
-        )
+        record: Any = validator(_NAMES[kind]).validate_python(given)
     except ValidationError as error:
-        first = min(error.errors(include_url=False), key=lambda one: one["type"] == "missing")
-        name = str(first["loc"][0])
-        if first["type"] == "missing":
-            message = f"the field {name!r} is missing"
-        elif first["type"] == "extra_forbidden":
-            message = f"a {_NAMES[kind]} has no field {name!r}"
-        else:
-            raise _refused(name, told[name]) from None
-        raise ValueError(message) from None
+        name = str(error.errors(include_url=False)[0]["loc"][0])
+        raise _refused(name, told.get(name)) from None
     known: HistoryRecord = record.replace(unknown={**record.unknown, **unknown}) if unknown else record
     return known
 
@@ -117,10 +104,8 @@ def _checked_body(item: StoredItem) -> StoredItem:
     body = {**OTHER_FIELDS[item.kind], **item.body}
     for field, usual in {MAIN_FIELDS[item.kind]: "", **OTHER_FIELDS[item.kind]}.items():
         if not isinstance(body.get(field), type(usual)):
-            message = f"the {field} of a {item.kind} cannot be {str(body.get(field))[:40]!r}"
-            raise ValueError(message)  # noqa: TRY004  # callers catch one kind of error
-    has_scope = item.kind == CONSTRAINT and (body.get("mode") or body.get("scope"))
-    if has_scope and (body.get("mode") not in MODES or read_scope(body.get("scope")) is None):
-        message = "the scope of a constraint cannot be read"
-        raise ValueError(message)
+            raise _refused(field, body.get(field))
+    has_scope = item.kind == CONSTRAINT and (body.get("mode") or body.get(_SCOPE))
+    if has_scope and (body.get("mode") not in MODES or read_scope(body.get(_SCOPE)) is None):
+        raise _refused(_SCOPE, body.get(_SCOPE))
     return item if body == item.body else item.replace(body=body)
