@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from sqlite3 import Connection
 
-from unified_state.archive.schema import history_tables, ledger_tables
+from unified_state.archive.schema.history_tables import HISTORY_TABLES
+from unified_state.archive.schema.ledger_tables import LEDGER_TABLES
 from unified_state.archive.schema.outbox_triggers import OUTBOX_TRIGGERS
 from unified_state.errors import DamagedArchiveError, NewerArchiveError, OlderArchiveError
 from unified_state.lib.package import upgrade_line
@@ -20,30 +21,6 @@ APPLICATION_ID = 0x75737461  # "usta", by which `file` and people recognize the 
 FIRST_VERSION = 11  # builds before the first release counted to 10
 _ABSURD_VERSION = 1000
 
-_META = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) WITHOUT ROWID;
-"""
-_TABLES = (
-    _META,
-    history_tables.SESSIONS,
-    history_tables.STEPS,
-    history_tables.FULL_TEXT,
-    history_tables.COMPACTIONS,
-    history_tables.REWINDS,
-    history_tables.WORKING_SET,
-    history_tables.CONTEXT,
-    history_tables.LEAN,
-    history_tables.VECTORS,
-    ledger_tables.ITEMS,
-    ledger_tables.NOTES,
-    ledger_tables.CAPTURED,
-    ledger_tables.NEWS,
-    ledger_tables.ENFORCEMENT,
-    ledger_tables.TOMBSTONES,
-    ledger_tables.OUTBOX,
-    OUTBOX_TRIGGERS,
-)
 # In order. The name of a function is what the archive remembers, so a released one is neither renamed nor edited.
 MIGRATIONS: tuple[Migration, ...] = ()
 
@@ -77,10 +54,8 @@ def newest_version() -> int:
 
 def create_tables(connection: Connection, version: int) -> None:
     """Create the tables of a version in an empty database."""
-    for tables in _TABLES:
-        for statement in tables.split(";\n"):
-            if statement.strip():
-                connection.execute(statement)
+    for statement in f"{HISTORY_TABLES}{LEDGER_TABLES}{OUTBOX_TRIGGERS}".split(";\n"):
+        connection.execute(statement)
     _apply(connection, version)
 
 

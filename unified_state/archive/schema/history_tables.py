@@ -1,8 +1,11 @@
-"""The tables of what transcripts and the client tell: sessions, steps, compactions, and what is derived from them."""
+"""The tables of the archive itself, and of what transcripts and the client tell, with what is derived from that."""
 
 from __future__ import annotations
 
-SESSIONS = """
+# The index has which words a step has, not where and how often: it is a third of the size.
+HISTORY_TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE migration (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE session (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id TEXT NOT NULL UNIQUE,
@@ -30,9 +33,6 @@ CREATE TABLE transcript (         -- how far each file has been read
     inode INTEGER,
     turn INTEGER                  -- the turn that is open at the offset
 ) WITHOUT ROWID;
-"""
-
-STEPS = """
 CREATE TABLE turn (               -- T41
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL REFERENCES session,
@@ -67,17 +67,10 @@ CREATE TABLE unnoted (            -- steps that the working set has still to tak
 CREATE TABLE pruned (             -- steps that keep their row without content, so that no transcript brings them back
     step INTEGER PRIMARY KEY REFERENCES step
 );
-"""
-
-# Which words a step has, not where and how often: the index is a third of the size.
-FULL_TEXT = """
 CREATE VIRTUAL TABLE step_words USING fts5 (text, content='', detail=none, tokenize='porter unicode61');
 CREATE TABLE unindexed (          -- steps whose texts the full-text index does not hold yet
     step INTEGER PRIMARY KEY REFERENCES step
 );
-"""
-
-COMPACTIONS = """
 CREATE TABLE compaction (         -- K2
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session INTEGER NOT NULL REFERENCES session,
@@ -109,9 +102,6 @@ CREATE TABLE survival (           -- what of the state each compaction's summary
     tokens INTEGER,               -- of the text that told them, estimated
     told_at INTEGER               -- when the user was told, once
 );
-"""
-
-REWINDS = """
 CREATE TABLE continuation (       -- where the prompts of a session go on, and when the first one did there
     session INTEGER NOT NULL REFERENCES session,
     parent NOT NULL,              -- the entry before, stored as in step; empty at the beginning
@@ -124,9 +114,6 @@ CREATE TABLE rewind (             -- what a session said between these times was
     until_at INTEGER NOT NULL,    -- of the prompt with which the conversation went on
     PRIMARY KEY (session, until_at)
 ) WITHOUT ROWID;
-"""
-
-WORKING_SET = """
 CREATE TABLE working_set (        -- what each session worked with
     session INTEGER NOT NULL REFERENCES session,
     path TEXT NOT NULL,           -- of a file
@@ -139,9 +126,6 @@ CREATE TABLE access (             -- steps that were asked for: how much that we
     step INTEGER PRIMARY KEY REFERENCES step,
     level REAL NOT NULL
 );
-"""
-
-CONTEXT = """
 CREATE TABLE context (            -- how full each session's context window is
     session INTEGER PRIMARY KEY REFERENCES session,
     tokens INTEGER NOT NULL,      -- in it at the end of the last turn
@@ -153,9 +137,6 @@ CREATE TABLE context (            -- how full each session's context window is
     cycle INTEGER NOT NULL,       -- the newest compaction then; 0: none
     line TEXT                     -- what the next prompt is told, once
 );
-"""
-
-LEAN = """
 CREATE TABLE shortened (          -- tool outputs of which the model was given a short form
     step INTEGER PRIMARY KEY REFERENCES step,  -- that holds the whole
     session INTEGER NOT NULL REFERENCES session,
@@ -172,9 +153,6 @@ CREATE TABLE shortened (          -- tool outputs of which the model was given a
     place INTEGER                 -- the step before it in the transcript
 );
 CREATE INDEX shortened_by_session ON shortened (session, awaited);
-"""
-
-VECTORS = """
 CREATE TABLE vector_model (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-ITEMS = """
+_GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
+_BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
+STEP_KEY = f"CASE typeof({{0}}.uuid) WHEN 'blob' THEN {_BLOB_AS_UUID} ELSE {{0}}.uuid END || '/' || {{0}}.block"
+
+# Every change of a constraint deletes the stamp. The process that compiles the table sets a new one, which the table
+# has too. An empty stamp means that no table exists and none is needed.
+LEDGER_TABLES = f"""
 CREATE TABLE counter (letter TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE item (               -- the ledger
     id INTEGER PRIMARY KEY,
@@ -49,9 +55,6 @@ CREATE INDEX item_in_file ON item (status) WHERE paged_out_at IS NULL;
 CREATE INDEX item_by_rule ON item (rule, session_id) WHERE rule IS NOT NULL;
 CREATE INDEX item_without_source ON item (session_id, created_at) WHERE source_uuid IS NULL;
 CREATE INDEX item_link_to ON item_link (to_uuid);
-"""
-
-NOTES = """
 CREATE TABLE note (               -- highlights and pending actions, all that were ever given
     id INTEGER PRIMARY KEY,
     session INTEGER REFERENCES session,  -- NULL: adopted from a state file
@@ -70,9 +73,6 @@ CREATE TABLE saved (              -- the last save of each worktree: when, why, 
     trigger TEXT NOT NULL,
     git TEXT NOT NULL
 ) WITHOUT ROWID;
-"""
-
-CAPTURED = """
 CREATE TABLE failing (            -- what a later success of the same call closes
     root TEXT NOT NULL,           -- the worktree that it failed in
     tool TEXT NOT NULL,
@@ -85,9 +85,6 @@ CREATE INDEX failing_by_item ON failing (item);
 CREATE TABLE uncaptured (         -- what was captured and forgotten, which must not come back
     capture_key TEXT PRIMARY KEY
 ) WITHOUT ROWID;
-"""
-
-NEWS = """
 CREATE TABLE news (               -- decisions and constraints that came into force, or ceased to hold, in order
     id INTEGER PRIMARY KEY,
     item TEXT NOT NULL,           -- UUID
@@ -101,11 +98,6 @@ CREATE TRIGGER item_changed AFTER UPDATE OF status ON item
 WHEN new.kind IN ('decision', 'constraint') AND (new.status = 'active') != (old.status = 'active')
 BEGIN INSERT INTO news (item, session_id, is_active) VALUES (new.uuid,
 (SELECT session_id FROM item WHERE uuid = new.superseded_by), new.status = 'active'); END;
-"""
-
-# Every change of a constraint deletes the stamp. The process that compiles the table sets a new one, which the table
-# has too. An empty stamp means that no table exists and none is needed.
-ENFORCEMENT = """
 CREATE TABLE enforcement (
     changed INTEGER NOT NULL,     -- how often a constraint changed
     stamp TEXT                    -- of the table that was compiled since
@@ -117,13 +109,6 @@ CREATE TRIGGER constraint_changed AFTER UPDATE OF body, status, origin, alias ON
 BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
 CREATE TRIGGER constraint_removed AFTER DELETE ON item WHEN old.kind = 'constraint'
 BEGIN UPDATE enforcement SET changed = changed + 1, stamp = NULL; END;
-"""
-
-_GROUPS = ("1, 8", "9, 4", "13, 4", "17, 4", "21")  # of the digits of a UUID
-_BLOB_AS_UUID = " || '-' || ".join(f"substr(lower(hex({{0}}.uuid)), {group})" for group in _GROUPS)
-STEP_KEY = f"CASE typeof({{0}}.uuid) WHEN 'blob' THEN {_BLOB_AS_UUID} ELSE {{0}}.uuid END || '/' || {{0}}.block"
-
-TOMBSTONES = f"""
 CREATE TABLE carried (            -- the fields of another store's record that have no column here
     what TEXT NOT NULL,           -- step, item, compaction, session
     key NOT NULL,                 -- the number of a step, compaction or session; the UUID of an item
@@ -148,9 +133,6 @@ WHEN new.summary = '[forgotten]' AND new.boundary_uuid NOT NULL
 BEGIN INSERT OR IGNORE INTO tombstone (what, key, at) VALUES ('compaction', new.boundary_uuid, new.started_at); END;
 CREATE TRIGGER session_forgotten AFTER UPDATE OF forgotten_at ON session WHEN new.forgotten_at NOT NULL
 BEGIN INSERT OR REPLACE INTO tombstone (what, key, at) VALUES ('session', new.session_id, new.forgotten_at); END;
-"""
-
-OUTBOX = """
 CREATE TABLE outbox_server (      -- whom this archive is replicated to, how far, and how the last run went
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,    -- what tells it from others; no password
