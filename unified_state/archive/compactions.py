@@ -83,13 +83,11 @@ def restart_compaction(archive: Archive, session: int, now: int, trigger: str | 
     Return it.
     """
     compaction = begin_compaction(archive, session, now, trigger)
-    archive.run(
+    change = (
         "UPDATE compaction SET trigger = ?, started_at = ?, last_step = (SELECT max(id) FROM step), summary = NULL, "
-        "summary_from = NULL WHERE id = ?",
-        trigger,
-        now,
-        compaction.id,
+        "summary_from = NULL WHERE id = ?"
     )
+    archive.run(change, trigger, now, compaction.id)
     return compaction.replace(trigger=trigger, started_at=now, summary=None, summary_from=None)
 
 
@@ -103,18 +101,14 @@ def keep_boundary(archive: Archive, session: int, boundary: Boundary) -> None:
     if archive.row("SELECT 1 FROM compaction WHERE boundary_uuid = ?", boundary.uuid):
         return  # read again, or copied into a fork
     compaction = begin_compaction(archive, session, boundary.at)
-    archive.run(
-        "UPDATE compaction SET boundary_uuid = ?, boundary_at = ?, "
-        "kept_at = coalesce((SELECT min(at) FROM step WHERE uuid = ?), ?), pre_tokens = ?, "
-        "trigger = coalesce(trigger, ?) WHERE id = ?",
-        boundary.uuid,
-        boundary.at,
-        uuid_key(boundary.kept_from or ""),
-        boundary.at,
-        boundary.pre_tokens,
-        boundary.trigger,
-        compaction.id,
+    change = (
+        "UPDATE compaction SET boundary_uuid = ?2, boundary_at = ?3, pre_tokens = ?4, "
+        "kept_at = coalesce((SELECT min(at) FROM step WHERE uuid = ?5), ?3), trigger = coalesce(trigger, ?6) "
+        "WHERE id = ?1"
     )
+    kept_from = uuid_key(boundary.kept_from or "")
+    values = boundary.uuid, boundary.at, boundary.pre_tokens, kept_from, boundary.trigger
+    archive.run(change, compaction.id, *values)
 
 
 def keep_transcript_summary(archive: Archive, session: int, summary: Summary) -> Compaction | None:
@@ -187,13 +181,6 @@ def has_later_turn(archive: Archive, session: int, turn: int) -> bool:
     return archive.row(query, session, turn) is not None
 
 
-def keep_continuation_of(archive: Archive, session: int, parent: str, at: int) -> int:
-    """Record that a prompt follows an entry, and return the time of the first prompt that did."""
-    key = uuid_key(parent)
-    archive.run("INSERT OR IGNORE INTO continuation VALUES (?, ?, ?)", session, key, at)
-    return int(archive.row("SELECT at FROM continuation WHERE session = ? AND parent = ?", session, key)[0])
-
-
 def keep_rewind(archive: Archive, session: int, after_at: int, until_at: int) -> None:
     """Record that the user took back the part of a session between two times."""
     archive.run("INSERT OR REPLACE INTO rewind VALUES (?, ?, ?)", session, after_at, until_at)
@@ -212,11 +199,15 @@ def keep_continuation(archive: Archive, session: int, found: Continuation) -> bo
 
     Call it before the prompt is archived. A prompt that is already archived took nothing back.
     """
-    first = keep_continuation_of(archive, session, found.parent or "", found.at)
+    key = uuid_key(found.parent or "")
+    archive.run("INSERT OR IGNORE INTO continuation VALUES (?, ?, ?)", session, key, found.at)
+    first = int(archive.row("SELECT at FROM continuation WHERE session = ? AND parent = ?", session, key)[0])
     if place_of_entry(archive, found.uuid) is not None:
         return False
     parent = place_of_entry(archive, found.parent) if found.parent else None
-    returned = parent is not None and _stands_again(archive, session, parent[1])
+    # The conversation may go on in a part that was taken back before.
+    stands = "DELETE FROM rewind WHERE session = ?1 AND after_at < ?2 AND until_at > ?2"
+    returned = parent is not None and archive.run(stands, session, parent[1]) > 0
     if parent is not None and has_later_turn(archive, session, parent[0]):
         keep_rewind(archive, session, parent[1], found.at)
     elif first < found.at:
@@ -224,12 +215,6 @@ def keep_continuation(archive: Archive, session: int, found: Continuation) -> bo
     else:
         return returned
     return True
-
-
-def _stands_again(archive: Archive, session: int, at: int) -> bool:
-    """The conversation goes on in a part that was taken back before. Return whether it does."""
-    query = "DELETE FROM rewind WHERE session = ?1 AND after_at < ?2 AND until_at > ?2"
-    return archive.run(query, session, at) > 0
 
 
 def keep_went_back(archive: Archive, session: int, found: RewindMark, turn: int | None) -> bool:
@@ -258,12 +243,9 @@ def _went_back_to(archive: Archive, session: int, found: RewindMark, turn: int |
         return at - 1 if found.first else at if entry_turn < turn else None
     if archive.row("SELECT 1 FROM rewind WHERE session = ? AND until_at = ?", session, until):
         return None  # read again
-    begins = archive.value(
+    query = (
         "SELECT step.at FROM step JOIN turn ON turn.id = step.turn WHERE turn.session = ?1 AND kind = ?2 "
-        f"AND step.at < ?3 AND {STANDS} ORDER BY step.id DESC LIMIT 1 OFFSET ?4",
-        session,
-        KIND_NUMBERS[PROMPT],
-        until,
-        found.turns - 1,
+        f"AND step.at < ?3 AND {STANDS} ORDER BY step.id DESC LIMIT 1 OFFSET ?4"
     )
+    begins = archive.value(query, session, KIND_NUMBERS[PROMPT], until, found.turns - 1)
     return None if begins is None else begins - 1

@@ -19,6 +19,7 @@ from unified_state.model.session_state import Note
 
 TODO = "todo"  # the kind of these notes
 _OPEN = ("pending", "in_progress")
+_OPEN_NOTES = "(session = ?1 OR session IS NULL) AND kind = ?2 AND done_at IS NULL"
 
 
 class WorkingSession(Record):
@@ -40,12 +41,7 @@ def add_notes(archive: Archive, session: int | None, kind: str, texts: Iterable[
 
 def close_notes(archive: Archive, session: int, kind: str, at: str) -> None:
     """Close the notes of a kind, of the session and of no session, before a newer list is added."""
-    archive.run(
-        "UPDATE note SET done_at = ? WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL",
-        at,
-        session,
-        kind,
-    )
+    archive.run(f"UPDATE note SET done_at = ?3 WHERE {_OPEN_NOTES}", session, kind, at)
 
 
 def replace_next_steps(archive: Archive, session: int, compaction: int, texts: Iterable[str], at: str) -> None:
@@ -56,12 +52,8 @@ def replace_next_steps(archive: Archive, session: int, compaction: int, texts: I
     steps = {text.casefold(): text for text in map(archive.masked, texts)}
     if not steps:
         return
-    rows = archive.rows(
-        "SELECT id, text, compaction FROM note WHERE (session = ? OR session IS NULL) AND kind = 'action' "
-        "AND done_at IS NULL",
-        session,
-    )
-    for number, text, read_from in rows:
+    query = f"SELECT id, text, compaction FROM note WHERE {_OPEN_NOTES}"
+    for number, text, read_from in archive.rows(query, session, "action"):
         if steps.pop(text.casefold(), None) is None and read_from is not None:
             archive.run("UPDATE note SET done_at = ? WHERE id = ?", at, number)
     for text in steps.values():
@@ -70,14 +62,8 @@ def replace_next_steps(archive: Archive, session: int, compaction: int, texts: I
 
 def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
     """Return the newest notes of a session and of no session, in order."""
-    rows = archive.rows(
-        "SELECT text FROM note WHERE (session = ? OR session IS NULL) AND kind = ? AND done_at IS NULL "
-        "ORDER BY id DESC LIMIT ?",
-        session,
-        kind,
-        limit,
-    )
-    return tuple(row[0] for row in reversed(rows))
+    query = f"SELECT text FROM note WHERE {_OPEN_NOTES} ORDER BY id DESC LIMIT ?3"
+    return tuple(archive.column(query, session, kind, limit)[::-1])
 
 
 def replace_todos(archive: Archive, session: int, todos: Sequence[Todo], at: str) -> None:
@@ -89,18 +75,12 @@ def replace_todos(archive: Archive, session: int, todos: Sequence[Todo], at: str
 
 def change_todo(archive: Archive, session: int, todo: Todo, at: str) -> None:
     """Add an entry of a session's to-do list, or change its state or text."""
-    changed = archive.run(
+    change = (
         "UPDATE note SET text = coalesce(?1, text), state = coalesce(?2, state), "
         "done_at = CASE WHEN coalesce(?2, state) IN ('pending', 'in_progress') THEN NULL ELSE ?3 END "
-        "WHERE id = (SELECT max(id) FROM note WHERE session = ?4 AND kind = ?5 AND key = ?6)",
-        todo.text,
-        todo.state,
-        at,
-        session,
-        TODO,
-        todo.key,
+        "WHERE id = (SELECT max(id) FROM note WHERE session = ?4 AND kind = ?5 AND key = ?6)"
     )
-    if not changed and todo.text:
+    if not archive.run(change, todo.text, todo.state, at, session, TODO, todo.key) and todo.text:
         _add_todo(archive, session, todo, at)
 
 
@@ -112,23 +92,17 @@ def forget_todos(archive: Archive, session: int, texts: set[str]) -> None:
 
 def earlier_notes(archive: Archive, worktree: str, kind: str, running: Collection[int]) -> tuple[str, ...]:
     """Return the open notes that were recorded in sessions of a worktree that are not running, in order."""
-    rows = archive.rows(
+    query = (
         "SELECT session, text FROM note WHERE kind = ? AND done_at IS NULL AND compaction IS NULL "
-        "AND session IN (SELECT id FROM session WHERE worktree = ?) ORDER BY id",
-        kind,
-        worktree,
+        "AND session IN (SELECT id FROM session WHERE worktree = ?) ORDER BY id"
     )
-    return tuple(text for session, text in rows if session not in running)
+    return tuple(text for session, text in archive.rows(query, kind, worktree) if session not in running)
 
 
 def pending_actions(archive: Archive, session: int | None, limit: int) -> tuple[str, ...]:
     """Return the pending actions of a session: the open entries of its list, each with its state, then other notes."""
-    rows = archive.rows(
-        "SELECT state, text FROM note WHERE session = ? AND kind = ? AND done_at IS NULL ORDER BY id LIMIT ?",
-        session,
-        TODO,
-        limit,
-    )
+    query = "SELECT state, text FROM note WHERE session = ? AND kind = ? AND done_at IS NULL ORDER BY id LIMIT ?"
+    rows = archive.rows(query, session, TODO, limit)
     listed = tuple(f"[{state.replace('_', ' ')}] {text}" for state, text in rows)
     return listed + open_notes(archive, session, "action", limit - len(listed))
 
@@ -162,13 +136,9 @@ def change_note(archive: Archive, number: int, at: str, *, text: str | None = No
     """Give a to-do or highlight another text, end it or open it again, and return it."""
     before = find_note(archive, number)
     ends = before.done if done is None else done
-    archive.run(
-        "UPDATE note SET text = coalesce(?, text), done_at = ?, state = iif(key IS NULL, NULL, ?) WHERE id = ?",
-        None if text is None else archive.masked(text),
-        at if ends else None,
-        "completed" if ends else "pending",
-        number,
-    )
+    change = "UPDATE note SET text = coalesce(?, text), done_at = ?, state = iif(key IS NULL, NULL, ?) WHERE id = ?"
+    done_at, state = (at, "completed") if ends else (None, "pending")
+    archive.run(change, None if text is None else archive.masked(text), done_at, state, number)
     return find_note(archive, number)
 
 
@@ -189,12 +159,8 @@ def read_work(archive: Archive, session: int) -> dict[str, Any]:
 
 def earlier_work_item(archive: Archive, worktree: str) -> dict[str, Any] | None:
     """Return the newest work item of a worktree's sessions, or of no session, whether they ended or not."""
-    works = archive.column(
-        "SELECT work FROM session WHERE (worktree = ? OR session_id = ?) AND work LIKE '%\"workItem\"%' "
-        "ORDER BY seen_at DESC",
-        worktree,
-        LOCAL_SESSION,
-    )
+    query = "SELECT work FROM session WHERE (worktree = ? OR session_id = ?) AND work LIKE ? ORDER BY seen_at DESC"
+    works = archive.column(query, worktree, LOCAL_SESSION, '%"workItem"%')
     return next((item for work in works if (item := parse_json(work).get("workItem"))), None)
 
 
@@ -206,11 +172,9 @@ def change_work(archive: Archive, session: int, changes: dict[str, Any]) -> None
 
 def working_sessions(archive: Archive, worktree: str, since: int, now: int) -> list[WorkingSession]:
     """Return the sessions of a worktree that were active since then and have not ended, the newest first."""
-    rows = archive.rows(
+    query = (
         "SELECT id, session_id, seen_at, pid, tool_calls, work FROM session "
-        "WHERE worktree = ? AND seen_at BETWEEN ? AND ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20",
-        worktree,
-        since,
-        now + CLOCK_AHEAD,
+        "WHERE worktree = ? AND seen_at BETWEEN ? AND ? AND ended_at IS NULL ORDER BY seen_at DESC LIMIT 20"
     )
+    rows = archive.rows(query, worktree, since, now + CLOCK_AHEAD)
     return [WorkingSession(*(*row, parse_json(work or "{}"))) for *row, work in rows]

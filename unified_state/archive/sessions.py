@@ -53,13 +53,9 @@ def newest_with_transcript(archive: Archive, now: int) -> int | None:
 def _newest(archive: Archive, now: int, besides: str, condition: str = "1") -> int | None:
     """A time that is missing or still to come is unknown. Of sessions without a known time the last recorded counts."""
     for is_known, order in (("seen_at > 0 AND seen_at <= ?3", "seen_at"), ("?3", "id")):
-        number: int | None = archive.value(
-            f"SELECT id FROM session WHERE session_id NOT IN (?1, ?2) AND {is_known} AND {condition} "
-            f"ORDER BY {order} DESC LIMIT 1",
-            besides,
-            LOCAL_SESSION,
-            now + CLOCK_AHEAD,
-        )
+        where = f"session_id NOT IN (?1, ?2) AND {is_known} AND {condition} ORDER BY {order} DESC LIMIT 1"
+        query = f"SELECT id FROM session WHERE {where}"
+        number: int | None = archive.value(query, besides, LOCAL_SESSION, now + CLOCK_AHEAD)
         if number is not None:
             return number
     return None
@@ -74,15 +70,13 @@ def session_answered_at(archive: Archive, at: int, slack: int) -> int | None:
     """Return the recently active session whose newest entry is nearest to a time; None if none is within `slack`
     milliseconds.
     """
-    return archive.value(
+    query = (
         "SELECT id FROM (SELECT recent.id, abs(?1 - (SELECT max(at) FROM step WHERE turn = (SELECT id FROM turn "
         "WHERE session = recent.id AND agent IS NULL ORDER BY id DESC LIMIT 1))) AS distance FROM "
         "(SELECT id FROM session ORDER BY seen_at DESC LIMIT ?3) AS recent) WHERE distance < ?2 "
-        "ORDER BY distance, id LIMIT 1",
-        at,
-        slack,
-        _RECENT_SESSIONS,
+        "ORDER BY distance, id LIMIT 1"
     )
+    return archive.value(query, at, slack, _RECENT_SESSIONS)
 
 
 def turns_since(archive: Archive, session: int, at: int) -> int:
@@ -122,13 +116,9 @@ def touch_session(
         columns["branch"] = archive.masked(columns["branch"])
     assignments = "".join(f", {name} = ?" for name in columns)
     believed = "CASE WHEN seen_at <= ? THEN seen_at ELSE 0 END"
-    archive.run(
-        f"UPDATE session SET seen_at = max(?, {believed}){assignments} WHERE id = ?",
-        at,
-        _LARGEST if now is None else now + CLOCK_AHEAD,
-        *columns.values(),
-        number,
-    )
+    latest = _LARGEST if now is None else now + CLOCK_AHEAD
+    change = f"UPDATE session SET seen_at = max(?, {believed}){assignments} WHERE id = ?"
+    archive.run(change, at, latest, *columns.values(), number)
     return number
 
 
@@ -160,32 +150,27 @@ def cleared_by(archive: Archive, pid: int | None) -> str | None:
     """Return the session that the same client process left last by /clear, which is a new session's predecessor; or
     None.
     """
-    if pid is None:
-        return None
-    return archive.value(
-        "SELECT session_id FROM session WHERE pid = ? AND end_reason = 'clear' ORDER BY ended_at DESC LIMIT 1", pid
-    )
+    query = "SELECT session_id FROM session WHERE pid = ? AND end_reason = 'clear' ORDER BY ended_at DESC LIMIT 1"
+    return archive.value(query, pid)
 
 
 def session_of_same_client(archive: Archive, session_id: str) -> str:
     """Return the current session of the client that began this one. It differs after /clear or /resume in one
     process.
     """
-    row = archive.row(
+    query = (
         "SELECT other.session_id FROM session JOIN session AS other ON other.pid = session.pid "
         "AND other.seen_at >= session.seen_at AND coalesce(other.ended_at, 0) < other.seen_at "
-        "WHERE session.session_id = ? ORDER BY other.seen_at DESC, other.id DESC LIMIT 1",
-        session_id,
+        "WHERE session.session_id = ? ORDER BY other.seen_at DESC, other.id DESC LIMIT 1"
     )
-    return session_id if row is None else str(row[0])
+    return archive.value(query, session_id) or session_id
 
 
 def transcripts_of(archive: Archive, session_id: str) -> list[str]:
     """Return the paths of a session's own transcripts. It has another one after the project's folder was moved."""
-    return archive.column(
-        "SELECT path FROM transcript JOIN session ON session.id = session WHERE session_id = ? AND agent IS NULL",
-        session_id,
-    )
+    where = "session_id = ? AND agent IS NULL"
+    query = f"SELECT path FROM transcript JOIN session ON session.id = session WHERE {where}"
+    return archive.column(query, session_id)
 
 
 def read_cursor(archive: Archive, path: str) -> Cursor | None:
@@ -201,13 +186,11 @@ def move_cursor(archive: Archive, cursor: Cursor) -> None:
 
 def recent_transcripts(archive: Archive, limit: int) -> list[tuple[Cursor, str]]:
     """Return the transcripts of the most recently active sessions, each with its session id, the newest first."""
-    rows = archive.rows(
-        f"SELECT {', '.join(Cursor.names)}, session_id FROM transcript "
-        "JOIN session ON session.id = transcript.session WHERE transcript.session IN "
-        "(SELECT id FROM session ORDER BY seen_at DESC LIMIT ?) ORDER BY seen_at DESC",
-        limit,
+    query = (
+        f"SELECT {', '.join(Cursor.names)}, session_id FROM transcript JOIN session ON session.id = session "
+        "WHERE session IN (SELECT id FROM session ORDER BY seen_at DESC LIMIT ?) ORDER BY seen_at DESC"
     )
-    return [(Cursor(*row[:-1]), row[-1]) for row in rows]
+    return [(Cursor(*row), session_id) for *row, session_id in archive.rows(query, limit)]
 
 
 def is_running(pid: int | None) -> bool:
