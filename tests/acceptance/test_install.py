@@ -49,51 +49,26 @@ def test_a_status_line_of_the_users_own_is_not_replaced_unasked(project: Project
     assert json.loads(path.read_text(encoding="utf-8"))["statusLine"]["command"] == "date"
 
 
+CHOICES = ("--allow-reading", "--allow-recording", "--lean", "middle", "--status-line", "--reminders", "on")
+
+
 def test_every_choice_is_sticky(project: Project) -> None:
-    options = (
-        "--allow-reading",
-        "--allow-recording",
-        "--lean",
-        "middle",
-        "--status-line",
-        "--reminders",
-        "on",
-        "--no-skill",
-    )
-    assert project.run("install", *options).code == 0
+    assert project.run("install", *CHOICES).code == 0
     chosen = (project.folder / SETTINGS).read_bytes()
     kept = json.loads(project.run("install", "--json").out)
     assert (project.folder / SETTINGS).read_bytes() == chosen
     assert [kept[name] for name in ("reading", "recording", "lean", "status_line")] == [True, True, "middle", True]
     assert kept["reminders"]
-    assert not (project.folder / SKILL).exists()
 
 
 def test_every_choice_can_be_taken_back(project: Project) -> None:
-    project.run(
-        "install",
-        "--allow-recording",
-        "--allow-reading",
-        "--lean",
-        "middle",
-        "--status-line",
-        "--reminders",
-        "on",
-        "--no-skill",
-    )
-    back = (
-        "--no-allow-reading",
-        "--no-allow-recording",
-        "--lean",
-        "off",
-        "--no-status-line",
-        "--reminders",
-        "off",
-        "--skill",
-    )
-    kept = json.loads(project.run("install", *back, "--json").out)
+    project.run("install", *CHOICES)
+    back = ("--no-allow-reading", "--no-allow-recording", "--no-status-line", "--lean", "off", "--reminders", "off")
+    kept = json.loads(project.run("install", *back, "--no-skill", "--json").out)
     assert [kept[name] for name in ("reading", "lean", "status_line", "reminders")] == [False, None, False, False]
     assert allowed(project.folder / SETTINGS) == []
+    assert not (project.folder / SKILL).exists()
+    project.run("install")
     assert (project.folder / SKILL).exists()
 
 

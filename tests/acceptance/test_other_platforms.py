@@ -136,7 +136,7 @@ def test_two_drives_are_two_places() -> None:
     assert not lies_in("C:\\code\\shop\\.claude", "D:\\code\\shop")
     assert not lies_in("D:\\code\\shopping", "D:\\code\\shop")
     assert lies_in("\\\\server\\share\\a", "\\\\SERVER\\share")
-    skill = plan_skill("C:\\elsewhere\\skills", "D:\\code\\shop", "unified-state", is_elsewhere="")
+    skill = plan_skill("C:\\elsewhere\\skills", "D:\\code\\shop", "unified-state", "")
     assert (skill.content, "leads out of the project" in skill.told) == (None, True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.hosts.install.hook_table import calls
+from unified_state.hosts.install.hook_table import our_handlers
 from unified_state.model.constraint import TOLD_TOOLS
 from unified_state.model.hook_event import CHECK_WORD
 
@@ -38,7 +38,7 @@ def reminding(prepared: Prepared) -> Project:
 def groups(project: Project) -> list[Json]:
     """The entries of reminders in the client's settings."""
     found: list[Json] = settings(project.folder).get("hooks", {}).get("PreToolUse", [])
-    return [group for group in found if calls(group, CHECK_WORD)]
+    return [group for group in found if our_handlers({"hooks": {"": [group]}}) and CHECK_WORD in str(group)]
 
 
 def matcher(project: Project) -> str:

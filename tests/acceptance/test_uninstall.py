@@ -26,7 +26,6 @@ def test_after_the_last_repository_nothing_is_left_in_the_users_home(project: Pr
     project.decide("The key is in config.py: AKIAIOSFODNN7EXAMPLE")
     project.hook("Stop", session_id="s", transcript_path="/missing")
     assert (project.data / "mask.key").exists()
-    assert (project.data / "created-settings.json").exists()
     assert project.at_terminal("uninstall", "--purge").code == 0
     assert everything_in(project.home).keys() - {".local", ".local/share"} == before.keys()
 

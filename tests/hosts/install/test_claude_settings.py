@@ -110,14 +110,6 @@ def test_a_byte_order_mark_is_no_damage(runs: Callable[..., bool], repository: P
     assert runs()
 
 
-@pytest.mark.parametrize("pid", ["", "x", "0", "999999999", "self"])
-def test_a_client_that_does_not_restrict_its_settings_reads_them_all(
-    runs: Callable[..., bool], repository: Path, pid: str
-) -> None:
-    write(repository / ".claude" / "settings.json", OURS)
-    assert runs(CLAUDE_PID=pid)
-
-
 def test_a_program_is_known_as_it_was_noted(tmp_path: Path) -> None:
     folder = str(tmp_path / "plugins" / "data")
     assert known_program(folder) is None

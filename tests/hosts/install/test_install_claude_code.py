@@ -37,7 +37,7 @@ def test_settings_that_allow_reading_and_recording_come_back(place: Target, tmp_
     install(place, str(tmp_path / "data"), Choices(reading=True, recording=True))
     allowed = json.loads(path.read_text(encoding="utf-8-sig"))["permissions"]["allow"]
     assert allowed == [*READ_ONLY_RULES, *RECORDING_RULES]
-    uninstall(place, str(tmp_path / "data"))
+    uninstall(place)
     assert path.read_bytes() == before.encode()
 
 
@@ -49,7 +49,7 @@ def test_rules_of_the_users_own_stay_among_ours(place: Target, tmp_path: Path) -
         install(place, str(tmp_path / "data"), Choices(reading=True))
         allowed = json.loads(path.read_text(encoding="utf-8"))["permissions"]["allow"]
         assert allowed == ["Bash(ls:*)", *READ_ONLY_RULES]
-    uninstall(place, str(tmp_path / "data"))
+    uninstall(place)
     assert json.loads(path.read_text(encoding="utf-8")) == {"permissions": {"allow": ["Bash(ls:*)"]}}
 
 
@@ -72,7 +72,7 @@ def test_the_hook_before_tools_comes_changes_and_goes(place: Target, tmp_path: P
     install(place, data, Choices(reading=False))
     groups = json.loads(path.read_text(encoding="utf-8"))["hooks"]["PreToolUse"]
     assert [group.get("matcher") for group in groups][own:] == ["Edit|Write"]
-    uninstall(place, data)
+    uninstall(place)
     assert (path.read_bytes().decode() if path.exists() else None) == before
 
 
@@ -83,7 +83,7 @@ def test_a_hook_of_the_users_own_stays_in_an_entry_with_ours(place: Target, tmp_
     own = {"type": "command", "command": "true"}
     settings["hooks"]["Stop"][0]["hooks"].append(own)
     path.write_text(json.dumps(settings), encoding="utf-8")
-    for change in (install, uninstall):
-        change(place, data, *([Choices()] if change is install else []))
+    for is_out in (False, True):
+        uninstall(place) if is_out else install(place, data, Choices())
         groups = json.loads(path.read_text(encoding="utf-8"))["hooks"]["Stop"]
         assert own in [handler for group in groups for handler in group["hooks"]]

@@ -24,7 +24,6 @@ OWN = [host for host in HOSTS.values() if host.own_file]
 EVERY = pytest.mark.parametrize("host", HOSTS.values(), ids=lambda host: host.name)
 THEIRS = {"hooks": [{"type": "command", "command": "theirs", "timeout": 5}]}
 FILES = {
-    "empty": "{}\n",
     "one line": '{"theme": "dark", "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "theirs"}]}]}}',
     "windows": '{\r\n\t"theme": "dark",\r\n\t"hooks": {\r\n\t\t"Stop": [\r\n\t\t\tnull\r\n\t\t]\r\n\t}\r\n}\r\n',
     "foreign": '\ufeff{"名前": "値", "emoji": "🦊", "hooks": {"Other": []}, "version": 1}',
@@ -45,7 +44,7 @@ def test_what_was_put_in_comes_out(tmp_path: Path, data_dir: str, host: Host, te
     assert [install_host(host, str(path), data_dir).changed for _ in range(2)] == [True, False]
     between = json.loads(path.read_text(encoding="utf-8-sig"))
     assert set(host.events) <= set(between["hooks"])
-    assert uninstall_host(host, str(path), data_dir).changed
+    assert uninstall_host(host, str(path)).changed
     assert path.read_bytes() == text.encode()
 
 
@@ -54,7 +53,7 @@ def test_a_file_that_was_not_there_is_gone_again(tmp_path: Path, data_dir: str, 
     path = host_file(host, "project", str(tmp_path / "project"), {})
     install_host(host, path, data_dir)
     assert [found.name for found, _ in installed_hosts(str(tmp_path / "project"), {})] == [host.name]
-    uninstall_host(host, path, data_dir)
+    uninstall_host(host, path)
     assert [entry for entry in (tmp_path / "project").rglob("*") if not entry.is_dir()] == []
 
 
@@ -76,9 +75,9 @@ def test_a_file_that_is_no_plain_json_is_refused_and_stays(
 ) -> None:
     path = tmp_path / "hooks.json"
     path.write_bytes(text.encode())
-    for change in (install_host, uninstall_host):
+    for is_out in (False, True):
         with pytest.raises(UnifiedStateError) as refused:
-            change(host, str(path), data_dir)
+            uninstall_host(host, str(path)) if is_out else install_host(host, str(path), data_dir)
         assert "\n" not in str(refused.value)
         assert "nothing was changed" in refused.value.hint
     assert path.read_bytes() == text.encode()
@@ -88,9 +87,9 @@ def test_a_file_that_is_no_plain_json_is_refused_and_stays(
 def test_a_file_of_our_name_that_is_not_ours_stays(tmp_path: Path, data_dir: str, host: Host) -> None:
     path = tmp_path / "unified-state.json"
     path.write_text("theirs", encoding="utf-8")
-    for change in (install_host, uninstall_host):
-        with pytest.raises(UnifiedStateError):
-            change(host, str(path), data_dir)
+    for is_out in (False, True):
+        with pytest.raises(UnifiedStateError, match="is there, and not from us"):
+            uninstall_host(host, str(path)) if is_out else install_host(host, str(path), data_dir)
     assert path.read_text(encoding="utf-8") == "theirs"
 
 

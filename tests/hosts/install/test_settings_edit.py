@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.hosts.install.settings_edit import append_entries, laid_out, parsed, remove_entries
+from unified_state.hosts.install.settings_edit import append_entries, edit_settings, laid_out, parsed, remove_entries
 
 PATH = ("hooks", "Stop")
 OURS: list[Any] = [{"hooks": [{"type": "command", "command": "ours", "args": ["ü", 'a "b"']}]}, "ours"]
@@ -64,8 +65,11 @@ def test_what_is_added_is_laid_out_like_the_rest(before: str, after: str) -> Non
     assert laid_out(append_entries(parsed(before), ("a", "b"), [1]), before) == after
 
 
-def test_settings_that_say_the_same_are_not_written_anew() -> None:
-    assert laid_out({"a": 1, "b": [1]}, '{ "b":[1],\n"a" : 1}') == '{ "b":[1],\n"a" : 1}'
+def test_settings_that_say_the_same_are_not_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{ "b":[1],\n"a" : 1}', encoding="utf-8")
+    assert not edit_settings(str(path), lambda _settings: {"a": 1, "b": [1]})
+    assert path.read_text(encoding="utf-8") == '{ "b":[1],\n"a" : 1}'
 
 
 def test_of_two_members_with_one_name_the_last_counts_as_json_has_it() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from unified_state.errors import UnifiedStateError
+from unified_state.errors import StorageError, UnifiedStateError
 from unified_state.hosts.install.hook_table import our_handlers
 from unified_state.hosts.install.install_claude_code import (
     Choices,
@@ -21,7 +21,7 @@ from unified_state.hosts.install.install_claude_code import (
     uninstall,
 )
 from unified_state.hosts.install.install_host import install_host, uninstall_host
-from unified_state.hosts.install.settings_edit import ChangedMeanwhileError, again_if_changed, read_text, write_text
+from unified_state.hosts.install.settings_edit import edit_settings
 from unified_state.hosts.transcripts.rules.hosts import HOSTS
 
 BEFORE = b'{"env": {"A": "1"}}\n'
@@ -81,7 +81,7 @@ def test_a_link_stays_and_its_target_is_written_with_its_mode(
         put_tool_hook(str(link), data_dir, "Bash")
         assert our_handlers(json.loads(dotfiles.read_bytes()))
         assert (link.is_symlink(), state_of(dotfiles)[1:]) == (True, before[1:])
-        uninstall(place, data_dir)
+        uninstall(place)
     finally:
         os.umask(umask)
     assert (link.is_symlink(), state_of(dotfiles)) == (True, before)
@@ -92,7 +92,7 @@ def test_where_the_target_is_missing_it_is_made_and_goes_again(project: Path, tm
     Path(place.settings_path).symlink_to(missing)
     install(place, data_dir, Choices())
     assert our_handlers(json.loads(missing.read_bytes()))
-    uninstall(place, data_dir)
+    uninstall(place)
     assert (missing.exists(), Path(place.settings_path).is_symlink()) == (False, True)
 
 
@@ -115,7 +115,7 @@ def test_a_link_that_came_with_the_repository_does_not_lead_us_out_of_it(
         with pytest.raises(UnifiedStateError, match="is a link of this repository, and leads out of it to"):
             write()
     assert Path(place.settings_path).read_bytes() == BEFORE
-    uninstall(place, data_dir)  # there is nothing of ours to write
+    uninstall(place)  # there is nothing of ours to write
 
 
 def test_a_link_that_stays_in_the_repository_is_followed(project: Path, data_dir: str) -> None:
@@ -147,56 +147,52 @@ def test_a_command_behind_a_link_is_left_to_whoever_made_the_link(project: Path,
     link.parent.mkdir()
     link.symlink_to(own)
     assert install(place, data_dir, Choices()).command_path is None
-    uninstall(place, data_dir)
+    uninstall(place)
     assert (link.is_symlink(), own.read_text(encoding="utf-8")) == (True, "my notes on unified-state")
 
 
-def test_what_another_program_writes_meanwhile_stays(tmp_path: Path, data_dir: str) -> None:
-    path = tmp_path / "settings.json"
-    path.write_bytes(b"{}")
-    others = iter([b'{"a": 1}', b'{"a": 1, "b": 2}'])
-
-    def edit() -> bool:
-        before = read_text(str(path))
-        assert before is not None
-        if (other := next(others, None)) is not None:  # the client, between our reading and our writing
-            path.write_bytes(other)
-        return write_text(str(path), before, before.replace("{", '{"ours": 0, ', 1), data_dir)
-
-    assert again_if_changed(edit)
-    assert path.read_bytes() == b'{"ours": 0, "a": 1, "b": 2}'
-    assert [one.name for one in tmp_path.iterdir() if ".tmp" in one.name] == []
-
-
-def test_a_file_that_another_program_makes_or_removes_meanwhile_is_looked_at_again(
-    tmp_path: Path, data_dir: str
+@pytest.mark.parametrize(("other", "after"), [(b'{"a": 1}', {"a": 1, "ours": 0}), (None, {"ours": 0})])
+def test_what_another_program_writes_or_removes_meanwhile_counts(
+    tmp_path: Path, other: bytes | None, after: Any
 ) -> None:
+    path, tries = tmp_path / "settings.json", 0
+    path.write_bytes(BEFORE)
+
+    def change(settings: dict[str, Any]) -> dict[str, Any]:
+        nonlocal tries
+        tries += 1
+        if tries == 1:  # the client, between our reading and our writing
+            path.unlink() if other is None else path.write_bytes(other)
+        return {**settings, "ours": 0}
+
+    assert edit_settings(str(path), change)
+    assert (json.loads(path.read_bytes()), tries) == (after, 2)
+    assert [one.name for one in tmp_path.iterdir()] == ["settings.json"]
+
+
+def test_a_file_that_holds_ours_alone_does_not_go_while_another_program_writes_it(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    path.write_bytes(BEFORE)
-    with pytest.raises(ChangedMeanwhileError, match="was changed by another program"):
-        write_text(str(path), None, "{}", data_dir)
-    assert path.read_bytes() == BEFORE
-    path.unlink()
-    with pytest.raises(ChangedMeanwhileError):
-        write_text(str(path), BEFORE.decode(), "{}", data_dir)
-    write_text(str(path), None, "{}", data_dir)  # it is ours now
-    path.write_bytes(BEFORE)
-    with pytest.raises(ChangedMeanwhileError):
-        write_text(str(path), "{}", "{}", data_dir, is_empty=True)
+    path.write_bytes(b'{"ours": 0}')
+
+    def change(settings: dict[str, Any]) -> dict[str, Any]:
+        path.write_bytes(BEFORE)
+        return {name: value for name, value in settings.items() if name != "ours"}
+
+    assert not edit_settings(str(path), change)
     assert path.read_bytes() == BEFORE
 
 
-def test_an_edit_gives_up_beside_a_program_that_never_stops_writing(tmp_path: Path, data_dir: str) -> None:
+def test_an_edit_gives_up_beside_a_program_that_never_stops_writing(tmp_path: Path) -> None:
     path, count = tmp_path / "settings.json", 0
 
-    def edit() -> bool:
+    def change(settings: dict[str, Any]) -> dict[str, Any]:
         nonlocal count
-        before, count = read_text(str(path)), count + 1
+        count += 1
         path.write_text(f'{{"count": {count}}}', encoding="utf-8")
-        return write_text(str(path), before, "{}", data_dir)
+        return {**settings, "ours": 0}
 
-    with pytest.raises(ChangedMeanwhileError):
-        again_if_changed(edit)
+    with pytest.raises(StorageError, match="was changed by another program"):
+        edit_settings(str(path), change)
     assert path.read_text(encoding="utf-8") == f'{{"count": {count}}}'
 
 
@@ -223,7 +219,7 @@ def test_a_handler_of_the_users_in_a_group_of_ours_stays_and_ours_goes(project: 
     handlers = our_handlers(json.loads(Path(place.settings_path).read_bytes()))
     assert len(handlers) == len(our_handlers(settings))
     put_tool_hook(place.settings_path, data_dir, None)
-    assert uninstall(place, data_dir).changed
+    assert uninstall(place).changed
     left = json.loads(Path(place.settings_path).read_bytes())
     assert our_handlers(left) == []
     assert [(event, group) for event, groups in left["hooks"].items() for group in groups] == expected
@@ -236,7 +232,7 @@ def test_a_handler_of_the_users_in_a_group_of_another_host_stays(tmp_path: Path,
     for groups in settings["hooks"].values():
         groups[0]["hooks"].append(OWN)
     path.write_text(json.dumps(settings), encoding="utf-8")
-    uninstall_host(host, str(path), data_dir)
+    uninstall_host(host, str(path))
     left = json.loads(path.read_bytes())["hooks"]
     assert {event: [[OWN]] for event in settings["hooks"]} == {
         event: [group["hooks"] for group in groups] for event, groups in left.items()

@@ -15,7 +15,8 @@ from unified_state.errors import MissingExtraError, UnifiedStateError, UsageErro
 from unified_state.extras.agent_sdk.sdk_hooks import EVENTS, Hooks
 from unified_state.hosts.install.claude_settings import PLUGIN, enables, parsed_settings
 from unified_state.hosts.install.hook_table import OUTPUT_EVENT, handles
-from unified_state.hosts.install.install_claude_code import SCOPES, read_settings, target
+from unified_state.hosts.install.install_claude_code import SCOPES, target
+from unified_state.hosts.install.settings_edit import read_settings
 from unified_state.lib.package import extra_line
 from unified_state.model.hook_event import LEAN_LEVELS, TIMEOUTS
 from unified_state.project.place import locate

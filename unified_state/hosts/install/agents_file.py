@@ -1,7 +1,6 @@
 """Add and remove the block in `AGENTS.md` that shows agents without hooks how to read the recorded state.
 
-All other bytes of the file stay. The block ends with a line break only if the file ended with one, so removal restores
-the original bytes.
+All other bytes of the file stay.
 """
 
 from __future__ import annotations
@@ -79,12 +78,8 @@ def with_block(content: bytes | None, lines: list[str]) -> bytes:
     """
     content = None if content is None else without_block(content)
     line_break = b"\r\n" if content and b"\r\n" in content else b"\n"
-    block = line_break.join([BEGIN + b" -->", *(line.encode() for line in lines), END])
-    if content is None:
-        return block + line_break
-    if content.endswith(b"\n"):
-        return content + line_break + block + line_break
-    return content + line_break * 2 + block
+    block = line_break.join([BEGIN + b" -->", *(line.encode() for line in lines), END, b""])
+    return block if content is None else content + line_break + block
 
 
 def without_block(content: bytes) -> bytes | None:
@@ -97,7 +92,7 @@ def without_block(content: bytes) -> bytes | None:
         return content
     before, block, after = content[:begin], content[begin:end], content[end + len(END) :]
     line_break = b"\r\n" if b"\r\n" in block else b"\n"
-    if after.startswith(line_break):
-        rest = before.removesuffix(line_break) + after.removeprefix(line_break)
-        return rest or None if not before else rest
-    return before + after if after else before.removesuffix(line_break * 2)
+    above, below = before.removesuffix(line_break), after.removeprefix(line_break)
+    if above and below and not above.endswith(b"\n"):
+        above = before
+    return above + below if before or below else None

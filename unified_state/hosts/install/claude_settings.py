@@ -11,15 +11,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 from unified_state.errors import StorageError
-from unified_state.hosts.install.hook_table import LAUNCHER, our_handlers, starts
+from unified_state.hosts.install.hook_table import our_handlers, starts
+from unified_state.hosts.transcripts.transcript_lines import object_in
 from unified_state.lib.files import write_note
-from unified_state.lib.json_text import parse_json
+from unified_state.lib.json_text import parse_object
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, open_regular, read_regular
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
 from unified_state.project.find_repository import find_repository
 
 
@@ -48,21 +48,22 @@ def settings_files(project: str, environ: Mapping[str, str]) -> Iterator[tuple[s
         yield "local", os.path.join(folder, ".claude", "settings.local.json")
 
 
-def settings_in(path: str, *words: str) -> Any:
-    """Return the value of a settings file, or None if it cannot be read or contains none of the `words`."""
+def settings_in(path: str) -> dict[str, Any]:
+    """Return the settings of a file, or none if the client cannot read it."""
     try:
-        text = read_regular(path, LARGE_FILE).decode()
+        return parsed_settings(read_regular(path, LARGE_FILE).decode())
     except (OSError, ValueError):
-        return None
-    return parsed_settings(text) if not words or any(word in text for word in words) else None
+        return {}
 
 
-def parsed_settings(text: str) -> Any:
-    """Return the value of a settings text, or None if it is not valid JSON."""
-    try:
-        return parse_json(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
+def parsed_settings(text: str) -> dict[str, Any]:
+    """Return the settings of a text, or none if it is not a JSON object."""
+    return parse_object(text.removeprefix("\ufeff")) or {}
+
+
+def _all_settings(project: str, environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the files that the client reads, each with its settings. A later one is more specific."""
+    return ((path, settings_in(path)) for _, path in settings_files(project, environ))
 
 
 def with_compaction_settings(model: str, project: str, environ: Mapping[str, str]) -> dict[str, str]:
@@ -70,21 +71,13 @@ def with_compaction_settings(model: str, project: str, environ: Mapping[str, str
     environment itself before all.
     """
     found: dict[str, str] = {}
-    for _, path in settings_files(project, environ):
-        settings = settings_in(path, "utoCompact", "COMPACT")
-        if not isinstance(settings, dict):
-            continue
-        own = [values for name, values in _object(settings, "modelSettings").items() if name in model]
+    for _, settings in _all_settings(project, environ):
+        own = [values for name, values in object_in(settings, "modelSettings").items() if name in model]
         for values in (settings, *own):
             window = values.get("autoCompactWindow") if isinstance(values, dict) else None
             found |= {_WINDOW: str(window)} if isinstance(window, int) else {}
-        found |= {name: str(value) for name, value in _object(settings, "env").items()}
+        found |= {name: str(value) for name, value in object_in(settings, "env").items()}
     return {**found, **environ}
-
-
-def _object(settings: dict[str, Any], name: str) -> dict[str, Any]:
-    value = settings.get(name)
-    return value if isinstance(value, dict) else {}
 
 
 _NO_HOOKS = "disableAllHooks"
@@ -92,7 +85,6 @@ _WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 PLUGIN = "unified-state"
 RECORD = "program"
 _FOLDER = "CLAUDE_PLUGIN_DATA"
-_SOURCES = "--setting-sources"
 
 
 def data_folder(environ: Mapping[str, str]) -> str:
@@ -129,60 +121,26 @@ def known_program(folder: str) -> tuple[str, str] | None:
 
 
 def settings_run(event: str, project: str, environ: Mapping[str, str]) -> bool:
-    """Return whether the client runs our hook for an event because its settings contain one."""
-    sources = _setting_sources(environ.get("CLAUDE_PID", ""))
-    return any(
-        _runs(path, event) for scope, path in settings_files(project, environ) if sources is None or scope in sources
-    )
+    """Return whether the client runs our hook for an event because its settings contain one whose program exists."""
+    return any(any(map(starts, our_handlers(settings, event))) for _, settings in _all_settings(project, environ))
 
 
 def disabling_file(project: str, environ: Mapping[str, str]) -> str:
     """Return the settings file by which a client that starts in a folder runs no hooks, or ""."""
-    disabling = ""
-    for _, path in settings_files(project, environ):
-        settings = settings_in(path, _NO_HOOKS)
-        if isinstance(settings, dict) and _NO_HOOKS in settings:
-            disabling = path if settings[_NO_HOOKS] is True else ""
-    return disabling
+    found = [(path, settings) for path, settings in _all_settings(project, environ) if _NO_HOOKS in settings]
+    return found[-1][0] if found and found[-1][1][_NO_HOOKS] is True else ""
 
 
 def is_enabled(project: str, environ: Mapping[str, str]) -> bool:
     """Return whether the plugin is enabled for a client that starts in a folder. The most specific settings file
     counts.
     """
-    enabled = False
-    for _, path in settings_files(project, environ):
-        switch = enables(settings_in(path, f'"{PLUGIN}@'))
-        enabled = enabled if switch is None else switch
-    return enabled
+    switches = [enables(settings) for _, settings in _all_settings(project, environ)]
+    return bool(next((switch for switch in reversed(switches) if switch is not None), False))
 
 
-def enables(settings: Any) -> bool | None:
+def enables(settings: dict[str, Any]) -> bool | None:
     """Return whether settings enable the plugin, or None if they do not mention it."""
-    plugins = settings.get("enabledPlugins") if isinstance(settings, dict) else None
-    switches = plugins.items() if isinstance(plugins, dict) else ()
-    ours = [bool(on) for name, on in switches if name.startswith(f"{PLUGIN}@")]
+    plugins = object_in(settings, "enabledPlugins")
+    ours = [bool(on) for name, on in plugins.items() if name.startswith(f"{PLUGIN}@")]
     return any(ours) if ours else None
-
-
-def _runs(path: str, event: str) -> bool:
-    """Return whether a settings file has our handler for an event and the handler's program exists."""
-    return any(map(starts, our_handlers(settings_in(path, LAUNCHER), event)))
-
-
-def _setting_sources(pid: str) -> list[str] | None:
-    """Return the scopes to which the client's command line restricts its settings.
-
-    Returns None if there is no restriction, or if the system does not show the command line.
-    """
-    try:
-        with open_regular(f"/proc/{int(pid)}/cmdline") as file:
-            words = file.read(SMALL_FILE).decode("utf-8", "replace").split("\0")
-    except (OSError, ValueError):
-        return None
-    for word, following in pairwise(words):
-        if word == _SOURCES:
-            return following.split(",")
-        if word.startswith(f"{_SOURCES}="):
-            return word.partition("=")[2].split(",")
-    return None

@@ -12,16 +12,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from unified_state.errors import StorageError
+from unified_state.errors import StorageError, UsageError
 from unified_state.hosts.install.hook_table import LAUNCHER, QUOTE, launched
 from unified_state.lib.files import write_atomically
-from unified_state.lib.package import PACKAGE_ROOT
+from unified_state.lib.package import PACKAGE_ROOT, install_line
 from unified_state.lib.read_files import SMALL_FILE, read_regular
 
 _PROGRAM = "unified-state"
 _EXECUTABLE = 0o755
+_CACHES = (("pipx", ".cache"), (".cache", "pipx"))  # folders in which pipx runs programs
 
 
 def write_launcher() -> bool:
@@ -29,7 +31,7 @@ def write_launcher() -> bool:
     path = launcher_path()
     if os.name != "posix":
         return False
-    if not _is_current(path):
+    if not (os.access(path, os.X_OK) and called_by(path) == (sys.executable, PACKAGE_ROOT)):
         try:
             write_atomically(path, launcher_text(sys.executable, PACKAGE_ROOT), _EXECUTABLE)
         except StorageError:
@@ -79,27 +81,27 @@ def called_program(handler: Any) -> tuple[str, str] | None:
     writes it.
     """
     command = str(handler.get("command"))
-    known = _program_of_launcher(command)
-    is_own = known is None and command == launcher_path()  # the installer's script
-    return (sys.executable, PACKAGE_ROOT) if is_own else known
+    own = (sys.executable, PACKAGE_ROOT) if command == launcher_path() else None  # the installer's script
+    return called_by(command) or own
 
 
-def _program_of_launcher(path: str) -> tuple[str, str] | None:
-    interpreter, root = launched(path)
+def called_by(path: str) -> tuple[str, str] | None:
+    """Return the interpreter and the package folder that a launcher calls; None if `install` did not write it."""
+    program = launched(path)
     try:
-        is_ours = read_regular(path, SMALL_FILE) == launcher_text(interpreter, root)
+        return program if read_regular(path, SMALL_FILE) == launcher_text(*program) else None
     except OSError:
         return None
-    return (interpreter, root) if is_ours else None
 
 
-def _is_current(path: str) -> bool:
-    """Return whether a launcher is there that calls this program. An environment has its interpreter by several
-    names.
+def check_is_durable(prefix: str) -> None:
+    """Raise UsageError if the environment at `prefix` lies in a cache: hooks name the path of the program.
+
+    `uvx` and `pipx run` put programs into folders below a cache that they clear at any time. Caches carry a tag
+    (bford.info/cachedir), older ones of pipx only their name. An environment may carry the tag itself, for backup
+    programs.
     """
-    program = _program_of_launcher(path) if os.access(path, os.X_OK) else None
-    if program is None:
-        return False
-    interpreter, root = program
-    is_same = os.path.dirname(interpreter) == os.path.dirname(sys.executable)
-    return is_same and os.path.realpath(interpreter) == os.path.realpath(sys.executable) and root == PACKAGE_ROOT
+    for folder in Path(os.path.realpath(prefix)).parents:
+        if folder.parts[-2:] in _CACHES or (folder / "CACHEDIR.TAG").is_file():
+            message = f"this program runs from a cache, {folder}, which is cleared at any time; hooks would break"
+            raise UsageError(message, f"{install_line()}, then `unified-state install`; nothing was installed")

@@ -11,7 +11,7 @@ from typing import Any
 
 from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.model.constraint import ALL_TOOLS, SKILL_EVENT, TOOL_EVENT
-from unified_state.model.hook_event import CHECK_WORD, HOOK_WORDS, PARTS, SHORTEN_WORD, TIMEOUTS, TOOL_TIMEOUT
+from unified_state.model.hook_event import CHECK_WORD, PARTS, SHORTEN_WORD, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir
 
 HookGroups = dict[str, list[dict[str, Any]]]
@@ -99,12 +99,6 @@ def is_launcher(command: str) -> bool:
     return command.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") == LAUNCHER
 
 
-def _own_words(handler: dict[str, Any]) -> list[Any]:
-    """Return the arguments of our handler behind the word: the event and the part or the level, and the folder."""
-    arguments: list[Any] = handler["args"]
-    return arguments[1:] if arguments[:1] and arguments[0] in HOOK_WORDS else arguments
-
-
 def starts(handler: dict[str, Any]) -> bool:
     """Return whether the launcher that our handler calls exists, and the interpreter that it names."""
     command = str(handler.get("command"))
@@ -126,17 +120,20 @@ def launched(path: str) -> tuple[str, str]:
 
 def our_handlers(settings: Any, event: str | None = None) -> list[dict[str, Any]]:
     """Return our handlers in a client's settings, for one event or for all."""
-    entries = [entry for entry in _entries(settings, event) if isinstance(entry, dict)]
-    lists = [entry["hooks"] for entry in entries if isinstance(entry.get("hooks"), list)]
-    return [handler for handlers in lists for handler in handlers if is_our_handler(handler)]
+    return [one for entry in _entries(settings, event) for one in _handlers(entry) if is_our_handler(one)]
 
 
-def _entries(settings: Any, event: str | None) -> list[Any]:
+def _handlers(entry: dict[str, Any]) -> list[Any]:
+    handlers = entry.get("hooks")
+    return handlers if isinstance(handlers, list) else []
+
+
+def _entries(settings: Any, event: str | None) -> list[dict[str, Any]]:
     """Return the entries of hooks in a client's settings, for one event or for all."""
     hooks = settings.get("hooks") if isinstance(settings, dict) else None
     named = hooks.items() if isinstance(hooks, dict) else ()
     lists = [entries for name, entries in named if event in (None, name) and isinstance(entries, list)]
-    return [entry for entries in lists for entry in entries]
+    return [entry for entries in lists for entry in entries if isinstance(entry, dict)]
 
 
 def handles(settings: Any, event: str) -> bool:
@@ -148,8 +145,8 @@ def handles(settings: Any, event: str) -> bool:
 
 def lean_level(settings: Any) -> str | None:
     """Return the level at which these settings shorten long outputs, or None if they do not."""
-    handlers = [handler for handler in our_handlers(settings, OUTPUT_EVENT) if is_output_handler(handler)]
-    return next((str(words[0]) for handler in handlers if (words := _own_words(handler))), None)
+    handlers = filter(is_output_handler, our_handlers(settings, OUTPUT_EVENT))
+    return next((str(handler["args"][1]) for handler in handlers if handler["args"][1:]), None)
 
 
 def is_tool_handler(handler: Any) -> bool:
@@ -157,15 +154,9 @@ def is_tool_handler(handler: Any) -> bool:
     return is_our_handler(handler, CHECK_WORD)
 
 
-def calls(group: Any, word: str) -> bool:
-    """Return whether an entry of a client's settings has a handler that calls our launcher with a word."""
-    handlers = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(handlers, list) and any(is_our_handler(one, word) for one in handlers)
-
-
 def tool_matcher(settings: Any) -> str | None:
     """Return the matcher of the tools before which these settings call our hook, or None if they do not."""
-    found = [entry for entry in _entries(settings, TOOL_EVENT) if calls(entry, CHECK_WORD)]
+    found = [entry for entry in _entries(settings, TOOL_EVENT) if any(map(is_tool_handler, _handlers(entry)))]
     return min((str(entry.get("matcher") or ALL_TOOLS) for entry in found), default=None)
 
 
@@ -175,7 +166,5 @@ def is_output_handler(handler: Any) -> bool:
 
 
 def archives_in(handler: Any) -> str:
-    """Return the data folder that our handler was installed with."""
-    words = _own_words(handler)  # the event and the part, or the level, then the folder
-    folder = words[0 if is_tool_handler(handler) else 1 if is_output_handler(handler) else 2 :]
-    return str(folder[0]) if folder else default_data_dir()
+    """Return the data folder that our handler was installed with: the only argument that is a path."""
+    return next(filter(os.path.isabs, map(str, handler["args"])), default_data_dir())

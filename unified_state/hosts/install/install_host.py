@@ -15,20 +15,18 @@ from typing import Any
 from unified_state.errors import StorageError, UsageError
 from unified_state.hosts.install.hook_launcher import launcher_path, write_launcher
 from unified_state.hosts.install.hook_table import LAUNCHER
-from unified_state.hosts.install.install_claude_code import InstallResult, read_settings
+from unified_state.hosts.install.install_claude_code import InstallResult
 from unified_state.hosts.install.settings_edit import (
     Settings,
-    again_if_changed,
     append_entries,
+    edit_settings,
+    file_behind,
     laid_out,
-    parsed,
-    read_text,
+    read_settings,
     without_handlers,
-    write_text,
 )
-from unified_state.hosts.install.settings_link import file_behind
 from unified_state.hosts.transcripts.rules.hosts import COMMANDS, GROUPS, HOSTS, PLUGIN, SHELL_LINES, Host
-from unified_state.lib.files import remove_if_empty
+from unified_state.lib.files import remove_if_empty, write_atomically
 from unified_state.lib.package import package_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.model.hook_event import HOST_WORD, TIMEOUTS
@@ -52,39 +50,29 @@ def host_file(host: Host, scope: str, worktree: str, environ: Mapping[str, str])
 
 def install_host(host: Host, path: str, data_dir: str) -> InstallResult:
     """Add our hooks and replace those of an earlier version."""
-
-    def put() -> bool:
-        before = _read_own(path) if host.own_file else read_text(path)
-        if host.layout == PLUGIN:
-            text = _plugin(host, data_dir)
-        else:
-            known = None if host.own_file else before
-            settings: Settings = {"version": 1} if host.layout in _VERSIONED else {}
-            settings = settings if known is None else without_handlers(parsed(known), _is_ours)
-            for event in host.events:
-                settings = append_entries(settings, ("hooks", event), [_entry(host, event, data_dir)])
-            text = laid_out(settings, known)
-        return write_text(path, before, text, data_dir)
-
     write_launcher()
-    return InstallResult(path, again_if_changed(put))
+
+    def put(settings: Settings) -> Settings:
+        settings = without_handlers(settings, _is_ours) or ({"version": 1} if host.layout in _VERSIONED else {})
+        for event in host.events:
+            settings = append_entries(settings, ("hooks", event), [_entry(host, event, data_dir)])
+        return settings
+
+    if not host.own_file:
+        return InstallResult(path, edit_settings(path, put))
+    text = _plugin(host, data_dir) if host.layout == PLUGIN else laid_out(put({}), "{}\n")
+    changed = _read_own(path) != text
+    if changed:
+        write_atomically(file_behind(path), text.encode())
+    return InstallResult(path, changed)
 
 
-def uninstall_host(host: Host, path: str, data_dir: str) -> InstallResult:
-    """Remove our entries. A file that we created and that is otherwise empty is deleted."""
-
-    def take_out() -> bool:
-        before = _read_own(path) if host.own_file else read_text(path)
-        if before is None:
-            return False
-        if host.own_file:
-            os.unlink(file_behind(path))
-            return True
-        settings = without_handlers(parsed(before), _is_ours)
-        is_empty = settings in ({}, {"version": 1})
-        return write_text(path, before, laid_out(settings, before), data_dir, is_empty=is_empty)
-
-    changed = again_if_changed(take_out)
+def uninstall_host(host: Host, path: str) -> InstallResult:
+    """Remove our entries. A file with nothing else is deleted."""
+    if not host.own_file:
+        changed = edit_settings(path, lambda settings: without_handlers(settings, _is_ours))
+    elif changed := _read_own(path) is not None:
+        os.unlink(file_behind(path))
     folder = os.path.dirname(path)
     for _ in range(2 if changed and not os.path.exists(path) else 0):  # folders that contained only our file
         name = os.path.basename(folder)

@@ -2,10 +2,10 @@
 people keep these files under version control.
 
 A path of object keys names a position. The text must be a valid JSON object. It may begin with a byte order mark, which
-editors on Windows write.
+editors on Windows write. A file that holds nothing without our entries goes.
 
-Lists of settings files in the data folder hold what a settings file itself cannot say. A list that becomes empty is
-deleted, so that nothing stays after the last uninstallation.
+People who keep their settings in one folder have a symlink here. It stays, and its target is written. A link that came
+with a repository must not lead out of it: the repository would choose which file of the user's is written.
 """
 
 from __future__ import annotations
@@ -13,29 +13,38 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from time import monotonic
+from typing import Any
 
 from unified_state.errors import StorageError, UnifiedStateError
-from unified_state.hosts.install.settings_link import file_behind
-from unified_state.lib.files import write_atomically
-from unified_state.lib.json_text import dump_ascii_json, parse_json
-from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
+from unified_state.lib.files import lies_in, write_atomically
+from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.text import escape_surrogates
+from unified_state.project.git_command import run_git
+from unified_state.settings import database_home, environment
 
 Settings = dict[str, Any]
-T = TypeVar("T")
 
 _TRIES = 10  # of an edit while other programs write
+_EMPTY: tuple[Settings, ...] = ({}, {"version": 1})  # settings that say nothing
+_SECONDS = 10.0  # for git
+_LINK = "120000 "  # the mode of a symlink in git's index
 
 
-def read_text(path: str) -> str | None:
-    """Return a host's settings file, or None if there is none. Raises UnifiedStateError if it cannot be edited
+def read_settings(path: str) -> Settings:
+    """Return a host's settings, which are empty if there is no file. Raises UnifiedStateError if they cannot be edited
     safely.
     """
+    return _read(path)[1]
+
+
+def _read(path: str) -> tuple[str | None, Settings]:
+    """Return the text of a settings file, or None if there is none, and its settings."""
     try:
         text = read_regular(path, LARGE_FILE).decode()
     except FileNotFoundError:
-        return None
+        return None, {}
     except (OSError, UnicodeDecodeError) as error:
         message = f"{path} cannot be read: {error}"
         raise StorageError(message, "nothing was changed") from error
@@ -46,10 +55,9 @@ def read_text(path: str) -> str | None:
         raise UnifiedStateError(message, "nothing was changed; mend the file and try again") from error
     if not _has_known_shape(settings):
         message = f"{path} has another shape than the client's settings"
-        raise UnifiedStateError(
-            message, "nothing was changed; `hooks` holds lists by event, `permissions.allow` is a list"
-        )
-    return text
+        hint = "nothing was changed; `hooks` holds lists by event, `permissions.allow` is a list"
+        raise UnifiedStateError(message, hint)
+    return text, settings
 
 
 def _has_known_shape(settings: Any) -> bool:
@@ -64,50 +72,67 @@ def _has_known_shape(settings: Any) -> bool:
     )
 
 
-class ChangedMeanwhileError(StorageError):
-    """Another program, such as the client, wrote the settings file after it was read."""
+def edited(path: str, change: Callable[[Settings], Settings]) -> tuple[str | None, str | None]:
+    """Return the text of a settings file before and after a change of its settings. None stands for no file."""
+    before, present = _read(path)
+    settings = change(present)
+    if settings == present:
+        return before, before
+    return before, None if settings in _EMPTY else laid_out(settings, before or "{}\n")
 
 
-def again_if_changed(edit: Callable[[], T]) -> T:
-    """Return edit(), which reads and writes settings. It is called again if another program wrote them meanwhile."""
-    for _ in range(_TRIES - 1):
-        try:
-            return edit()
-        except ChangedMeanwhileError:
-            continue  # the next try reads what was written
-    return edit()
-
-
-def write_text(path: str, before: str | None, text: str, data_dir: str, *, is_empty: bool = False) -> bool:
-    """Write edited settings, behind a symlink into its target, and return whether anything changed.
-
-    A file that did not exist before is recorded as ours. A recorded file that is empty now is deleted. Raises
-    ChangedMeanwhileError if the settings are not as `before` any more.
+def edit_settings(path: str, change: Callable[[Settings], Settings]) -> bool:
+    """Change a settings file, and return whether it is another one now. The change is made again if another program,
+    such as the client, wrote the file meanwhile.
     """
-    goes = is_empty and before is not None and CREATED.has(data_dir, path)
-    if goes or text != before:
-        _put(path, file_behind(path), before, None if goes else text)
-    if goes:
-        CREATED.remove(data_dir, path)
-    if before is None:
-        CREATED.add(data_dir, path)
-    return text != before
+    for _ in range(_TRIES):
+        before, after = edited(path, change)
+        if before == after:
+            return False
+        if _put(file_behind(path), before, after):
+            return True
+    message = f"{path} was changed by another program while it was edited"
+    raise StorageError(message, "nothing was changed; try again")
 
 
-def _put(path: str, target: str, before: str | None, text: str | None) -> None:
-    """Replace the file, or delete it (None), if it is as it was before."""
+def _put(path: str, before: str | None, text: str | None) -> bool:
+    """Replace the file, or delete it (None), and return True, if it is as it was before."""
 
     def is_unchanged() -> bool:
         try:
-            return read_regular(target, LARGE_FILE).decode("utf-8", "replace") == before
+            return read_regular(path, LARGE_FILE).decode("utf-8", "replace") == before
         except FileNotFoundError:
             return before is None
 
-    if text is None and is_unchanged():
-        os.unlink(target)
-    elif text is None or not write_atomically(target, text.encode(), last_look=is_unchanged):
-        message = f"{path} was changed by another program while it was edited"
-        raise ChangedMeanwhileError(message, "nothing was changed; try again")
+    if text is not None:
+        return write_atomically(path, text.encode(), last_look=is_unchanged)
+    if not is_unchanged():
+        return False
+    os.unlink(path)
+    return True
+
+
+def file_behind(path: str) -> str:
+    """Return the file to write for a settings file. Raises UnifiedStateError for a link that came with a repository and
+    leads out of it.
+    """
+    real, written = os.path.realpath(path), Path(os.path.abspath(path))
+    top = next((folder for folder in written.parents if os.path.lexists(folder / ".git")), None)
+    if top is None or any(lies_in(one, os.path.realpath(top)) for one in (real, os.path.realpath(database_home()))):
+        return real  # a repository that holds the home is the user's own; `HOME` may be set by a project
+    inside = [one for one in (written, *written.parents) if top in one.parents]
+    links = [str(one.relative_to(top)) for one in inside if one.is_symlink()]
+    if links and _may_be_tracked(str(top), links):
+        message = f"{path} is a link of this repository, and leads out of it to {real}"
+        raise UnifiedStateError(message, "nothing was changed; replace the link by a file of your own")
+    return real
+
+
+def _may_be_tracked(top: str, links: list[str]) -> bool:
+    """Return whether git has one of these links in its index, or does not say."""
+    question = ("ls-files", "--stage", "-z", "--", *(f":(literal){link}" for link in links))
+    known = run_git(top, question, environment(), monotonic() + _SECONDS)
+    return known is None or any(entry.startswith(_LINK) for entry in known.split("\0"))
 
 
 def parsed(text: str) -> Any:
@@ -119,13 +144,8 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-def laid_out(settings: Settings, before: str | None) -> str:
-    """Return settings as text, with the indentation and the line ends of the text before; that text itself if it says
-    the same.
-    """
-    before = before or "{}\n"
-    if parsed(before) == settings:
-        return before
+def laid_out(settings: Settings, before: str) -> str:
+    """Return settings as text, with the indentation and the line ends of the text before."""
     text = escape_surrogates(json.dumps(settings, indent=_indent(before), ensure_ascii=False))
     text = text.replace("\n", "\r\n" if "\r\n" in before else "\n")
     return "\ufeff" * before.startswith("\ufeff") + text + before[len(before.rstrip()) :]
@@ -141,14 +161,7 @@ def _indent(text: str) -> str | None:
 
 
 def without_handlers(settings: Settings, is_ours: Callable[[Any], bool]) -> Settings:
-    """Return the settings without our handlers in their hook lists."""
-    for event in settings.get("hooks", {}):
-        settings = remove_handlers(settings, event, is_ours)
-    return settings
-
-
-def remove_handlers(settings: Settings, event: str, is_ours: Callable[[Any], bool]) -> Settings:
-    """Return the settings without our handlers of an event. A group that has no others goes with them."""
+    """Return the settings without our handlers in their hook lists. A group that has no others goes with them."""
 
     def left(group: Any) -> list[Any]:
         handlers = group.get("hooks", [group]) if isinstance(group, dict) else None
@@ -157,10 +170,9 @@ def remove_handlers(settings: Settings, event: str, is_ours: Callable[[Any], boo
         kept = [one for one in handlers if not is_ours(one)]
         return [{**group, "hooks": kept}] if kept else []
 
-    def change(groups: list[Any]) -> list[Any]:
-        return [one for group in groups for one in left(group)]
-
-    return _changed(settings, ("hooks", event), change)
+    for event in settings.get("hooks", {}):
+        settings = _changed(settings, ("hooks", event), lambda groups: [one for group in groups for one in left(group)])
+    return settings
 
 
 def append_entries(settings: Settings, path: tuple[str, ...], entries: list[Any]) -> Settings:
@@ -187,42 +199,3 @@ def _changed(settings: Settings, path: tuple[str, ...], change: Callable[[list[A
     if now or now == before:
         return {**settings, key: now}
     return {name: value for name, value in settings.items() if name != key}
-
-
-class PathList:
-    """One list: a small JSON file of the data folder."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def has(self, data_dir: str, path: str) -> bool:
-        """Return whether the list has a path."""
-        return path in self._read(data_dir)
-
-    def add(self, data_dir: str, path: str) -> None:
-        """Add a path. Raises StorageError."""
-        os.makedirs(data_dir, mode=0o700, exist_ok=True)
-        self._write(data_dir, {*self._read(data_dir), path})
-
-    def remove(self, data_dir: str, path: str) -> None:
-        """Remove a path. Raises StorageError."""
-        known = self._read(data_dir)
-        if path in known:
-            self._write(data_dir, known - {path})
-
-    def _read(self, data_dir: str) -> set[str]:
-        try:
-            return set(map(str, parse_json(read_regular(os.path.join(data_dir, self.name), SMALL_FILE).decode())))
-        except (OSError, ValueError, TypeError):
-            return set()  # without a usable list, no file counts as listed
-
-    def _write(self, data_dir: str, paths: set[str]) -> None:
-        path = os.path.join(data_dir, self.name)
-        if paths:
-            write_atomically(path, dump_ascii_json(sorted(paths)).encode())
-        else:
-            os.unlink(path)
-
-
-CREATED = PathList("created-settings.json")  # settings files that did not exist before we wrote them
-WITHOUT_SKILL = PathList("without-skill.json")  # settings files whose user wants our hooks and not our skill

@@ -23,32 +23,23 @@ _SHARED = 0o644
 
 
 class Skill(Record):
-    """What becomes of the skill: its file, the content to write (None: nothing), a message for the user, and
-    whether a file of ours from before goes.
-    """
+    """What becomes of the skill: its file, the content to write (None: nothing), and a message for the user."""
 
     path: str
     content: bytes | None
     told: str
-    goes: bool = False
 
 
-def skill_path(skills_folder: str) -> str:
-    """Return the path of the skill's file in a folder of skills."""
-    return os.path.join(skills_folder, SKILL, _FILE)
-
-
-def plan_skill(skills_folder: str, inside: str, program: str, *, is_elsewhere: str) -> Skill:
+def plan_skill(skills_folder: str, inside: str, program: str, elsewhere: str) -> Skill:
     """Return what `install` does about the skill. It overwrites only a file that we wrote and that is unchanged.
 
     `inside` is the worktree that the file must not lead out of, or "". `program` is the agent's name for our program.
-    `is_elsewhere` tells where the agent has the skill from already, or "".
+    `elsewhere` tells where the agent has the skill from already, or "".
     """
-    path = skill_path(skills_folder)
-    if is_elsewhere:
-        return Skill(path, None, f"the skill {SKILL} is {is_elsewhere}", goes=True)
-    problem = _problem(path, inside)
-    if problem:
+    path = os.path.join(skills_folder, SKILL, _FILE)
+    if elsewhere:
+        return Skill(path, None, f"the skill {SKILL} is {elsewhere}")
+    if problem := _problem(path, inside):
         return Skill(path, None, f"the skill {path} is left alone: {problem}")
     return Skill(path, _content(program), f"the skill {SKILL}, which tells the agent when to record, is {path}")
 
@@ -66,9 +57,9 @@ def write_skill(skill: Skill) -> Skill:
 
 def remove_skill(skills_folder: str) -> tuple[str | None, str]:
     """Remove the file if it is ours and unchanged. Return its path if it is gone, and a message for the user."""
-    path = skill_path(skills_folder)
+    path = os.path.join(skills_folder, SKILL, _FILE)
     content = _read(path)
-    if content is None or _MARK not in content:
+    if _MARK not in content:
         return None, ""
     if os.path.islink(path) or not _is_unchanged(content):
         return None, f"{path} stays: you changed it since `install` wrote it"
@@ -83,7 +74,7 @@ def remove_skill(skills_folder: str) -> tuple[str | None, str]:
 
 def has_skill(skills_folder: str) -> bool:
     """Return whether a folder of skills has a file that we wrote, changed or not."""
-    return _MARK in (_read(skill_path(skills_folder)) or b"")
+    return _MARK in _read(os.path.join(skills_folder, SKILL, _FILE))
 
 
 def _problem(path: str, inside: str) -> str:
@@ -96,7 +87,7 @@ def _problem(path: str, inside: str) -> str:
     if not os.path.lexists(path):
         return ""
     content = _read(path)
-    if content is None or _MARK not in content:
+    if _MARK not in content:
         return "a file of that name exists"
     return "" if _is_unchanged(content) else "you changed it"
 
@@ -105,21 +96,20 @@ def _content(program: str) -> bytes:
     text = read_regular(asset_path("skills", SKILL, _FILE), LARGE_FILE).replace(b"\r\n", b"\n").rstrip(b"\n")
     if program != "unified-state":
         text += f"\n\n`unified-state` is not on the PATH here: call `{program}` in its place.".encode()
-    return text + b"\n" + _mark(text)
+    return _marked(text)
 
 
-def _mark(text: bytes) -> bytes:
-    return b"\n" + _MARK + f"{crc32(text):08x}".encode() + _END + b"\n"
+def _marked(text: bytes) -> bytes:
+    return text + b"\n\n" + _MARK + f"{crc32(text):08x}".encode() + _END + b"\n"
 
 
 def _is_unchanged(content: bytes) -> bool:
     text = content.replace(b"\r\n", b"\n")
-    above = text.partition(b"\n\n" + _MARK)[0]
-    return text == above + b"\n" + _mark(above)
+    return text == _marked(text.partition(b"\n\n" + _MARK)[0])
 
 
-def _read(path: str) -> bytes | None:
+def _read(path: str) -> bytes:
     try:
         return read_regular(path, LARGE_FILE)
     except OSError:
-        return None
+        return b""

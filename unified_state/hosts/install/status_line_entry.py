@@ -7,7 +7,7 @@ it even if our own files are lost.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from shlex import join, split
 from typing import Any
 
@@ -15,6 +15,7 @@ from unified_state.hosts.install.claude_settings import config_folder, parsed_se
 from unified_state.hosts.install.hook_launcher import launcher_path
 from unified_state.hosts.install.hook_table import is_launcher
 from unified_state.hosts.install.settings_edit import Settings
+from unified_state.hosts.transcripts.transcript_lines import object_in, text_in
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.model.hook_event import STATUS_WORD
 from unified_state.settings import default_data_dir
@@ -74,23 +75,20 @@ def other_command(replaced: str, worktree: str, environ: Mapping[str, str]) -> s
     """
     if replaced:
         return _command(parsed_settings(replaced))
-    for path in status_line_files(worktree, environ):
-        settings = settings_in(path)  # the client itself reports settings that it cannot read
-        value = settings.get("statusLine") if isinstance(settings, dict) else None
-        if isinstance(value, dict) and is_our_status_line(value):
-            value = parsed_settings(replaced_status_line(value) or "null")
+    folder = os.path.join(worktree, ".claude")
+    for path in (
+        os.path.join(folder, "settings.local.json"),
+        os.path.join(folder, "settings.json"),
+        os.path.join(config_folder(environ), "settings.json"),
+    ):
+        value = object_in(settings_in(path), _KEY)  # the client itself reports settings that it cannot read
+        if is_our_status_line(value):
+            value = parsed_settings(replaced_status_line(value) or "")
         if command := _command(value):
             return command
     return ""
 
 
-def status_line_files(worktree: str, environ: Mapping[str, str]) -> Sequence[str]:
-    """Return the client's settings files that may have a status line, the most specific first."""
-    folder = os.path.join(worktree, ".claude")
-    shared = [os.path.join(holder, "settings.json") for holder in (folder, config_folder(environ))]
-    return [os.path.join(folder, "settings.local.json"), *shared]
-
-
-def _command(value: Any) -> str:
-    command = value.get("command") if isinstance(value, dict) else None
-    return command if isinstance(command, str) and "\0" not in command else ""
+def _command(value: dict[str, Any]) -> str:
+    command = text_in(value, "command")
+    return "" if "\0" in command else command

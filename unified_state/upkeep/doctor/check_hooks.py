@@ -29,8 +29,8 @@ from unified_state.hosts.install.hook_table import (
     our_handlers,
     starts,
 )
-from unified_state.hosts.install.install_claude_code import read_settings
 from unified_state.hosts.install.install_host import called_programs, installed_hosts
+from unified_state.hosts.install.settings_edit import read_settings
 from unified_state.lib.files import lies_in
 from unified_state.lib.package import PACKAGE_ROOT, __version__
 from unified_state.lib.shell.search_path import find_program

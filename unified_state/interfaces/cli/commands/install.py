@@ -13,7 +13,7 @@ from unified_state.constraints.told_once import worktrees_on
 from unified_state.errors import UsageError
 from unified_state.hosts.install.agents_file import add_pointer, remove_pointer
 from unified_state.hosts.install.claude_settings import is_enabled
-from unified_state.hosts.install.durable_program import check_is_durable
+from unified_state.hosts.install.hook_launcher import check_is_durable
 from unified_state.hosts.install.install_claude_code import (
     COMMAND_FILE,
     LEAN_OFF,
@@ -23,7 +23,7 @@ from unified_state.hosts.install.install_claude_code import (
     InstallResult,
     Target,
     install,
-    plan_install,
+    planned_files,
     put_tool_hook,
     target,
     uninstall,
@@ -110,7 +110,7 @@ def _choices(arguments: Namespace, chosen: Target, worktree: str) -> Choices:
 
 def _show(context: Context, chosen: Target, choices: Choices, settings: Settings) -> None:
     """Print what would be written, and write nothing."""
-    files = plan_install(chosen, settings.data_dir, choices).files(chosen)
+    files = planned_files(chosen, settings.data_dir, choices)
     shown = [f"would write {path}:\n{text.rstrip()}\n" for path, text in files.items()]
     if chosen.scope == _LOCAL:
         shown.append(f"would keep out of git status: {', '.join(f'.claude/{name}' for name in _EXCLUDED)}")
@@ -204,7 +204,7 @@ def _uninstall(context: Context, arguments: Namespace) -> None:
     else:
         host = HOSTS[arguments.host]
         path = host_file(host, arguments.scope, worktree, environment())
-        done, closed = uninstall_host(host, path, settings.data_dir), []
+        done, closed = uninstall_host(host, path), []
     lines = [f"{'hooks taken out of' if done.changed else 'there were no hooks of ours in'} {done.settings_path}"]
     lines += [f"removed {done.skill_path}"] if done.skill_path else []
     lines += [f"taken out of {path}" if os.path.exists(path) else f"removed {path}" for path in closed]
@@ -226,7 +226,7 @@ def _uninstall_from_claude(
 ) -> tuple[InstallResult, list[str]]:
     """Remove everything that `install` added. Return the result, and the other changed files."""
     worktree = place.repository.worktree
-    done = uninstall(target(scope, worktree, environment()), settings.data_dir)
+    done = uninstall(target(scope, worktree, environment()))
     if scope != _LOCAL:  # the hook before tool calls is in the worktree's own settings
         put_tool_hook(settings_path(worktree), settings.data_dir, None)
     turn_off(place, settings.data_dir)
