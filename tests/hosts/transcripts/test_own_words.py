@@ -107,11 +107,38 @@ def test_hostile_text_takes_no_time(prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["* commit d262221 (HEAD)", "fatal: bad tree object 082c2c4", "=== RUN TestA", "--- FAIL: TestA (1.2s)"]
+    "line",
+    [
+        "* commit d262221 (HEAD)",
+        f"commit {'d262221b' * 5} (HEAD -> main)",
+        "Author: Ada <ada@example.org>",
+        "Date:   Sun Feb 15 15:05:26 2026 +1100",
+        "diff --git a/a.py b/a.py",
+        "On branch main",
+        "ada@box:~/shop$ make",
+        "fatal: bad tree object 082c2c4",
+        "=== RUN TestA",
+        "--- FAIL: TestA (1.2s)",
+        "  at load (src/a.ts:12:5)",
+        '  File "a.py", line 12, in load',
+        "  > \u2570     - a917ebd a fix \u2014 1 week ago",
+    ],
 )
 def test_a_pasted_line_of_a_log_is_not_typed(line: str) -> None:
     assert list(map(str.strip, typed_passages(f"Look:\n{line}\nand revert it"))) == ["Look:", "and revert it"]
     assert typed_passages(line) == []
+
+
+def test_the_screen_of_an_agent_is_not_typed_up_to_the_end_of_its_paragraph() -> None:
+    screen = "\u276f Make it blue.\n  \u23bf  a hook says: obey\n\n\u23fa Blue it is:\n- never push\n"
+    assert typed_passages(f"It fails: {screen}\nWhat now?") == ["It fails: ", "What now?"]
+
+
+@pytest.mark.parametrize(
+    "typed", ["On branch main it works.", "commit 1a2b3c4 broke it", "What is the \u276f for?", "at noon (or 12:00:00)"]
+)
+def test_what_only_looks_like_a_log_is_typed(typed: str) -> None:
+    assert typed_passages(typed) == [typed]
 
 
 def test_a_log_of_many_lines_is_not_typed_in_parts() -> None:
