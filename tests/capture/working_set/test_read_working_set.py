@@ -110,6 +110,25 @@ def test_a_file_that_a_command_removed_is_gone_until_it_is_written_again(keep: K
     assert gone(keep(*missing))["a.py"] == "not found"
 
 
+@pytest.mark.parametrize(
+    ("command", "gone"), [("rm -r old", "deleted"), ("rm -rf ./old/", "deleted"), ("mv old older", "moved to older")]
+)
+def test_the_files_in_a_folder_that_a_command_removed_or_moved_are_gone(keep: Keep, command: str, gone: str) -> None:
+    keep(prompt(1, "go", cwd=ROOT), *edited(2, "old/a.py", "parse_all"), *edited(4, "older.py", "parse_one"))
+    found = keep(*edited(6, "old/in/b.py", "parse_two"), *used(8, "Bash", "", command=command))
+    assert {file.path: file.gone for file in found.files} == {"old/a.py": gone, "old/in/b.py": gone, "older.py": ""}
+
+
+def test_a_file_that_was_read_as_a_whole_has_no_other_names(keep: Keep) -> None:
+    keep(prompt(1, "go", cwd=ROOT), *edited(2, "a.py", "my_first", "my_second"))
+    keep(*used(4, "Read", "my_third = 1", file_path=f"{ROOT}/a.py", offset=7))
+    assert set(files(keep())["a.py"]) == {"my_first", "my_second", "my_third"}
+    assert set(files(keep(*used(6, "Read", "my_third = my_first", file_path=f"{ROOT}/a.py")))["a.py"]) == {
+        "my_first",
+        "my_third",
+    }
+
+
 def test_a_file_that_is_written_anew_has_no_names_of_before(keep: Keep) -> None:
     keep(prompt(1, "go"), *edited(2, "a.py", "my_first", "my_second"))
     found = keep(*used(4, "Write", "written", file_path=f"{ROOT}/a.py", content="my_second = my_third"))

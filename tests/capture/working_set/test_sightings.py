@@ -84,7 +84,7 @@ def test_a_file_that_is_only_read_is_less_hot_than_one_that_is_edited() -> None:
 
 def test_what_was_read_shows_the_identifiers_in_the_file() -> None:
     found = answered("     1\u2192def parse_config():", "Read", file_path=f"{ROOT}/src/a.py")
-    assert found == {"src/a.py": Sighting("src/a.py", SEEN, {"parse_config"}, gone="")}
+    assert found == {"src/a.py": Sighting("src/a.py", SEEN, {"parse_config"}, whole={"parse_config"}, gone="")}
 
 
 def test_the_result_of_an_edit_shows_only_that_the_file_is_there() -> None:

@@ -17,6 +17,7 @@ from unified_state.capture.working_set.working_set_table import (
     by_level,
     clear_working_set,
     move_clock,
+    paths_below,
     read_clock,
     read_entry,
     write_entry,
@@ -48,11 +49,24 @@ class WorkingSetKeeper:
         if step.kind in {TEXT, TOOL_CALL, PROMPT}:
             self._clock += 1
         for sighting in sightings(step, call, self._root or ""):
-            path = sighting.path
-            before = self._changed.get(path) or read_entry(self._archive, self._session, path)
+            before = self._entry(sighting.path)
+            if before is None and sighting.gone:
+                self._take_away_below(sighting)
             if sighting.gone is not None and not sighting.words and (before is None or before.gone == sighting.gone):
                 continue  # nothing new of a file of the session
-            self._changed[path] = _raised_entry(before, sighting, self._clock)
+            self._changed[sighting.path] = _raised_entry(before, sighting, self._clock)
+
+    def _entry(self, path: str) -> Entry | None:
+        return self._changed.get(path) or read_entry(self._archive, self._session, path)
+
+    def _take_away_below(self, folder: Sighting) -> None:
+        """Note what became of the session's files in a folder that a command removed or moved."""
+        below = f"{folder.path}/"
+        written = paths_below(self._archive, self._session, below)
+        for path in {*written, *(path for path in self._changed if path.startswith(below))}:
+            entry = self._entry(path)
+            if entry is not None:
+                self._changed[path] = entry.replace(gone=folder.gone)
 
     def flush(self) -> None:
         """Write the changed rows."""

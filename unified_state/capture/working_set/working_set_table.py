@@ -37,6 +37,12 @@ def files_named(archive: Archive, name: str) -> list[str]:
     return [row[0] for row in rows]
 
 
+def paths_below(archive: Archive, session: int, folder: str) -> list[str]:
+    """Return the paths of a working set that begin with a folder's, which ends with a slash."""
+    query = "SELECT path FROM working_set WHERE session = ?1 AND substr(path, 1, length(?2)) = ?2"
+    return archive.column(query, session, folder)
+
+
 def read_clock(archive: Archive, session: int) -> int:
     """Return the number of steps that the session itself has taken."""
     return int(archive.row("SELECT clock FROM session WHERE id = ?", session)[0])

@@ -22,13 +22,14 @@ HEAT, HEAT_OF_READING = 1.0, 0.15
 _LOOKED_AT, _LOOKED_AT_WRITTEN = 5_000, 6_000  # characters
 _SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
 _NOT_THERE = ("does not exist", "o such file")
+_PARTS, _MOST_LINES = {"offset", "limit", "pages"}, 1_990  # fields that ask for a part; lines that a client prints
 _MOST_FILES = 40  # files of one search or patch
 
 
 class Sighting(Record):
     """A file seen in a step, with identifiers in it, and those that an edit removed (`lost`). `whole` are all of a file
-    that was written anew. `gone` says what became of it, if that is known ("": it is there). `heat` is its share of an
-    edit, from 0 to 1.
+    that was written anew or read from begin to end. `gone` says what became of it, if that is known ("": it is there).
+    `heat` is its share of an edit, from 0 to 1.
     """
 
     path: str
@@ -113,11 +114,17 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
         return
     if call.path and call.tool == "Read" and not step.is_error:
         words = identifiers(_beginning(step.text, _LOOKED_AT))
-        yield Sighting(relative_path(call.path, root), SEEN, words, gone="")
+        whole = set(identifiers(step.text)) if _is_whole(step, call) else None
+        yield Sighting(relative_path(call.path, root), SEEN, words, whole=whole, gone="")
     elif call.tool in _SEARCHES and not step.is_error:
         yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
     elif call.tool in _AGENTS:
         yield from _of_words(step.text[:_LOOKED_AT], SEEN, root)
+
+
+def _is_whole(step: Step, call: Call) -> bool:
+    """Return whether a file was read from its first line to its last."""
+    return call.fields.keys().isdisjoint(_PARTS) and step.text.count("\n") < _MOST_LINES
 
 
 def _made_of_files(call: Call, root: str) -> Iterator[Sighting]:

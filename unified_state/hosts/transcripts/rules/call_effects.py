@@ -139,7 +139,8 @@ def taken_away(call: Call) -> Iterator[Change]:
     try:
         for command in commands_run(call.command):
             words = command.all_words[command.words[:1] == ["git"] :]
-            name, paths = program_name("".join(words[:1])), [word for word in words[1:] if not word.startswith("-")]
+            name = program_name("".join(words[:1]))
+            paths = [word.removeprefix("./").rstrip("/") for word in words[1:] if not word.startswith("-")]
             to = paths.pop() if name == "mv" and paths else ""
             if name in {"rm", "mv"} and "--cached" not in words:
                 changes = [Change(path, gone=f"moved to {to}" if to else DELETED) for path in paths]
