@@ -16,7 +16,7 @@ CORE := archive capture constraints context hosts ledger lib model project resto
 # Without it pytest would compile all tests anew in each of its processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check core test stress faults lint structure dist site real-client other-hosts bench campaign scale-commands hindcast exam locomo beam sessions-found captured lean pruning blame evaluation-dry generate screenshots clean
+.PHONY: demo check core test stress faults lint structure dist site real-client other-hosts bench campaign scale-commands hindcast exam locomo beam sessions-found captured lean pruning blame evaluation-dry generate screenshots recording clean
 
 demo: $(VENV)/product
 	@$(RUN)/unified-state demo
@@ -141,11 +141,14 @@ generate: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_hooks
 	$(RUN)/python -m tests.tools.make_secret_formats
 	$(RUN)/python -m tests.tools.make_reference
-	$(RUN)/python -m tests.tools.make_picture
 
 # The pictures of the documentation; they depend on the machine's fonts.
 screenshots: $(VENV)/installed
 	$(RUN)/python -m tests.tools.make_screenshots
+
+# The picture of the README, from the real client.
+recording: $(VENV)/real-client
+	$(RUN)/python -m evaluation.recording
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info

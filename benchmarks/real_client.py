@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.real_client.scenario import Scenario, find_client
+from tests.real_client.scenario import OLD_MODEL, Scenario, find_client
 from tests.sandboxed.sandbox import unavailable
 
 
@@ -23,10 +23,10 @@ def needed_client() -> Path:
 
 
 @contextmanager
-def temporary_scenario(client: Path) -> Iterator[Scenario]:
+def temporary_scenario(client: Path, model: str = OLD_MODEL) -> Iterator[Scenario]:
     """A world with the client in it."""
     with (
         tempfile.TemporaryDirectory(prefix="unified-state-") as folder,
-        Scenario(Path(folder) / "w", client) as scenario,
+        Scenario(Path(folder) / "w", client, model) as scenario,
     ):
         yield scenario

@@ -88,6 +88,7 @@ PROMISED = (
     "real_client/test_product_rules.py",
     "real_client/test_product_starts.py",
     "real_client/test_product_together.py",
+    "real_client/test_recording.py",
     "real_client/test_sandbox.py",
 )
 # A test of durability, locks, trust, masking or the gate that fails once has failed: it is not tried again.

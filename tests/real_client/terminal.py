@@ -16,13 +16,14 @@ TMUX = ("tmux", "-f", "/dev/null", "-S", "/tmp/tmux.socket")  # the sandbox's ow
 class Terminal:
     """One interactive client, ready for the first prompt."""
 
-    def __init__(self, scenario: Scenario, *options: str) -> None:
+    def __init__(self, scenario: Scenario, *options: str, columns: int = 160) -> None:
         self._scenario = scenario
         _answer_first_questions(scenario)
         # New models start in auto mode, which asks a server of its own before each tool call.
         command = shlex.join(scenario.client_command("--permission-mode", "default", *options))
         self._tmux("new-session", "-d", "-x", "160", "-y", "50", f"{command}; echo CLIENT ENDED; sleep infinity")
         self.wait_for("manual mode on")
+        self._tmux("resize-window", "-x", str(columns))
 
     def screen(self) -> str:
         """What is on the screen now."""
