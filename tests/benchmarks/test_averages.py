@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.averages import average, short
+from benchmarks.averages import average
 
 
 def test_the_interval_is_the_same_in_every_run_and_holds_the_mean() -> None:
@@ -10,7 +10,3 @@ def test_the_interval_is_the_same_in_every_run_and_holds_the_mean() -> None:
     assert found == average([0.0, 0.5, 1.0, 0.5])
     assert found.mean == 0.5
     assert 0.0 <= found.low < 0.5 < found.high <= 1.0
-
-
-def test_shares_are_printed_without_the_zero() -> None:
-    assert [short(share) for share in (0.0, 0.1234, 0.9996, 1.0)] == [".000", ".123", "1.00", "1.00"]

@@ -44,15 +44,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_date_begins_a_session_and_questions_without_evidence_are_left_out(file: Path) -> None:
-    first, _ = beam.load_chats(file)
-    assert [(turn.session, turn.at.day) for turn in first.turns] == [(1, 15), (1, 15), (2, 5), (2, 5)]
-    assert [(question.category, set(question.evidence)) for question in first.questions] == [
-        ("information_extraction", {"0"}),
-        ("summarization", {"2", "3"}),
-    ]
-
-
 def test_the_first_table_is_over_what_asks_for_facts(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert beam.main([str(file), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -60,11 +51,3 @@ def test_the_first_table_is_over_what_asks_for_facts(file: Path, capsys: pytest.
     assert {questions for questions, _ in found} == {"factual", "information_extraction", "summarization"}
     assert found["factual", "unified-state"]["R@1"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "count": 2}
     assert found["factual", "BM25"]["MRR"]["mean"] == 1
-
-
-@pytest.mark.parametrize(("half", "asked"), [("tune", "chat 1: 2 questions\n"), ("report", "chat 3: 1 questions\n")])
-def test_the_half_on_which_one_tunes_is_not_the_one_that_is_reported(
-    file: Path, capsys: pytest.CaptureFixture[str], half: str, asked: str
-) -> None:
-    assert beam.main([str(file), "--half", half]) == 0
-    assert capsys.readouterr().err == asked

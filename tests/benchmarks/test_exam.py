@@ -8,17 +8,12 @@ from pathlib import Path
 import pytest
 
 from benchmarks import exam
-from benchmarks.averages import Average, pooled
-from benchmarks.exam_formula import formula, formula_and_words
 from benchmarks.exam_measures import noise
 from benchmarks.exam_questions import NEAR, Sitting, find_sittings, half_of, load_questions, tells
-from benchmarks.exam_untrue import lines_of, untrue
-from benchmarks.exam_words import Prompt, Telling, earlier, prompts_of
+from benchmarks.exam_untrue import lines_of
 from benchmarks.hindcast import OURS
 from benchmarks.hindcast import SUMMARY as SUMMARY_ALONE
-from benchmarks.hindcast_cases import Case
 from tests import builders
-from unified_state.lib.tokens import count_tokens
 
 SUMMARY = "The user wants the retry limit raised."
 QUESTIONS = [
@@ -96,36 +91,6 @@ def test_a_fact_is_told_where_its_strings_stand_near_each_other() -> None:
     assert not tells("the retry limit", must)
 
 
-def test_intervals_draw_whole_cases() -> None:
-    alike = pooled([[1.0] * 10, [0.0] * 10])
-    assert (alike.mean, alike.low, alike.high, alike.count) == (0.5, 0.0, 1.0, 20)
-    assert pooled([[1.0, 0.0], [0.0, 1.0], []]) == Average(0.5, 0.5, 0.5, 4)
-    assert pooled([[1.0], [0.0, 0.0, 0.0]]).mean == 0.25
-
-
-def test_every_compaction_is_a_case_and_some_have_questions(sittings: list[Sitting]) -> None:
-    assert [(sitting.name, len(sitting.questions)) for sitting in sittings] == [("0a1b2c3d#0", 3), ("0a1b2c3d#1", 0)]
-
-
-def test_words_are_what_somebody_typed(sittings: list[Sitting]) -> None:
-    first, second = sittings
-    given = [Prompt(("Raise the limit in src/retry.py.", RULE), 0), Prompt(("look at the proxy too",), 0)]
-    assert prompts_of(first.case) == given
-    assert prompts_of(second.case) == [*given, Prompt(("and now the documentation",), 1)]
-    assert earlier(first.case) == []
-    assert earlier(second.case) == given
-
-
-def test_a_sentence_is_told_where_most_of_its_runs_of_words_stand() -> None:
-    telling = Telling("As he said: please NEVER touch the old proxy while you are at it! Use two spaces.")
-    assert telling.tells(RULE)
-    assert telling.tells("Use two spaces")
-    assert not telling.tells("Use two tabs")
-    assert not telling.tells("Please never touch the new proxy while you are at work.")
-    assert telling.tells_prompt(Prompt((RULE, "Use two tabs"), 0))
-    assert not telling.tells_prompt(Prompt(("Not a word of this stands there at all", "Use two spaces"), 0))
-
-
 def test_noise_is_a_line_of_which_nothing_was_used(sittings: list[Sitting]) -> None:
     text = "[WORKING SET]\nsrc/old.py: unused_name\nsrc/retry.py: brand_new_name\nmake it\nmake sure\n====\nwords"
     found = {line.text: is_noise for line, is_noise in noise(sittings[0].case, lines_of(text))}
@@ -138,16 +103,6 @@ def test_noise_is_a_line_of_which_nothing_was_used(sittings: list[Sitting]) -> N
         "words": True,
     }
     assert {line.section for line in lines_of(text)} == {"working set"}
-
-
-def test_the_formula_keeps_its_budget_and_tells_what_the_summary_does_not(sittings: list[Sitting]) -> None:
-    case = sittings[1].case
-    for tokens in (5, 30, 500):
-        (size,) = count_tokens([formula_and_words(case, tokens)])
-        assert size <= tokens
-    lines = formula(case, 500).splitlines()
-    assert f"$ make it && {TESTS} -> 3 passed" in lines
-    assert f"- {RULE}" in formula_and_words(case, 500).splitlines()
 
 
 def test_the_command_prints_every_method_and_compares_runs(
@@ -173,65 +128,3 @@ def test_the_command_prints_every_method_and_compares_runs(
     ]
     assert exam.main([*arguments, "--against", kept]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"{OURS} 300: +0.000 +0.00 to +0.00"
-
-
-ERROR = "tests/test_retry.py:9: AssertionError: expected 17 retries, got 3"
-BACKGROUND = "Command running in background with ID: b12. Output is being written to: x.output"
-
-
-@pytest.fixture
-def past(tmp_path: Path) -> Case:
-    """A session in which much has passed: a failure, a task, edits that were committed, a task in the background."""
-    session = Session()
-    session.say("Please raise the limit in src/retry.py")
-    tasks = [("Raise the retry limit", "completed"), ("Write the release notes", "pending")]
-    session.call("TodoWrite", "ok", todos=[{"content": content, "status": status} for content, status in tasks])
-    session.call("TaskCreate", "Task #1 created successfully", subject="Read the whole manual")
-    session.call("TaskCreate", "Task #2 created successfully", subject="Ask for a review")
-    session.call("TaskList", "#1 [completed] Read the whole manual\n#2 [in_progress] Ask for a review [blocked by #1]")
-    session.call("Edit", "ok", file_path="/p/src/retry.py", old_string="a", new_string="b")
-    session.call("Bash", f"Exit code 1\n{ERROR}", command=f"{TESTS} 2>&1 | tail")
-    session.call("Bash", "3 passed", command=f"{TESTS} && git status")
-    session.call("Bash", "[main 1234567] Raise it\n 1 file changed", command="git add src/retry.py && git commit -m x")
-    session.call("Edit", "ok", file_path="/p/src/open.py", old_string="a", new_string="b")
-    session.call("Bash", "Exit code 2", command="make lint")
-    session.call("Bash", BACKGROUND, command="make build")
-    session.call("TaskOutput", "<task_id>b12</task_id>\n<status>completed</status>\n<exit_code>0</exit_code>")
-    session.compact()
-    session.tell("done")
-    session.write(tmp_path / "0a1b2c3d.jsonl")
-    (sitting,) = find_sittings(tmp_path, {})
-    return sitting.case
-
-
-@pytest.mark.parametrize(
-    ("line", "wrong"),
-    [
-        (f"command: {TESTS} 2>&1 | tail -> failed: {ERROR}", "failed (later: "),
-        ("command: make lint -> ended: fine", "ended"),
-        (f"command: make build -> ended: {BACKGROUND}", "background"),
-        ("[UNFINISHED]\n  not committed (no commit seen): src/open.py, src/retry.py", "committed (src/retry.py)"),
-        (f"[UNFINISHED]\n  not run since the last edit of src/retry.py: `{TESTS} &&…`", "checked ("),
-        ("[TODO] 1\n  - Raise the retry limit", "task (Raise the retry limit)"),
-        ("[NOW]\n  in progress: Read the whole manual", "task (Read the whole manual)"),
-    ],
-)
-def test_what_the_log_contradicts_is_untrue(past: Case, line: str, wrong: str) -> None:
-    (found,) = untrue(past, lines_of(line))
-    assert found.startswith(wrong)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        f"command: {TESTS} 2>&1 | tail -> failed: {ERROR}\ncommand: {TESTS} && git status -> ended: 3 passed",
-        "command: make build -> ended: completed",
-        "[UNFINISHED]\n  not committed (no commit seen): src/open.py",
-        f"[UNFINISHED]\n  not run since the last edit of src/open.py: `{TESTS} 2>&1 | tail`",
-        "[TODO] 1\n  - Write the release notes\n  - Raise the retry limit (done)",
-        "[NOW]\n  in progress: Ask for a review",
-        f"[LAST TURNS]\nT1 (1 min ago) $ {TESTS} 2>&1 | tail -> failed: {ERROR}",
-    ],
-)
-def test_what_still_holds_or_tells_of_the_past_is_true(past: Case, line: str) -> None:
-    assert untrue(past, lines_of(line)) == []

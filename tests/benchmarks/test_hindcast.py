@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import hindcast
-from benchmarks.hindcast_baselines import BASELINES, seed_formula, within
+from benchmarks.hindcast_baselines import BASELINES
 from benchmarks.hindcast_cases import Case, find_cases
 from benchmarks.hindcast_report import measure
 from tests import builders
-from unified_state.lib.tokens import count_tokens
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 GOLD = {"read_alpha", "read_beta", "read_gamma", "read_delta", "alpha.py", "beta.py", "#12", "pytest tests"}
@@ -63,29 +62,6 @@ def test_names_are_held_anywhere_and_pairs_in_one_line(case: Case) -> None:
         "pair": 0.0,
         "next edit": 0.0,
     }
-
-
-def test_beside_the_summary_its_paragraphs_count_too(case: Case) -> None:
-    held = measure(case, f"#12\nerror: {ERROR}", SUMMARY)
-    assert held == {"all": 4 / 8, "lost": 1 / 5, "pair": 1.0, "next edit": 1.0}
-
-
-def test_a_compaction_that_two_transcripts_hold_counts_once(folder: Path) -> None:
-    (folder / "fork.jsonl").write_bytes((folder / "session.jsonl").read_bytes())
-    assert len(list(find_cases(folder))) == 1
-
-
-@pytest.mark.parametrize("tokens", [20])
-@pytest.mark.parametrize("method", BASELINES)
-def test_a_baseline_keeps_the_budget(case: Case, method: str, tokens: int) -> None:
-    (size,) = count_tokens([within(BASELINES[method](case, tokens), tokens)])
-    assert size <= tokens
-
-
-def test_the_seeds_formula_prefers_tools_and_files_to_mere_text(case: Case) -> None:
-    ranked = list(seed_formula(case, 250))
-    assert ranked[0].startswith("Read /p/kappa.py")
-    assert ranked[-1] == "Please see to #12"
 
 
 def test_the_command_prints_every_method_with_figures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

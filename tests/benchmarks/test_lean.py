@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import lean
-from benchmarks.lean_measures import measure, tokens_of
-from benchmarks.lean_methods import Form, short_forms, whole
 from benchmarks.lean_sessions import Stretch, stretches
 from benchmarks.lean_uses import BY_NAME, VERBATIM, uses
 from tests import builders
@@ -56,32 +54,6 @@ def test_uses_are_the_lines_and_new_names_that_the_agent_writes_before_the_compa
     ]
     assert [use.words for use in of_file] == ["return pool.connections.pop()", "pool.connections.pop"]
     assert of_edit == []
-
-
-def test_a_cut_line_that_another_output_shows_is_not_lost(stretch: Stretch) -> None:
-    tokens = tokens_of([output.text for output in stretch.outputs])
-    forms = [Form("", frozenset()), Form(FILE), Form("done")]
-    sums = list(measure(stretch, uses(stretch), forms, tokens))
-    assert (sums[0].uses, sums[0].cut, sums[0].lost) == (2, 2, 2)
-    stretch.outputs[1].lines.append("step 3 of the long way")
-    sums = list(measure(stretch, uses(stretch), forms, tokens))
-    assert (sums[0].uses, sums[0].cut, sums[0].lost) == (2, 2, 1)
-
-
-def test_what_is_saved_counts_in_every_later_request_up_to_the_compaction(stretch: Stretch) -> None:
-    tokens = tokens_of([output.text for output in stretch.outputs])
-    command, file, _ = measure(stretch, uses(stretch), whole(stretch, tokens), tokens)
-    assert (command.carried, file.carried) == (3 * tokens[0], 2 * tokens[1])
-    assert command.saved == command.carried_saved == 0
-
-
-def test_what_the_client_takes_from_no_hook_is_told_apart(folder: Path) -> None:
-    command, *_ = next(stretches(folder)).outputs
-    stretch = Stretch("s", [command])
-    assert command.is_taken
-    assert short_forms(2, only_taken=True)(stretch, []) == short_forms(2)(stretch, [])
-    command.is_taken = False  # it failed, or its tool has another shape
-    assert short_forms(2, only_taken=True)(stretch, []) == [Form(TESTS)]
 
 
 def test_the_tables_of_a_folder_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

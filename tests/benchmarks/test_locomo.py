@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import locomo, retrieval
-from benchmarks.conversations import write_transcripts
-from benchmarks.locomo import load_conversations
 
 CONVERSATION = {
     "speaker_a": "Ada",
@@ -41,25 +39,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_evidence_is_split_and_questions_without_any_are_left_out(file: Path) -> None:
-    (conversation,) = load_conversations(file)
-    assert [set(question.evidence) for question in conversation.questions] == [{"D1:1"}, {"D1:2", "D2:1"}]
-
-
-def test_a_session_is_a_transcript_with_captions_and_dates(file: Path, tmp_path: Path) -> None:
-    (conversation,) = load_conversations(file)
-    turn_of = write_transcripts(conversation, tmp_path)
-    first, second = sorted(tmp_path.glob("*.jsonl"))
-    entries = [json.loads(line) for line in first.read_text(encoding="utf-8").splitlines()]
-    assert [(entry["type"], entry["timestamp"]) for entry in entries] == [
-        ("user", "2023-05-08T13:56:00.000Z"),
-        ("assistant", "2023-05-08T13:56:30.000Z"),
-    ]
-    assert entries[1]["message"]["content"][0]["text"] == "Ben: Look! [a photo of a canoe]"
-    assert [turn_of[entry["uuid"]] for entry in entries] == ["D1:1", "D1:2"]
-    assert len(second.read_text(encoding="utf-8").splitlines()) == 2
-
-
 def test_scores_are_the_share_of_the_evidence_and_the_place_of_the_first() -> None:
     ranked = ["D9:9", "D1:2", "D3:1", "D3:2", "D3:3", "D2:1"]
     scores = retrieval.scores(ranked, frozenset({"D1:2", "D2:1"}))
@@ -74,12 +53,3 @@ def test_the_command_asks_every_method_every_question(file: Path, capsys: pytest
     assert found["categories 1-4", "BM25"]["R@1"]["mean"] == (1 + 1 / 2) / 2
     assert found["single-hop", "unified-state"]["MRR"]["mean"] == 1
     assert found["single-hop", "recency"]["MRR"]["mean"] == 1 / 4
-
-
-def test_search_by_words_and_by_meaning_stand_side_by_side_and_are_compared_question_by_question(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert locomo.main([str(file), "--vectors", "off", "minilm"]) == 0
-    tables = capsys.readouterr().out.split("\n\n")
-    assert [line[:13].strip() for line in tables[0].splitlines()[5:]] == ["unified-state", "... minilm"]
-    assert tables[-1].partition(":")[0] == "... minilm over unified-state"

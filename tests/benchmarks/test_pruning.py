@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from benchmarks.pruning import Sent, conversation, play
+from benchmarks.pruning import Sent, play
 from unified_state.context.messages.prune_messages import message_tokens
 
 
 def message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "content": [{"type": "text", "text": text}]}
-
-
-def test_entries_of_one_role_in_a_row_are_one_message() -> None:
-    said = [("user", "a"), ("assistant", "b"), ("assistant", "c"), ("user", "d")]
-    lines = [json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in said]
-    found = conversation([*lines, "{", json.dumps({"type": "system"})])
-    assert [(one["role"], [block["text"] for block in one["content"]]) for one in found] == [
-        ("user", ["a"]),
-        ("assistant", ["b", "c"]),
-        ("user", ["d"]),
-    ]
 
 
 def test_what_the_last_request_held_is_read_and_the_rest_written() -> None:

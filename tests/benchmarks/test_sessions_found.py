@@ -42,14 +42,3 @@ def test_every_method_looks_for_the_session(tmp_path: Path, capsys: pytest.Captu
     found = {row["method"]: row["measures"]["hit@1"]["mean"] for row in rows}
     assert found.keys() == {"random", "BM25", "unified-state"}
     assert found["BM25"] == found["unified-state"] == 1
-
-
-def test_a_session_stands_where_its_first_step_stands() -> None:
-    ranked = ["bbbbbbbb-1", "bbbbbbbb-1", "cccccccc-1", "aaaaaaaa-1"]
-    assert sessions_found.scores(ranked, ["aaaaaaaa", "dddddddd"]) == {
-        "hit@1": 0.0,
-        "hit@3": 1.0,
-        "hit@5": 1.0,
-        "hit@10": 1.0,
-        "MRR": 1 / 3,
-    }

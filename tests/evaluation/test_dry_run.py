@@ -77,15 +77,3 @@ def test_only_what_holds_the_facts_answers(played: tuple[str, list[dict[str, Any
     assert answered(outcomes, "unified-state", "looks up")["own-notes"] == 1
     assert answered(outcomes, "grep", "looks up")["own-notes"] > 0
     assert answered(outcomes, "grep", "reads")["own-notes"] == 0
-
-
-def test_what_each_part_gives_is_told_also_where_it_is_nothing(played: tuple[str, list[dict[str, Any]]]) -> None:
-    parts = played[0].partition("What each part gives")[2]
-    assert "* at-the-action: " in parts
-    assert ": nothing" in parts
-
-
-def test_the_same_run_gives_the_same_outcomes(tmp_path: Path) -> None:
-    folder = transcripts(tmp_path, "1. Work: the cache.")
-    runs = [dry_run(folder, name, "--compactions", "1", "--count", "1") for name in ("first", "second")]
-    assert runs[0] == runs[1]

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from evaluation.facts import facts_of, held
 from evaluation.tasks import Task, find_tasks
 
@@ -41,29 +39,6 @@ def test_the_words_of_the_policy_are_looked_for_in_what_was_decided(tmp_path: Pa
     assert held("We cap it at 7 attempts; that was measured against the reset window of the gateway.", facts) == 1
     assert held("We cap it at 5 attempts; that was measured against the reset window of the gateway.", facts) == 0
     assert held("The upstream blocks us. Fix the Retrier.", facts) == 0
-
-
-def test_the_newest_statement_of_a_decision_counts(tmp_path: Path) -> None:
-    old = {"role": "user", "text": "Cap it at 7 attempts, measured against the reset window, and log each of them."}
-    new = {"role": "user", "text": "Amended: 7 attempts, measured against the reset window, without any log."}
-    facts = facts_of(task(tmp_path, conversations=[[old], [new]]))
-    assert "amend" in facts[0].others
-
-
-def test_a_decision_of_the_git_history_is_said_by_the_user(tmp_path: Path) -> None:
-    found = task(tmp_path, source="history", decision_subject="fix: cap retries", decision_rationale="7, measured.")
-    assert [(said.role, said.text) for said in found.decided] == [("user", "fix: cap retries\n\n7, measured.")]
-
-
-def test_facts_that_a_task_lists_count_as_they_are(tmp_path: Path) -> None:
-    facts = facts_of(task(tmp_path, facts=[["seven|7", "attempts"]]))
-    assert held("seven attempts", facts) == 1
-    assert held("seven tries", facts) == 0
-
-
-def test_a_task_whose_data_tell_nothing_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="neither `facts`"):
-        facts_of(task(tmp_path, policy="xylophone"))
 
 
 def test_our_own_tasks_hang_on_what_was_decided() -> None:
