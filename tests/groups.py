@@ -76,7 +76,6 @@ STRESS = {
 # follow one subject further.
 PROMISED = (
     "real_client/test_main_job.py",
-    "real_client/test_newcomer.py",
     "real_client/test_product_archive.py",
     "real_client/test_product_command.py",
     "real_client/test_product_compaction.py",

@@ -19,7 +19,7 @@ from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 from unified_state import AgentMemory
 from unified_state.extras.agent_sdk.sdk_hooks import EVENTS
 from unified_state.hosts.install.hook_launcher import launcher_path
-from unified_state.hosts.install.hook_table import hook_groups, output_hook_group, tool_hook_group
+from unified_state.hosts.install.hook_table import hook_groups, tool_hook_group
 from unified_state.lib.package import extra_line
 from unified_state.settings import default_data_dir
 
@@ -211,21 +211,6 @@ def test_the_hook_before_tool_calls_is_left_to_the_client_where_it_is_installed(
     assert "Stop" in hooks
 
 
-def test_a_hook_that_reminds_does_not_check_constraints_so_the_memory_does(repository: Path) -> None:
-    group = tool_hook_group(default_data_dir(), launcher_path(), matcher="Bash")
-    write(repository / ".claude/settings.local.json", {"hooks": {"PreToolUse": [group]}})
-    hooks = AgentMemory(ClaudeAgentOptions(cwd=repository)).options.hooks or {}
-    assert [matcher.matcher for matcher in hooks["PreToolUse"]] == ["mcp__unified-state__.*", None]
-
-
-def test_where_lean_context_is_installed_it_is_left_to_the_client(repository: Path) -> None:
-    hooks = {"PostToolUse": [output_hook_group("middle", default_data_dir(), launcher_path())]}
-    write(repository / ".claude/settings.local.json", {"hooks": hooks})
-    left = AgentMemory(ClaudeAgentOptions(cwd=repository), lean="tight").options.hooks or {}
-    assert "PostToolUse" not in left
-    assert "Stop" in left
-
-
 def test_options_keep_their_servers_and_tools(repository: Path) -> None:
     given = ClaudeAgentOptions(cwd=repository, mcp_servers={"own": {"command": "x"}}, allowed_tools=["Read"])
     options = AgentMemory(given).options
@@ -269,10 +254,3 @@ def test_a_session_that_sessionstart_was_called_for_is_not_begun_again_by_its_pr
     begun, prompted = asyncio.run(start())
     assert "Use SQLite" in "".join(begun)
     assert prompted == []
-
-
-@pytest.mark.parametrize("sources", [[], ["user"], ["user", "project"]])
-def test_hooks_in_settings_that_are_not_loaded_do_not_count(repository: Path, sources: Any) -> None:
-    write(repository / ".claude/settings.local.json", hooks_json())
-    options = AgentMemory(ClaudeAgentOptions(cwd=repository, setting_sources=sources)).options
-    assert "Stop" in (options.hooks or {})

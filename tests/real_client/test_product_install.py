@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-from tests.sandboxed.product import Product
-
 from .installed import installed
 from .plugin import Plugin, program_on_path
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario
@@ -25,12 +23,6 @@ def told(scenario: Scenario) -> int:
 @pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 def test_after_install_the_first_request_tells_the_model_of_its_memory(scenario: Scenario) -> None:
     assert told(scenario) == 0
-    installed(scenario)
-    assert told(scenario) == 1
-
-
-def test_the_model_is_told_once_by_installations_of_two_scopes(scenario: Scenario) -> None:
-    installed(scenario, "--scope", "user")
     installed(scenario)
     assert told(scenario) == 1
 
@@ -61,21 +53,3 @@ def test_a_compaction_shows_what_each_hook_is_and_no_code(scenario: Scenario) ->
     repeated = [text for _, text in request.texts() if "local-command-stdout" in text and "PreCompact" in text]
     assert repeated
     assert not any("import gc" in text for text in repeated)
-
-
-@pytest.mark.usefixtures("tmux")
-def test_the_clients_list_of_hooks_has_rows_that_a_person_can_tell_apart(scenario: Scenario) -> None:
-    product: Product = installed(scenario, "--lean", "middle")
-    product.run("constraint", "add", "No pushes", "--source", "the user", "--scope", "command:git push")
-    with Terminal(scenario) as terminal:
-        terminal.enter("/hooks")
-        screen = terminal.wait_for("All events")
-        terminal.press("Enter")  # the first row
-        detail = terminal.wait_for("Status message")
-    assert "12 hooks on 11 events" in screen
-    rows = re.findall(r"^ +(\w+)  [a-z].*\n((?:.*\[Local\].*\n)+)", screen, re.MULTILINE)
-    assert len({event for event, _ in rows}) == 11
-    assert [event for event, below in rows if below.count("[Local]") > 1] == ["SessionStart"]
-    assert "python" not in screen.partition("Hooks")[2]  # the client cuts long paths
-    assert "unified-state: check-rules" in detail
-    assert re.search(r"unified-state-hook check-rules\s", detail)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from tests.sandboxed.product import PROGRAM, Product
 
 from .conversation import Conversation
-from .installed import assert_archived, commit_something, installed, installed_with_items, restores
+from .installed import assert_archived, installed, installed_with_items, restores
 from .messages import Json, bash, reply, tool
 from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
 
@@ -99,11 +98,3 @@ def test_two_sessions_see_each_others_decisions_at_their_next_prompt_once(scenar
         (line,) = told_last(scenario)
         assert "D3 (inferred): Port 9191. Why: 9090 is taken too [in place of D2]" in line
     assert_archived(scenario, product, one.session_id, other.session_id)
-
-
-def worktrees(scenario: Scenario) -> tuple[Path, Path]:
-    """The project, with a commit, and a second worktree of it; our hooks are installed for the user."""
-    main, second = scenario.project, scenario.folder / "second"
-    commit_something(scenario)
-    scenario.run_program("git", "worktree", "add", "--quiet", "-b", "feature", str(second))
-    return main, second

@@ -12,9 +12,7 @@ from .conversation import Conversation
 from .installed import (
     BRIEF,
     WORKING_SET,
-    assert_archived,
     change_handlers,
-    installed,
     installed_with_items,
     late,
     restores,
@@ -34,13 +32,6 @@ def given_last(scenario: Scenario) -> list[str]:
 def add_decision(product: Product, text: str) -> None:
     """A decision of the user, outside the client."""
     product.run("decision", "add", text, "--rationale", "why not")
-
-
-def test_where_nothing_is_known_a_new_session_is_given_nothing(scenario: Scenario) -> None:
-    product = installed(scenario)
-    run = scenario.prompt("first")
-    assert given_last(scenario) == []
-    assert_archived(scenario, product, run.session_id)
 
 
 @MODELS

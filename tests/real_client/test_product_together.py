@@ -1,4 +1,4 @@
-"""Parts of the product together in one client: the plugin with its server, enforced constraints, a second session."""
+"""Parts of the product together in one client: the plugin with its server, and a second session."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import pytest
 from tests.sandboxed.product import Product
 
 from .conversation import Conversation
-from .installed import assert_healthy, installed, restores
+from .installed import assert_healthy, restores
 from .mcp_server import McpServer
-from .messages import bash, reply
+from .messages import reply
 from .plugin import Plugin, program_on_path
-from .scenario import ALLOW_BASH, NEW_MODEL, OLD_MODEL, Scenario
+from .scenario import NEW_MODEL, OLD_MODEL, Scenario
 
 SERVER = McpServer("plugin_unified-state_memory")
-FORBIDDEN = ("constraint", "add", "Never force-push", "--source", "me", "--scope", "command:git push --force")
 DECISION = "Use SQLite for the archive"
 
 
@@ -46,48 +45,4 @@ def test_what_the_plugins_server_records_is_restored_by_the_plugins_hooks_and_to
         assert DECISION in told[0]
     found = json.loads(product.run("show", "--source", "D1", "--json"))
     assert (found["session_id"], found["turn"]["prompt"]["text"]) == (client.session_id, "decide where to keep it")
-    assert_healthy(product)
-
-
-@pytest.mark.parametrize("with_install", [False, True])
-def test_a_constraint_is_enforced_once_beside_the_plugin_and_goes_with_its_lifting(
-    scenario: Scenario, product: Product, with_install: bool
-) -> None:
-    if with_install:
-        installed(scenario)
-    product.run(*FORBIDDEN, "--mode", "deny")
-    scenario.script(reply(bash("git push --force; echo ran")), reply(bash("echo other; echo went-on")), "done")
-    scenario.prompt("push", *ALLOW_BASH)
-    request = scenario.api.of("main")[-1]
-    ((_, refused),) = request.find("Constraint C1 forbids this")
-    assert refused.count("Constraint C1 forbids this") == 1
-    assert request.find("went-on")
-    said = [step["text"] for step in product.export() if step["kind"] == "prompt"]
-    assert said == ["push"]
-    assert_healthy(product)
-    product.at_terminal("constraint", "lift", "C1")
-    settings = scenario.project / ".claude" / "settings.local.json"
-    assert settings.exists() == with_install
-    assert not with_install or "PreToolUse" not in json.loads(settings.read_text())["hooks"]
-
-
-def test_a_rule_of_the_users_that_came_by_the_server_binds_and_neither_denies_nor_lifts_what_is_enforced(
-    scenario: Scenario, product: Product
-) -> None:
-    product.run(*FORBIDDEN, "--mode", "deny")
-    rule = "Never force-push to any branch"
-    added = SERVER.call("add", kind="constraint", text=rule, reason="the user", blocking=True, quote=rule)
-    with SERVER.conversation(scenario, "Bash") as client:
-        scenario.script(reply(added), reply(SERVER.call("resolve", id="C1", text="lifted")), "noted")
-        client.ask(f"{rule}.")
-        scenario.script(reply(bash("git push --force")), "done")
-        client.ask("push")
-    request = scenario.api.of("main")[-1]
-    assert request.find("C1 is a constraint, which is not closed")
-    assert request.find("Constraint C1 forbids this")
-    shown = product.run("constraint", "list").splitlines()
-    assert [line.split(":")[0] for line in shown] == [
-        "C1 (the user said, blocking, enforced, deny",
-        "C2 (the user said, blocking)",
-    ]
     assert_healthy(product)

@@ -30,11 +30,6 @@ def tool_results(entries: Iterable[Json]) -> dict[str, Json]:
     return {block["tool_use_id"]: block for block in blocks if block["type"] == "tool_result"}
 
 
-def boundaries(entries: Iterable[Json]) -> list[int]:
-    """Where the compaction boundaries are."""
-    return [index for index, entry in enumerate(entries) if entry.get("subtype") == "compact_boundary"]
-
-
 def uuids(entries: Iterable[Json]) -> list[str]:
     """The uuids of the entries that have one, in order."""
     return [entry["uuid"] for entry in entries if "uuid" in entry]
