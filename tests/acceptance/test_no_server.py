@@ -67,19 +67,6 @@ def test_what_is_no_server_is_told_wherever_one_would_look_for_it(
     assert holding in ([], ["config.toml"])
 
 
-def test_a_sync_in_the_background_that_knows_no_server_is_told_by_the_health(
-    project: Project, write_settings: Callable[[str], None]
-) -> None:
-    write_settings(named("") + "sync_in_background = true\n")
-    project.decide("Warm the cache")
-    assert "nothing is synced: postgres_dsn names no server" in project.run("doctor", PGHOST="db.example.invalid").out
-    project.run("sync", "--background")
-    assert "health     sync failed just now: postgres_dsn names no server" in project.run("status").out
-    write_settings("postgres_enabled = false\n")
-    assert "no server is configured" in project.run("sync").err
-    assert "health     good" in project.run("status").out
-
-
 NAMELESS = """
 import os, pwd, sys
 named = {account.pw_uid for account in pwd.getpwall()}
@@ -106,14 +93,3 @@ def test_an_account_without_an_entry_is_told_that_its_server_does_not_count(
         assert "postgres_dsn is ignored" in done.err
     found = run("search", "--team", "warm")
     assert (found.code, "D1" in found.out) == (0, True), found
-
-
-@pytest.mark.parametrize("settings", ["", *(named(dsn) for dsn, _ in CONFIGURED.values())])
-def test_without_a_server_ones_own_hits_are_found(
-    project: Project, write_settings: Callable[[str], None], settings: str
-) -> None:
-    write_settings(settings)
-    project.decide("Warm the cache")
-    found = project.run("search", "--team", "warm")
-    assert (found.code, "D1" in found.out, found.err.count("\n")) == (0, True, 1), found
-    assert SECRET not in found.err

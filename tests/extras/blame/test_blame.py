@@ -132,18 +132,6 @@ def test_a_line_has_its_commit_its_turn_its_prompt_and_the_tests_run_then(limite
     assert (second["prompt"], second["tests"]) == ("Count what is taken", [])
 
 
-def test_what_a_turn_decided_is_shown(limiter: Path) -> None:
-    text = "Token bucket in Redis"
-    path = str(next(Path(os.environ["HOME"]).rglob("archive.db")))
-    assert program(limiter, "decision", "add", text, "--rationale", "x").returncode == 0
-    import sqlite3
-
-    with sqlite3.connect(path) as archive:  # recorded in the first turn
-        archive.execute("UPDATE item SET session_id = ?, created_at = '2026-09-21T14:13:22.000Z'", (SESSION,))
-    (turn, *_) = blamed(limiter, "src/limiter.py:1")["turns"]
-    assert text in turn["recorded"][0]
-
-
 def test_the_text_names_commit_turn_prompt_and_tests(limiter: Path) -> None:
     shown = program(limiter, "blame", "src/limiter.py").stdout
     assert "the limiter" in shown
@@ -286,25 +274,6 @@ def test_without_git_lines_still_have_their_turns(limiter: Path) -> None:
     assert "Add a limiter" in done.stdout
 
 
-@pytest.mark.parametrize("kind", ["shallow clone", "worktree", "submodule"])
-def test_clones_worktrees_and_submodules_are_safe(limiter: Path, tmp_path: Path, git: Git, kind: str) -> None:
-    other = tmp_path / "other"
-    if kind == "shallow clone":
-        git("clone", "--quiet", "--depth", "1", limiter.as_uri(), str(other))
-        expected = None  # of an archive that is not there
-    elif kind == "worktree":
-        git("worktree", "add", "--quiet", "--detach", str(other))
-        expected = EXPECTED
-    else:
-        git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", limiter.as_uri(), "inner")
-        other, expected = limiter / "inner", None
-    if expected:
-        assert turns_by_line(other, "src/limiter.py") == expected
-    else:
-        found = blamed(other, "src/limiter.py")
-        assert {group["commit"]["subject"] for group in found["lines"]} <= {"the limiter", "count"}
-
-
 @pytest.mark.parametrize(
     ("place", "said"),
     [
@@ -323,29 +292,3 @@ def test_what_cannot_be_blamed_is_said_in_one_line(limiter: Path, place: str, sa
     assert done.returncode in {1, 2}, done.stdout
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_an_empty_file_and_one_whose_name_looks_like_lines(repository: Path, writer: Writer) -> None:
-    (repository / "empty.py").touch()
-    writer.asked("Write it")
-    writer.writes("odd:12", "a line of its own\n")
-    writer.ends()
-    assert blamed(repository, "empty.py")["lines"] == []
-    assert turns_by_line(repository, "odd:12") == ["Write it"]
-
-
-def test_a_file_of_20_000_lines(repository: Path, writer: Writer) -> None:
-    lines = [f"value_{number} = {number % 7}" for number in range(20_000)]
-    writer.asked("Write a large table")
-    writer.writes("table.py", "\n".join([*lines, ""]))
-    writer.asked("Change a line")
-    writer.edits("table.py", "value_15000 = 6\n", "value_15000 = 'changed'\n")
-    writer.ends()
-    found = blamed(repository, "table.py")
-    assert len(found["lines"]) == 3
-    prompts = {turn["ref"]: turn["prompt"] for turn in found["turns"]}
-    assert [prompts[group["turn"]] for group in found["lines"]] == [
-        "Write a large table",
-        "Change a line",
-        "Write a large table",
-    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from hashlib import sha256
@@ -134,18 +133,6 @@ def test_a_damaged_or_edited_hand_over_is_refused_and_changes_nothing(
     assert say(receiver, "inbox") == ""
 
 
-def test_a_hand_over_that_is_cut_in_its_first_line_is_told_as_damaged(
-    sender: Path, receiver: Path, tmp_path: Path, say: Say
-) -> None:
-    target = tmp_path / "work.jsonl"
-    say(sender, "handover", "create", str(target))
-    target.write_bytes(target.read_bytes()[:200])
-    told = say(receiver, "handover", "take", str(target))
-    assert "its first line is not whole" in told
-    assert "ask for the file again" in told
-    assert "state file" not in told
-
-
 @pytest.mark.parametrize("audience", ["codex", "human"])
 def test_only_an_earlier_hand_over_is_replaced(sender: Path, tmp_path: Path, say: Say, audience: str) -> None:
     own, history, target, empty = (tmp_path / name for name in ("README.md", "history.jsonl", "work", "empty"))
@@ -220,14 +207,6 @@ def test_a_hostile_hand_over_is_fenced(sender: Path, receiver: Path, tmp_path: P
     assert all(rule.endswith("[proposed]") for rule in rules)  # none binds
 
 
-def test_what_is_no_file_is_neither_replaced_nor_read(sender: Path, tmp_path: Path, say: Say) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    for arguments in (["create"], ["create", "--for", "human"], ["take"]):
-        assert "it is no file" in say(sender, "handover", *arguments, str(pipe)).replace("is no file;", "it is no file")
-    assert pipe.is_fifo()
-
-
 def test_secrets_are_masked_in_a_hand_over(sender: Path, tmp_path: Path, say: Say) -> None:
     (sender / f"{TOKEN}.py").write_text("x", encoding="utf-8")
     say(sender, "decision", "add", f"Use {TOKEN} for now", "--rationale", "a test")
@@ -235,12 +214,3 @@ def test_secrets_are_masked_in_a_hand_over(sender: Path, tmp_path: Path, say: Sa
         target = tmp_path / audience
         say(sender, "handover", "create", "--for", audience, str(target))
         assert TOKEN not in target.read_text(encoding="utf-8")
-
-
-def test_outside_git_and_with_nothing_recorded_it_is_told(project: Path, tmp_path: Path, say: Say) -> None:
-    assert "nothing is archived here yet" in say(project, "handover", "create", str(tmp_path / "work.jsonl"))
-    say(project, "decision", "add", "Use SQLite", "--rationale", "one file")
-    say(project, "handover", "create", str(tmp_path / "work.jsonl"))
-    head, *_ = lines(tmp_path / "work.jsonl")
-    assert head["handover"]["brief"]
-    assert "0 new" in say(project, "handover", "take", str(tmp_path / "work.jsonl"))

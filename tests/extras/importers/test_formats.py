@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,7 +37,6 @@ FORMATS = {
     "copilot-cli": "Copilot CLI session",
 }
 EVERY = amount(67, 7)  # bytes
-WRONG: tuple[Any, ...] = (None, True, -1, 10**400, 1.5, "\ud800\0", "", [], [[]], [None], {}, {"a": {}}, {"value": []})
 NOTICE, TEXT, THINKING, CALL, RESULT = "notice", "text", "thinking", "tool_call", "tool_result"
 
 
@@ -80,22 +78,6 @@ def shown(found: Iterable[HistoryRecord]) -> list[tuple[str, str | None, str]]:
 def test_a_folder_is_recognised_by_what_its_files_hold(tmp_path: Path, repository: Path, name: str) -> None:
     (source,) = find_sources(str(made(tmp_path, name, repository)))
     assert source.format == FORMATS[name]
-
-
-@pytest.mark.parametrize("name", set(FORMATS) - {"claude-memory"})
-def test_a_file_is_recognised_under_any_name(tmp_path: Path, repository: Path, name: str) -> None:
-    (source,) = find_sources(str(made(tmp_path, name, repository)))
-    for file in source.files:
-        renamed = Path(file).rename(tmp_path / f"renamed{Path(file).suffix}")
-        assert find_sources(str(renamed))[0].format == FORMATS[name]
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_the_records_are_the_same_each_time_and_no_file_is_changed(tmp_path: Path, repository: Path, name: str) -> None:
-    folder = made(tmp_path, name, repository)
-    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files_in(folder)}
-    assert of_folder(folder, repository) == of_folder(folder, repository)
-    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files_in(folder)} == before
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -337,12 +319,6 @@ def test_links_and_pipes_in_a_folder_are_not_read(tmp_path: Path, repository: Pa
     assert of_folder(folder, repository) == before
 
 
-def test_a_pipe_that_is_named_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "MEMORY.md")
-    with pytest.raises(ForeignFileError, match="is no file"):
-        find_sources(str(tmp_path / "MEMORY.md"))
-
-
 def test_a_file_that_is_damaged_is_refused_by_name_and_skipped_in_a_folder(tmp_path: Path, repository: Path) -> None:
     folder = made(tmp_path, "roo", repository)
     (path,) = folder.rglob("api_conversation_history.json")
@@ -360,41 +336,6 @@ def test_a_folder_with_transcripts_of_an_agent_is_one_of_transcripts(tmp_path: P
     (folder / "s.jsonl").write_text('{"type":"user","uuid":"u","sessionId":"s"}\n', encoding="utf-8")
     (source,) = find_sources(str(folder))
     assert source.format == TRANSCRIPT
-
-
-def test_all_programs_of_a_repository_are_found_at_once(tmp_path: Path, repository: Path) -> None:
-    for name in ("beads", "specstory", "aider"):
-        made(tmp_path / "repository", name, repository)
-    (tmp_path / "repository" / "README.md").write_text("# Notes\n\n- [decision] of nobody\n", encoding="utf-8")
-    assert {source.format for source in find_sources(str(tmp_path / "repository"))} == {
-        "beads",
-        "SpecStory history",
-        "aider history",
-    }
-
-
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container of a value with every key of it."""
-    if isinstance(value, dict | list):
-        for key in list(value) if isinstance(value, dict) else range(len(value)):
-            yield value, key
-            yield from places(value[key])
-
-
-@pytest.mark.parametrize("name", ["beads", "mempalace", "cline", "roo", "cline-4", "copilot-cli"])
-def test_a_value_of_a_wrong_type_anywhere_breaks_nothing(tmp_path: Path, repository: Path, name: str) -> None:
-    folder = made(tmp_path, name, repository)
-    for path in (path for path in files_in(folder) if path.suffix in {".json", ".jsonl"}):
-        whole = path.read_text(encoding="utf-8")
-        lines = whole.splitlines() if path.suffix == ".jsonl" else [whole]
-        for number, line in enumerate(lines):
-            value = json.loads(line)
-            for count, (holder, key) in enumerate(places(value)):
-                kept, holder[key] = holder[key], WRONG[count % len(WRONG)]
-                path.write_text("\n".join([*lines[:number], json.dumps(value), *lines[number + 1 :]]), encoding="utf-8")
-                holder[key] = kept
-                read_any(files_in(folder), repository)
-        path.write_text(whole, encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -42,32 +42,6 @@ def test_a_test_run_is_known_behind_what_runs_it(command: str) -> None:
     assert short_of("Bash", quiet, command=command).kind == "test run"
 
 
-def test_of_pytest_the_reports_of_failures_and_the_summary_are_whole() -> None:
-    progress = "".join(f"tests/test_{n}.py ........................ [{n % 100:3}%]\n" for n in range(200))
-    report = (
-        "=================== FAILURES ===================\n"
-        "____ test_a ____\n\n    def test_a():\n>       assert f() == 2\n"
-        "E       assert 1 == 2\n\ntests/test_a.py:3: AssertionError\n"
-        "=========== short test summary info ============\n"
-        "FAILED tests/test_a.py::test_a - assert 1 == 2\n"
-        "========== 1 failed, 4799 passed in 12.3s ==========\n"
-    )
-    short = short_of("Bash", progress + report, TIGHT, command="python -m pytest")
-    assert short.text.endswith(report)
-    assert "passed]" in short.text
-    assert len(short.text) < len(report) + 500
-
-
-def test_of_cargo_the_reports_of_failures_are_whole() -> None:
-    passed = "".join(f"test pool::test_{n} ... ok\n" for n in range(300))
-    said = "".join(f"row {n} of the pool\n" for n in range(60))
-    report = (
-        f"failures:\n\n---- pool::test_b stdout ----\n{said}\n\nfailures:\n    pool::test_b\n\ntest result: FAILED.\n"
-    )
-    short = short_of("Bash", f"{passed}test pool::test_b ... FAILED\n\n{report}", TIGHT, command="cargo test")
-    assert short.text.endswith(report)
-
-
 def test_a_go_test_named_after_failures_begins_no_report_of_them() -> None:
     output = "=== RUN   TestPool/failures:_none\n--- PASS: TestPool/failures:_none (0.00s)\n" + PASSED_TESTS
     short = short_of("Bash", output, TIGHT, command="go test -v ./...")
@@ -112,14 +86,6 @@ def test_of_very_many_findings_the_first_stay() -> None:
     assert findings[: findings.index("src/part200/")] in short.text
 
 
-def test_of_search_results_each_file_has_its_first_match() -> None:
-    lines = [f"src/part{n // 50}/file{n // 10}.go:{n}:\tpool.Acquire(ctx, {n})\n" for n in range(400)]
-    short = short_of("Grep", "".join(lines), MIDDLE, pattern="Acquire", output_mode="content")
-    assert short.kind == "search results"
-    assert all(lines[number] in short.text for number in range(0, 250, 10))
-    assert "matching]" in short.text
-
-
 @pytest.mark.parametrize("matches", [1, 8])
 def test_of_search_results_below_the_names_of_their_files_each_file_has_its_name_and_first_match(matches: int) -> None:
     output = "".join(
@@ -137,13 +103,6 @@ def test_of_json_names_and_a_sample_stay() -> None:
     assert short.kind == "JSON"
     assert all(f'"{name}":' in short.text for name in ("id", "title", "state", "owner", "login"))
     assert '"Title of 0"' in short.text
-
-
-def test_of_json_in_one_line_parts_are_shown() -> None:
-    items = [{"number": n, "title": f"Title_{n} of it", "body": "words " * 30} for n in range(200)]
-    short = short_of("Bash", json.dumps(items), MIDDLE, command="gh api x")
-    assert (short.kind, short.lines, short.parts) == ("JSON", 1, (1,))
-    assert short.text.startswith('[{"number": 0')
 
 
 def test_of_a_diff_files_and_hunks_are_named_and_changes_come_before_what_is_around() -> None:

@@ -17,7 +17,7 @@ from unified_state.errors import NotFoundError, StorageError
 from unified_state.extras.team.recall_team import explain_of_team, recall_of_team
 from unified_state.extras.team.search_team import TeamHit, find_in_team, within
 from unified_state.extras.team.sync_server import sync
-from unified_state.extras.team.team_ref import as_foreign, is_team_ref
+from unified_state.extras.team.team_ref import is_team_ref
 from unified_state.extras.team.team_server import TeamServer, agree
 from unified_state.extras.vectors.models import open_model
 from unified_state.project.workspace.workspace import Workspace
@@ -163,11 +163,6 @@ def test_a_long_step_is_searchable_whole(find: Find, bobs: Callable[..., int]) -
     assert [hit.ref for hit in find("swordfish")] == ["bob:S1"]
 
 
-def test_words_that_nobody_said_do_not_hide_the_one_that_was(find: Find, bobs: Callable[..., int]) -> None:
-    bobs(*(step(number, f"a common thing {number}") for number in range(1, 40)), step(50, "the swordfish"))
-    assert find("common unheard swordfish")[0].ref == "bob:S40"
-
-
 def test_filters_hold(find: Find, bobs: Callable[..., int]) -> None:
     bobs(session("his"), *turn(1, "his"), *turn(20, "hers"), decision(3, "D1", "run the tests", session_id="his"))
     assert {hit.kind for hit in find("tests", kind="tool_result")} == {"tool_result"} or not find(
@@ -242,20 +237,8 @@ def test_by_meaning_what_has_no_word_in_common_is_found(workspace: Workspace, se
     assert hits[0].ref == "bob:S1"
 
 
-def test_without_an_archive_the_team_is_searched(workspace: Workspace, find: Find, bobs: Callable[..., int]) -> None:
-    bobs(step(1, "swordfish"))
-    assert workspace.is_empty
-    assert [hit.ref for hit in find("swordfish")] == ["bob:S1"]
-
-
 def test_a_server_that_does_not_answer_is_not_waited_for() -> None:
     from threading import Event
 
     with pytest.raises(StorageError, match=r"within 0\.1 seconds"):
         within(0.1, Event().wait)
-
-
-def test_what_counts_as_ones_own_word_or_rule_is_neither_of_another_one() -> None:
-    mine = decision(1, "C1", kind="constraint", origin="user_said", body={"rule": "r"})
-    assert (as_foreign(mine).origin, as_foreign(mine).status) == ("inferred", "proposed")
-    assert as_foreign(decision(1, "D1", origin="observed")).origin == "observed"

@@ -39,7 +39,6 @@ from unified_state.extras.team.team_server import TeamServer, agree, disagree
 from unified_state.model.history_records import (
     HistoryRecord,
     StoredItem,
-    StoredLink,
     StoredSession,
     StoredStep,
     Tombstone,
@@ -193,32 +192,6 @@ def test_the_server_holds_what_the_archive_holds(
     assert (done.complete, done.told) == (True, len(here.told))
     assert held().told == here.told
     assert held().texts(FORK) == here.texts(FORK)
-    assert synced().told == 0
-
-
-def test_what_came_since_is_sent(
-    keep: Keep, workspace: Workspace, synced: Callable[[], SyncResult], held: Held
-) -> None:
-    keep(prompt(1, "hello"))
-    manager = UnifiedStateManager(workspace=workspace)
-    first = manager.add_decision("Use SQLite", "one file")
-    synced()
-    keep(prompt(2, "and on"))
-    manager.supersede_decision(first.id, "Use PostgreSQL", "a team")
-    synced()
-    assert held().told == Archived(workspace.place.archive_path).told
-
-
-def test_copies_of_steps_that_the_server_has_are_sent_too(
-    keep: Keep, workspace: Workspace, synced: Callable[[], SyncResult], held: Held
-) -> None:
-    keep(*(prompt(number, f"prompt {number}") for number in range(1, 20)))
-    synced()
-    keep(*(prompt(number, f"prompt {number}") for number in range(5, 12)), session=FORK)
-    synced()
-    keep(*(prompt(number, f"prompt {number}") for number in range(1, 8)), session=FORK)
-    synced()
-    assert held().texts(FORK) == Archived(workspace.place.archive_path).texts(FORK)
     assert synced().told == 0
 
 
@@ -377,19 +350,6 @@ def test_what_is_masked_is_told_before_what_is_new_and_on_its_way(
     assert len(held().texts()) == 49
 
 
-def test_what_is_masked_and_then_stands_in_a_fork_is_still_told_first(
-    said: Callable[..., None], workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult], held: Held
-) -> None:
-    said(prompt(1, f"use {SECRET}"))
-    synced()
-    scan(workspace, fix_at=NOW + 1)
-    said(*(prompt(number, f"prompt {number}") for number in range(2, 9)))
-    said(prompt(1, f"use {SECRET}"), session=FORK)
-    sync(workspace, server, lambda: NOW + 2, Limits(records=1))
-    assert [text[:11] for text in held().texts()] == ["use [MASKED"]
-    assert [text[:11] for text in held().texts(FORK)] == ["use [MASKED"]
-
-
 def test_a_changed_item_has_the_time_of_its_change_on_the_server_and_here(
     workspace: Workspace, archive: Archive, synced: Callable[[], SyncResult], held: Held
 ) -> None:
@@ -401,16 +361,6 @@ def test_a_changed_item_has_the_time_of_its_change_on_the_server_and_here(
     (item,) = held().items
     assert (item.source_uuid, item.changed_at) == (uuid_of(1), "2999-01-01T00:00:00.001Z")
     assert [item] == Archived(workspace.place.archive_path).items
-
-
-def test_links_between_items_of_any_name_are_told(
-    archive: Archive, server: TeamServer, synced: Callable[[], SyncResult]
-) -> None:
-    link = StoredLink("a/b", "c", "supersedes", "2026-01-01T00:00:00.000Z")
-    take(archive, [link])
-    synced()
-    with server.open() as store:
-        assert list(store.own_records()) == [link]
 
 
 def test_an_output_that_was_shortened_is_there_once_when_its_entry_is_met(
@@ -493,14 +443,6 @@ def test_after_failures_runs_in_the_background_pause_longer_and_longer(
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     sync(workspace, server, lambda: now)
     assert is_run_due(archive, now)
-
-
-def test_an_archive_that_never_met_a_server_notes_nothing_for_one(
-    keep: Keep, archive: Archive, workspace: Workspace
-) -> None:
-    keep(prompt(1, "hello"))
-    UnifiedStateManager(workspace=workspace).add_decision("Use SQLite", "one file")
-    assert archive.rows("SELECT * FROM outbox") == []
 
 
 def test_what_is_pruned_stays_on_the_server_and_what_waits_for_one_is_not_pruned(

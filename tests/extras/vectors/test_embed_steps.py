@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.minilm_folder import minilm_folder
-from tests.builders import answer, call, prompt, result
-from tests.forgetting import forget_text
+from tests.builders import prompt
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import find_step
 from unified_state.archive.text_columns import forget_step, replace_text
@@ -42,15 +41,6 @@ def has_minilm(workspace: Workspace) -> None:
 @pytest.fixture
 def make_vectors(workspace: Workspace) -> Callable[..., EmbeddingResult]:
     return partial(embed, workspace)
-
-
-def test_every_step_with_a_text_gets_a_vector(
-    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
-) -> None:
-    keep(prompt(1, "fix it"), answer(2, call("t1", "Bash", command="make")), result(3, "t1", "it fails"))
-    done = make_vectors(None, quietly)
-    assert (done.model, done.added, done.vectors, done.steps) == (MINILM_NAME, 3, 3, 3)
-    assert sorted(read_vectors(archive, 1, [1, 2, 3])) == [1, 2, 3]
 
 
 def test_what_is_new_since_the_last_run_gets_one_and_nothing_twice(
@@ -89,11 +79,6 @@ def test_a_step_that_holds_nothing_to_read_is_counted_and_does_not_stop_the_othe
     )
     done = embed(workspace, None, quietly)
     assert (done.added, done.unreadable, done.vectors, done.steps) == (2, 88, 2, 90)
-
-
-def test_steps_that_hold_nothing_to_read_do_not_use_up_the_limit(keep: Keep, workspace: Workspace) -> None:
-    keep(prompt(1, "fix the parser"), *(prompt(number, "你好世界") for number in range(2, 12)))
-    assert embed(workspace, 1, quietly).added == 1
 
 
 @pytest.mark.parametrize(
@@ -162,12 +147,3 @@ def test_a_text_that_goes_while_the_vectors_are_made_leaves_none(
     make_vectors(None, lambda _total: after_a_batch)
     after_a_batch(0)
     assert read_vectors(archive, 1, [1]) == {} if change == "forgotten" else len(read_vectors(archive, 1, [1])) == 1
-
-
-def test_forgetting_takes_the_vectors_along(
-    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
-) -> None:
-    keep(prompt(1, "the secret word is xyzzy"), prompt(2, "fix it"))
-    make_vectors(None, quietly)
-    forget_text(archive, "xyzzy", 1)
-    assert sorted(read_vectors(archive, 1, [1, 2])) == [2]

@@ -10,7 +10,6 @@ from tests.extras.vectors.vector_archives import DIMENSIONS, Matrix, exact, fill
 from tests.processes import ROOT
 from unified_state.archive.archive import Archive
 from unified_state.archive.text_columns import forget_step
-from unified_state.archive.vector_table import model_number
 from unified_state.errors import UsageError
 from unified_state.extras.vectors import nearest_vectors
 from unified_state.extras.vectors.nearest_vectors import nearest
@@ -43,17 +42,6 @@ def test_the_nearest_come_with_their_exact_cosines_in_order(filled: Archive, mon
     assert cosines == pytest.approx([float(VECTORS[step - 1] @ QUERIES[0]) for step, _ in found], abs=1e-4)
 
 
-def test_an_archive_without_vectors_has_no_nearest(archive: Archive) -> None:
-    model_number(archive, "tiny", "1", DIMENSIONS)
-    assert steps(archive, QUERIES[0]) == []
-
-
-def test_more_than_there_are_gives_all(archive: Archive) -> None:
-    fill(archive, VECTORS[:5])
-    assert sorted(steps(archive, QUERIES[0], 100)) == [1, 2, 3, 4, 5]
-    assert steps(archive, QUERIES[0], 0) == []
-
-
 @pytest.mark.parametrize(
     ("query", "told"),
     [
@@ -69,10 +57,6 @@ def test_more_than_there_are_gives_all(archive: Archive) -> None:
 def test_a_query_that_is_no_vector_of_the_model_is_refused(filled: Archive, query: list[float], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         nearest(filled, MODEL, query, 10)
-
-
-def test_a_query_needs_no_unit_length(filled: Archive) -> None:
-    assert steps(filled, 1_000 * QUERIES[0]) == steps(filled, QUERIES[0])
 
 
 def test_a_forgotten_step_never_comes(filled: Archive) -> None:

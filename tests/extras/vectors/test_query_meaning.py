@@ -59,13 +59,6 @@ def test_a_step_is_found_that_has_no_word_of_the_query(told: Archive) -> None:
     assert asked(told, ASKED)[0].ref == "S1"
 
 
-def test_a_name_goes_mostly_by_its_word(told: Archive, keep: Keep, workspace: Workspace) -> None:
-    near = ("the login of the user", "how users sign in", "the sign-in page", "log in again")
-    keep(*(prompt(number, text) for number, text in enumerate((*near, "relogin drops the cookie", *near), 10)))
-    make_vectors(workspace)
-    assert asked(told, "relogin")[0].ref == "S9"
-
-
 def test_filters_hold(told: Archive, keep: Keep, workspace: Workspace) -> None:
     keep(prompt(9, "nobody can log in", session=OTHER, at=NOW + DAY), session=OTHER)
     keep(answer(10, call("t1", "Bash", command="login --help"), session=OTHER, at=NOW + DAY), session=OTHER)
@@ -87,21 +80,9 @@ def test_of_a_session_the_nearest_are_found_however_many_of_others_are_nearer(
     assert hit.session_id == OTHER
 
 
-def test_where_none_of_the_steps_in_sight_has_a_vector_it_is_as_by_words_alone(told: Archive, keep: Keep) -> None:
-    keep(prompt(9, "the parser drops commas", session=OTHER), session=OTHER)
-    query = "the parser drops commas"
-    assert asked(told, query, session_id=OTHER) == search(told, query, 10, OTHER)
-
-
 def test_a_forgotten_step_is_not_found(told: Archive) -> None:
     forget_step(told, 1)
     assert "S1" not in {hit.ref for hit in asked(told, ASKED)}
-
-
-def test_a_query_that_the_model_cannot_read_goes_by_words(archive: Archive, keep: Keep, workspace: Workspace) -> None:
-    keep(prompt(1, "缓存永不过期"), prompt(2, "the parser drops commas"))
-    make_vectors(workspace)
-    assert asked(archive, "缓存永不过期") == search(archive, "缓存永不过期", 10)
 
 
 @pytest.mark.parametrize("query", ["", "?", "\ud83d", "x" * 100_000, "NEAR(", '"', "\x00"], ids=ascii)
@@ -124,13 +105,6 @@ def test_where_no_step_has_a_vector_it_is_said(
     workspace.settings.search_vectors = MINILM
     assert [hit.ref for hit in find(workspace, SearchRequest("parser"), NOW)] == ["S1"]
     assert reports == ["searched by words alone: no step has a vector yet; `unified-state embed` makes them"]
-
-
-def test_of_one_repository_all_repositories_have_the_same_hits_and_scores(told: Archive, workspace: Workspace) -> None:
-    for query in (ASKED, "the login page", "a railway journey at midday"):
-        everywhere = [one.hit for one in find_everywhere(workspace, SearchRequest(query), NOW)]
-        here = find(workspace, SearchRequest(query), NOW)  # the last: it notes what was found
-        assert [(hit.ref, hit.score) for hit in everywhere] == [(hit.ref, hit.score) for hit in here]
 
 
 def test_the_nearest_in_meaning_of_all_repositories_is_the_best(

@@ -81,14 +81,3 @@ def test_the_vector_of_a_text_that_was_replaced_is_gone(archive: Archive, model:
     replace_text(archive, 2, step, "masked")
     assert read_vectors(archive, model, [2]) == {}
     assert (2, "masked") in steps_without(archive, model, 9)
-
-
-@pytest.mark.parametrize(
-    "change", ["DELETE FROM vector WHERE step = 2", "UPDATE vector SET embedding = x'00' WHERE step = 2"]
-)
-def test_whatever_takes_a_vector_away_gives_the_model_another_stamp(archive: Archive, model: int, change: str) -> None:
-    (first,) = archive.row("SELECT stamp FROM vector_model")
-    add_vectors(archive, model, [(1, vector(1)), (2, vector(1))])
-    assert archive.row("SELECT stamp FROM vector_model") == (first,)
-    archive.run(change)
-    assert archive.row("SELECT stamp FROM vector_model") != (first,)

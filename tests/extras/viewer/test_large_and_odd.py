@@ -15,7 +15,7 @@ from tests.interfaces.cli.screen import person
 from tests.processes import ROOT
 
 from .conftest import Open
-from .viewing import HOSTILE, fetch, hook, run, viewing
+from .viewing import HOSTILE, fetch, run, viewing
 
 TURNS = amount(12_500, 500)  # of four steps
 
@@ -45,28 +45,6 @@ def test_a_session_of_50_000_steps_is_paged_by_need(repository: Path, tmp_path: 
         assert numbers == sorted(set(numbers))
 
 
-def test_a_long_turn_shows_its_prompt_and_its_end_and_any_step_of_it(
-    repository: Path, tmp_path: Path, opened: Open
-) -> None:
-    entries = [prompt(0, "Work until it is done")]
-    for number in range(1, 601, 2):
-        entries += [
-            answer(number, call(f"c{number}", "Bash", command=f"make part-{number}")),
-            result(number + 1, f"c{number}", "ok"),
-        ]
-    run(repository, "import", str(write_transcript(tmp_path / "t" / f"{SESSION}.jsonl", *entries)))
-    with viewing(repository) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/session/1")
-        assert "Work until it is done" in page.locator("article.turn").inner_text()
-        assert page.locator("details.call").last.inner_text().strip().endswith("make part-599")
-        page.goto(f"{viewer.base}/S250")
-        assert page.locator("details.call#S250").is_visible()
-        assert page.locator(".more").all_inner_texts() == ["199 earlier steps: show them", "201 later steps: show them"]
-        page.get_by_role("link", name="show them").last.click()
-        page.wait_for_url("**step=401#S401")
-
-
 def test_lines_of_megabytes_are_cut_and_the_whole_is_a_page_of_its_own(
     repository: Path, tmp_path: Path, opened: Open
 ) -> None:
@@ -87,33 +65,6 @@ def test_lines_of_megabytes_are_cut_and_the_whole_is_a_page_of_its_own(
         page.get_by_role("link", name="the whole text").last.click()
         expect(page).to_have_title(re.compile("^S3"))
         assert page.locator("pre.whole").inner_text().startswith("<script>document.title")
-
-
-def test_a_shortened_output_is_shown_as_it_was_and_as_the_model_saw_it(
-    repository: Path, tmp_path: Path, opened: Open
-) -> None:
-    run(repository, "install", "--lean", "tight")
-    path = write_transcript(
-        tmp_path / "t" / f"{SESSION}.jsonl",
-        prompt(1, "Run the tests"),
-        answer(2, call("c1", "Bash", command="python work.py")),
-    )
-    hook(repository, path, "UserPromptSubmit", prompt="Run the tests")
-    whole = "\n".join(f"step {number} of the long work is done and well" for number in range(600))
-    hook(
-        repository, path, "PostToolUse", "tight", tool_name="Bash", tool_use_id="c1",
-        tool_input={"command": "python work.py"}, tool_response={"stdout": whole, "stderr": "", "interrupted": False},
-    )  # fmt: skip
-    with viewing(repository) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/session/1")
-        call_line = page.locator("details.call", has_text="shortened for the model")
-        call_line.locator("summary").click()
-        seen, was = call_line.locator("h3").all_inner_texts()
-        assert (seen, was) == ("As the model saw it", "As it was")
-        texts = call_line.locator("pre").all_inner_texts()
-        assert "[…" in texts[1]
-        assert "step 20 of the long work" in texts[2]
 
 
 def test_other_projects_are_read_only_and_on_request(told: Path, tmp_path: Path, opened: Open) -> None:
@@ -157,24 +108,6 @@ def serve(folder: Path, options: str, **variables: str) -> subprocess.CompletedP
 def test_an_unused_viewer_ends_by_itself(told: Path) -> None:
     done = serve(told, "opens_browser=False, say=print, unused_seconds=0.2")
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_an_interrupt_ends_it_well_at_any_moment(told: Path, tmp_path: Path, home: Path) -> None:
-    browser = tmp_path / "browser"
-    browser.write_text("#!/bin/sh\nkill -INT $PPID\n", encoding="utf-8")
-    browser.chmod(0o755)
-    interrupt = "os.kill(os.getpid(), signal.SIGINT)"
-    timer = "signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT)), signal.setitimer(0, {})"
-    while_it_starts = [
-        f"opens_browser=False, say=lambda _: ({timer.format(n / 200 + 0.001)})" for n in range(0, 20, amount(1, 4))
-    ]
-    for options in (
-        f"opens_browser=False, say=lambda _: {interrupt}",
-        "opens_browser=True, say=print",
-        *while_it_starts,
-    ):
-        done = serve(told, options, BROWSER=str(browser), DISPLAY=":0")
-        assert (done.returncode, done.stderr) == (0, ""), options
 
 
 def test_without_the_extra_the_command_says_how_to_get_it(told: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -46,20 +45,6 @@ def test_a_session_shows_turns_calls_subagents_compactions_and_what_hooks_told(s
     assert page.locator(".branch-of summary").inner_text().startswith("⑂ subagent a1: Find the callers")
     told_lines = page.locator(".told summary").all_inner_texts()
     assert any("told the model the state" in line and "arrived" in line for line in told_lines)
-
-
-def test_each_restore_stands_once_below_its_compaction(told: Path, opened: Open) -> None:
-    with viewing(told) as viewer:
-        page = opened(viewer)
-        page.goto(f"{viewer.base}/session/1")
-        kinds = "(all) => all.map((one) => one.className.split(' ')[0])"
-        before = page.locator("#turns > .compaction, #turns > .told").evaluate_all(kinds)
-        assert before == ["compaction", "told"]
-        path = transcript_of(told)
-        append(path, prompt(30, "One more thing"))
-        hook(told, path, "Stop")
-        page.locator("article.turn", has_text="One more thing").wait_for()
-        assert page.locator("#turns > .compaction, #turns > .told").evaluate_all(kinds) == before
 
 
 def test_an_edit_is_a_difference_and_an_answer_is_read_as_markdown(
@@ -143,16 +128,6 @@ def test_a_compaction_without_hooks_says_what_would_have_come_back(
         assert "Recorded long after" not in would
 
 
-def test_in_force_is_only_what_is_in_force(told: Path) -> None:
-    run(told, "drop", "D2", "--why", "another clock")
-    with viewing(told) as viewer:
-        for status, names in (("", ["D1"]), ("?status=all", ["D2", "D1"])):
-            section = viewer.get(f"/state{status}")[2].partition(">Decisions")[2].partition("</section>")[0]
-            assert re.findall(r'class="ref" href="[^"]*/(D\d+)"', section) == names
-            assert section.count("✓ holds") == 1
-        assert "no: it is dismissed" in viewer.get("/D2")[2]
-
-
 def test_a_compaction_shows_known_kept_and_restored_side_by_side(seen: Viewer, opened: Open) -> None:
     page = opened(seen)
     page.goto(f"{seen.base}/K1")
@@ -166,25 +141,6 @@ def test_a_compaction_shows_known_kept_and_restored_side_by_side(seen: Viewer, o
     assert "Token bucket in Redis" in page.locator("mark").first.inner_text()
     page.locator(".fates tr:has(.source) .verdict").first.click()
     page.locator("article.turn.selected").wait_for()
-
-
-def test_a_compaction_says_at_first_sight_what_was_lost_and_what_came_back(seen: Viewer, opened: Open) -> None:
-    page = opened(seen)
-    page.goto(f"{seen.base}/K1")
-    rows = page.locator(".fates tbody tr").all_inner_texts()
-    lost = [row for row in rows if "missing" in row]
-    back = [row for row in lost if "told again" in row and "not told again" not in row]
-    assert 0 < len(back) < len(lost) <= len(rows)
-    headline = page.locator("h1").inner_text().split("\n")
-    assert headline[0].endswith(f" {len(lost)} of {len(rows)} items.")
-    assert headline[1] == f"unified-state gave {len(back)} back."
-    known, _, restored = page.locator(".flow section").all_inner_texts()
-    assert f"\n{len(rows)}\n" in f"{known}\n"
-    assert f"{len(back)} told again" in restored
-    assert "all arrived" in restored
-    groups = page.locator("table.fates caption").all_inner_texts()
-    assert groups[0].split() == ["Lost,", "not", "given", "back", str(len(lost) - len(back))]
-    assert groups[1].split() == ["Lost,", "and", "given", "back", str(len(back))]
 
 
 def test_the_state_shows_validity_origin_and_the_source_of_each_item(seen: Viewer, opened: Open) -> None:
@@ -264,23 +220,6 @@ def test_markup_in_every_field_stays_text(repository: Path, tmp_path: Path, open
             assert page.locator("main script, main img, main [onerror]").count() == 0
         shown = run(repository, "view", "--export", "page.html", "K1") or (repository / "page.html").read_text("utf-8")
         assert "<img" not in shown.replace("&lt;img", "")
-
-
-def test_keys_move_open_and_search(seen: Viewer, opened: Open) -> None:
-    page = opened(seen)
-    page.goto(f"{seen.base}/K1")
-    first, second = (text.split()[0] for text in page.locator(".fates tbody tr").all_inner_texts()[:2])
-    page.keyboard.press("j")
-    page.keyboard.press("j")
-    assert page.locator("tr.selected td").first.inner_text().startswith(second)
-    page.keyboard.press("k")
-    assert page.locator("tr.selected td").first.inner_text().startswith(first)
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"**/{first}")
-    page.keyboard.press("/")
-    page.keyboard.type("clock")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/search?q=clock")
 
 
 def test_a_running_session_shows_new_turns_by_itself(told: Path, opened: Open) -> None:

@@ -55,13 +55,6 @@ def test_a_vector_equals_the_one_that_was_made_in_a_batch_with_padding(model: Mo
         assert numbers(vector) == pytest.approx(numbers(base64.b64decode(packed)), abs=5e-4)
 
 
-def test_a_text_has_the_same_vector_whatever_stands_beside_it(model: Model) -> None:
-    texts = [f"step {number} " + "of a longer way " * number for number in range(0, 40, 5)]
-    together = model.encode(texts)
-    for text, vector in zip(texts, together, strict=True):
-        assert cosine(vector, *model.encode([text])) == pytest.approx(1, abs=1e-3)
-
-
 def test_of_a_long_text_begin_middle_and_end_count(model: Model) -> None:
     filling = "the cache never expires and the disk fills up " * 40
     said = "tomatoes grow well in the sun"

@@ -55,11 +55,6 @@ def test_the_folder_is_all_that_it_needs_and_vectors_made_of_the_packages_go_on(
     assert open_model(str(folder)).version == VERSION_BEFORE
 
 
-def test_a_folder_in_the_home_may_be_named_by_a_tilde(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(folder.parent))
-    assert open_model(f"~/{folder.name}").version == VERSION_BEFORE
-
-
 @pytest.mark.parametrize("named", ["", "models/minilm"])
 def test_without_the_path_of_a_folder_it_says_what_to_do(named: str) -> None:
     with pytest.raises(SettingError, match="the model minilm needs minilm_folder") as caught:
