@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import re
 import runpy
 import string
 import subprocess
@@ -23,8 +24,8 @@ from unified_state.errors import DamagedFileError
 from unified_state.lib import tokens as rules
 from unified_state.lib.tokens import (
     RANKS_PATH,
+    TokenCounter,
     all_tokens,
-    count_tokens,
     read_ranks,
     upper_bound,
 )
@@ -93,7 +94,7 @@ def test_the_pattern_is_tiktokens(official: tiktoken.Encoding) -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_counts_as_the_whole_encoding_does(name: str, official: tiktoken.Encoding) -> None:
-    assert count_tokens([TEXTS[name]]) == [len(official.encode_ordinary(TEXTS[name]))]
+    assert TokenCounter(RANKS).count([TEXTS[name]]) == [len(official.encode_ordinary(TEXTS[name]))]
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -102,10 +103,10 @@ def test_the_bounds_hold(name: str, official: tiktoken.Encoding) -> None:
     assert len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)
 
 
-@examples(100)
+@examples(25)
 @given(texts=st.lists(critical_text, max_size=4))
 def test_counts_any_texts_as_the_whole_encoding_does(texts: list[str], official: tiktoken.Encoding) -> None:
-    assert count_tokens(texts) == [len(official.encode_ordinary(text)) for text in texts]
+    assert TokenCounter(RANKS).count(texts) == [len(official.encode_ordinary(text)) for text in texts]
 
 
 @examples(1_000)
@@ -115,8 +116,18 @@ def test_the_bounds_hold_for_any_text(text: str, official: tiktoken.Encoding) ->
 
 
 def test_white_space_at_which_tiktoken_panics_is_counted() -> None:
-    [count] = count_tokens(["x" + " " * 1_100_000 + "y"])
+    [count] = TokenCounter(RANKS).count(["x" + " " * 1_100_000 + "y"])
     assert 0 < count <= 20_000
+
+
+def test_no_token_goes_on_over_a_cut() -> None:
+    cut = re.compile(rules.CUTS)
+    assert [token for token in VOCABULARY if len(cut.split(token)) > 1] == []
+
+
+def test_no_token_is_longer_than_the_ranks_say_of_its_first_byte() -> None:
+    longest = RANKS[256:512]
+    assert [token for token in VOCABULARY if len(token) > longest[token[0]]] == []
 
 
 def test_all_pairs_that_the_upper_bound_relies_on_are_tokens() -> None:

@@ -49,6 +49,8 @@ def page_out(
     total -= sum(sizes[item.uuid] for item in gone)
     metrics = rest.token_metrics.replace(estimated_tokens=total, budget_status=budget_status(total, target, most))
     summaries = rest.summaries
+    if counter is not None:
+        metrics = metrics.replace(at_most=total)
     if gone:
         metrics = metrics.replace(last_truncation=to_text(now))
         summaries = summaries.replace(key_decisions=key_decisions(items) if summaries.key_decisions else ())

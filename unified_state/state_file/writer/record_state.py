@@ -8,6 +8,7 @@ but complete file, which the next write updates. The rules file, if the user ask
 from __future__ import annotations
 
 import os
+from collections import Counter as Lines
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -58,7 +59,8 @@ T = TypeVar("T")
 Counter = Callable[[Sequence[str]], list[int]]
 
 _ALL = -1
-_FRAME = 12  # tokens of the numbers about its size
+_ONE_DIGIT = str.maketrans("123456789", "000000000")
+_FRAME = 12  # tokens of the numbers about its size, and of commas behind former last entries
 
 
 def record(workspace: Workspace, action: Callable[[Archive, int], T]) -> T:
@@ -180,7 +182,7 @@ def refresh_state(
 
             adopt(archive, content, workspace.masker, now)
         present = content.json if content.json and content.is_ours and not is_anew else {}
-        state = _within_budget(archive, workspace, now, present, count_tokens)
+        state = _within_budget(archive, workspace, now, present, content, count_tokens)
         as_before = state.replace(updated_at=present.get("updatedAt"))
         return as_before if disk_value(as_before) == content.json else state
 
@@ -225,6 +227,7 @@ def _within_budget(
     workspace: Workspace,
     now: int,
     present: dict[str, Any],
+    content: StateContent,
     count_tokens: Counter | None,
 ) -> State:
     """Return the state that the file holds. Its tokens are not counted while a proved bound says that they fit."""
@@ -233,16 +236,32 @@ def _within_budget(
     rest = rest.replace(summaries=rest.summaries.replace(key_decisions=key_decisions(items)))
     state = rest.replace(**sections_of(items))
     text = encode_state(disk_value(state)).decode()
-    size = round(len(text) / CHARACTERS_PER_TOKEN)
-    if count_tokens is not None and upper_bound(text) > settings.budget_max:
-        size = count_tokens([text])[0] + _FRAME
+    size, most = round(len(text) / CHARACTERS_PER_TOKEN), _most_tokens(text, content)
+    if count_tokens is not None and most > settings.budget_max:
+        size = most = count_tokens([text])[0] + _FRAME
     status = budget_status(size, settings.budget_target, settings.budget_max)
-    metrics = rest.token_metrics.replace(estimated_tokens=size, budget_status=status)
+    metrics = rest.token_metrics.replace(estimated_tokens=size, at_most=most, budget_status=status)
     if size <= settings.budget_max:
         return state.replace(token_metrics=metrics)
     from unified_state.state_file.page_out import page_out
 
     return page_out(archive, rest.replace(token_metrics=metrics), items, settings, count_tokens, now)
+
+
+def _most_tokens(text: str, content: StateContent) -> int:
+    """Return an upper bound of the tokens of a new file: those of our last one, and the bound of the lines it lacks.
+
+    No token spans two lines, and digits count the same whatever they are. Commas at the ends are added.
+    """
+    before = content.json if content.is_ours and content.json else {}
+    metrics = TokenMetrics.from_disk(before.get("tokenMetrics", {}))
+    new = Lines(_like_lines(text)) - Lines(_like_lines(encode_state(before).decode()))
+    more = upper_bound("\n".join(new.elements())) + new.total() + _FRAME
+    return min(metrics.at_most + more, upper_bound(text))
+
+
+def _like_lines(text: str) -> list[str]:
+    return [line.rstrip(",") for line in text.translate(_ONE_DIGIT).split("\n")]
 
 
 def whole_state(archive: Archive, workspace: Workspace, now: int, shown: State) -> State:
