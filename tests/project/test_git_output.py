@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.lib.processes import Excerpt, Program
 from unified_state.project.git_command import what_failed
-from unified_state.project.git_state import LISTED, PATH_LIMIT, StatusReader
+from unified_state.project.git_state import LISTED, PATH_LIMIT, listed, read_status
 
 HEAD = b"## topic...origin/topic [different]\0"
 
@@ -23,62 +21,54 @@ Changes = list[tuple[bytes, bytes]]  # each entry, and the former name where it 
 entries = st.lists(st.one_of(plain, renamed), max_size=60)
 
 
-def read(*pieces: bytes) -> StatusReader:
-    reader = StatusReader()
-    for piece in pieces:
-        reader.feed(piece)
-    return reader
+class Status:
+    """What is told of an output of `git status`."""
+
+    def __init__(self, output: bytes) -> None:
+        self.branch, changes = read_status(output)
+        self.changed_count = len(changes)
+        self.status, self.modified_files = listed(changes)
 
 
-def entry(line: bytes) -> StatusReader:
-    return read(line + b"\0")
+def output_of(changes: Changes) -> bytes:
+    return HEAD + b"".join(line + b"\0" + (old + b"\0" if old else b"") for line, old in changes)
 
 
 def change(path: bytes, code: bytes = b" M") -> bytes:
     return code + b" " + path + b"\0"
 
 
-@given(changes=entries, cuts=st.lists(st.integers(min_value=0, max_value=8000)))
-def test_the_pieces_in_which_the_output_arrives_make_no_difference(changes: Changes, cuts: list[int]) -> None:
-    output = HEAD + b"".join(line + b"\0" + (old + b"\0" if old else b"") for line, old in changes)
-    at = [0, *sorted(cut for cut in cuts if cut < len(output)), len(output)]
-    in_pieces = read(*(output[start:end] for start, end in pairwise(at)))
-    whole = read(output)
-    assert in_pieces.branch == "topic"
-    assert in_pieces.status == whole.status
-    assert in_pieces.modified_files == whole.modified_files
-    assert in_pieces.changed_count == whole.changed_count == len(changes)
-
-
-@given(changes=entries)
-def test_what_is_kept_is_bounded_and_one_line_each(changes: Changes) -> None:
-    reader = read(b"".join(line + b"\0" + (old + b"\0" if old else b"") for line, old in changes))
-    lines = reader.status.splitlines()
+@given(changes=entries, cut=st.integers(min_value=0, max_value=8000))
+def test_what_is_kept_is_bounded_and_one_line_each_wherever_the_output_was_cut(changes: Changes, cut: int) -> None:
+    found = Status(output_of(changes))
+    lines = found.status.splitlines()
+    assert (found.branch, found.changed_count) == ("topic", len(changes))
     assert len(lines) == min(len(changes), LISTED) + (len(changes) > LISTED)
-    assert len(reader.modified_files) == min(len(changes), LISTED)
-    assert all(len(path) <= PATH_LIMIT for path in reader.modified_files)
+    assert len(found.modified_files) == min(len(changes), LISTED)
+    assert all(len(path) <= PATH_LIMIT for path in found.modified_files)
+    assert Status(output_of(changes)[:cut]).changed_count <= len(changes)
 
 
 def test_a_rename_shows_both_names_and_counts_once() -> None:
-    reader = read(b"R  new name\x00R  old\0" + change(b"next"))
+    reader = Status(b"R  new name\x00R  old\0" + change(b"next"))
     assert reader.status == "R  R  old -> new name\n M next"
     assert reader.modified_files == ("new name", "next")
     assert reader.changed_count == 2
 
 
 def test_conflicts_come_before_any_number_of_other_changes() -> None:
-    reader = read(b"".join(change(b"f%d" % number, b"M ") for number in range(50)) + b"UU both.txt\0")
+    reader = Status(b"".join(change(b"f%d" % number, b"M ") for number in range(50)) + b"UU both.txt\0")
     assert reader.status.splitlines()[0] == "UU both.txt"
     assert reader.modified_files[0] == "both.txt"
 
 
 def test_control_characters_make_no_lines_of_their_own() -> None:
-    assert entry("?? a\nM  fake\x1b[31m\u2028b".encode()).status == "?? a\\nM  fake\\x1b[31m\\u2028b"
+    assert Status("?? a\nM  fake\x1b[31m\u2028b\0".encode()).status == "?? a\\nM  fake\\x1b[31m\\u2028b"
 
 
 def test_a_long_path_keeps_its_end() -> None:
     path = "/".join(["folder"] * 60) + "/file.py"
-    (cut,) = entry(b"?? " + path.encode()).modified_files
+    (cut,) = Status(b"?? " + path.encode() + b"\0").modified_files
     assert len(cut) == PATH_LIMIT
     assert cut[0] == "…"
     assert path.endswith(cut[1:])

@@ -55,11 +55,15 @@ def find_repository(folder: str) -> Repository:
     stands for itself: what lies in its parents may be a stranger's.
     """
     folder = os.path.realpath(folder)
-    worktree = _ancestor_with(folder, ".git")
-    git_dir = git_dir_of(worktree) if worktree else None
-    if worktree is None or git_dir is None:
+    worktree = folder
+    while not os.path.lexists(os.path.join(worktree, ".git")):
+        if worktree == os.path.dirname(worktree):
+            return Repository(worktree=folder)
+        worktree = os.path.dirname(worktree)
+    git_dir = _git_dir_of(worktree)
+    if git_dir is None:
         return Repository(worktree=folder)
-    return Repository(worktree=worktree, git_dir=git_dir, common_dir=common_dir_of(git_dir))
+    return Repository(worktree=worktree, git_dir=git_dir, common_dir=_common_dir_of(git_dir))
 
 
 def read_head(repository: Repository) -> tuple[str | None, str | None]:
@@ -69,15 +73,15 @@ def read_head(repository: Repository) -> tuple[str | None, str | None]:
     """
     if repository.git_dir is None or repository.common_dir is None:
         return None, None
-    head = _read(os.path.join(repository.git_dir, "HEAD")).strip()
+    head = _line(os.path.join(repository.git_dir, "HEAD")).strip()
     if not head.startswith("ref:"):
         return head if is_object_id(head) else None, None
     ref = head[len("ref:") :].strip()
-    branch = ref.removeprefix("refs/heads/")
-    commit = _read(os.path.join(repository.git_dir, ref)) or _read(os.path.join(repository.common_dir, ref))
+    commit = _line(os.path.join(repository.git_dir, ref)) or _line(os.path.join(repository.common_dir, ref))
     if not commit:
-        packed = _read(os.path.join(repository.common_dir, "packed-refs"), LARGE_FILE).splitlines()
+        packed = _line(os.path.join(repository.common_dir, "packed-refs"), LARGE_FILE).splitlines()
         commit = next((line for line in packed if line.endswith(f" {ref}")), "").split(" ")[0]
+    branch = os.fsencode(ref).decode("utf-8", "replace").removeprefix("refs/heads/")
     commit = commit.strip()
     return commit if is_object_id(commit) else None, None if branch == ".invalid" else branch
 
@@ -87,50 +91,30 @@ def is_object_id(text: str) -> bool:
     return len(text) in _ID_DIGITS and not text.strip("0123456789abcdef")
 
 
-def _ancestor_with(folder: str, name: str) -> str | None:
-    while not os.path.lexists(os.path.join(folder, name)):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
-
-
-def git_dir_of(worktree: str) -> str | None:
+def _git_dir_of(worktree: str) -> str | None:
     """Return the git dir: `.git` itself, or the target of the file `.git` of a worktree or submodule."""
     dot_git = os.path.join(worktree, ".git")
     if os.path.isdir(dot_git):
         return dot_git
-    pointer = _pointer(dot_git)
-    if not pointer.startswith("gitdir: "):
-        return None
-    target = os.path.join(worktree, pointer[len("gitdir: ") :])
-    return os.path.realpath(target) if os.path.isdir(target) else None
+    kind, colon, pointer = _line(dot_git).partition(": ")
+    target = os.path.join(worktree, pointer)
+    return os.path.realpath(target) if (kind, colon) == ("gitdir", ": ") and os.path.isdir(target) else None
 
 
-def common_dir_of(git_dir: str) -> str:
+def _common_dir_of(git_dir: str) -> str:
     """Return the git dir that all worktrees share: the folder that the file `commondir` names, else the git dir
     itself.
     """
-    pointer = _pointer(os.path.join(git_dir, "commondir"))
+    pointer = _line(os.path.join(git_dir, "commondir"))
     target = os.path.realpath(os.path.join(git_dir, pointer)) if pointer else git_dir
     return target if os.path.isdir(target) else git_dir
 
 
-def _pointer(path: str) -> str:
-    """Return the path that a file holds, as git reads it; "" if there is none."""
-    if not os.path.lexists(path):
-        return ""  # as in every repository with one worktree
+def _line(path: str, limit: int = _SMALL) -> str:
+    """Return the content of a file of git's, without the end of its last line; "" if it cannot be read."""
     try:
-        return os.fsdecode(read_regular(path, _SMALL)).rstrip("\r\n")
+        return os.fsdecode(read_regular(path, limit)).rstrip("\r\n")
     except (OSError, ValueError):
-        return ""
-
-
-def _read(path: str, limit: int = _SMALL) -> str:
-    try:
-        return read_regular(path, limit).decode("utf-8", "replace")
-    except OSError:
         return ""
 
 

@@ -35,10 +35,10 @@ _LOG = (
     "--no-color",
 )
 _STAGED = ("diff", "--cached", "--shortstat", "--no-ext-diff", "--no-color")
-_SMALL_OUTPUT = 1 << 16
+_SMALL_OUTPUT, _LARGE_OUTPUT = 1 << 16, 1 << 24
 LISTED = 20
 PATH_LIMIT, SUBJECT_LIMIT = 200, 100
-_CONFLICTS = {b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"}
+_CONFLICTS = {"DD", "AU", "UD", "UA", "DU", "AA", "UU"}
 _UNBORN, _DETACHED = "No commits yet on ", "HEAD (no branch)"
 
 # A rebase stops with CHERRY_PICK_HEAD or MERGE_HEAD set for the commit it is at, so it comes first.
@@ -64,8 +64,8 @@ def read_git(
 
     Git processes that take longer than `deadline` seconds are killed. `start` is the function that runs programs.
     """
-    changes, commits, staged = StatusReader(), Excerpt(_SMALL_OUTPUT), Excerpt(_SMALL_OUTPUT)
-    questions = ((_STATUS, changes), (_LOG, commits), (_STAGED, staged))
+    statuses, commits, staged = Excerpt(_LARGE_OUTPUT), Excerpt(_SMALL_OUTPUT), Excerpt(_SMALL_OUTPUT)
+    questions = ((_STATUS, statuses), (_LOG, commits), (_STAGED, staged))
     end = time.monotonic() + deadline
     try:
         git = prepare_git(worktree, environment, start=start)
@@ -79,17 +79,19 @@ def read_git(
     repository = find_repository(worktree)
     commit, branch = (None, None) if status.exit_code and log.exit_code else read_head(repository)
     newest, recent = _read_log(commits.content)
+    told_branch, changes = read_status(statuses.content)
+    lines, paths = listed(changes)
     commit = newest or commit
     asked = programs if commit else [status]  # before the first commit there is no log
     return GitState(
-        branch=changes.branch if status.exit_code == 0 else branch,
+        branch=told_branch if status.exit_code == 0 else branch,
         commit=commit,
-        status=changes.status,
+        status=lines,
         recent_commits=recent,
-        modified_files=changes.modified_files,
+        modified_files=paths,
         # Git refuses in a bare repository, where `git diff` would report all files as deleted.
         staged_changes="" if status.exit_code else staged.content.decode(errors="replace").strip(),
-        changed_count=changes.changed_count,
+        changed_count=len(changes),
         operation=_operation(repository.git_dir) if repository.git_dir else None,
         error=next(filter(None, (what_failed(one, deadline) for one in asked)), None),
     )
@@ -102,56 +104,32 @@ def _read_log(log: bytes) -> tuple[str | None, tuple[str, ...]]:
     return commits[0][0] if commits else None, lines
 
 
-class StatusReader:
-    """Parses `git status --porcelain --branch -z` piece by piece, as it arrives, so memory is bounded.
-
-    `branch` is None on a detached HEAD. `changed_count` counts every changed and untracked path, while at most LISTED
-    of them are stored: conflicts first, then in git's own order.
+def read_status(output: bytes) -> tuple[str | None, list[tuple[str, ...]]]:
+    """Return what `git status --porcelain --branch -z` tells: the branch (None on a detached HEAD), and of each changed
+    or untracked path its two-letter code, the path, and for a renamed file the former path. Conflicts come first.
     """
+    branch, changes = None, list[tuple[str, ...]]()
+    entries = iter(output.decode(errors="replace").split("\0")[:-1])  # the last one may have been cut
+    for entry in entries:
+        if entry.startswith("## "):
+            head = entry[3:].removeprefix(_UNBORN)
+            branch = None if head == _DETACHED else head.split("...")[0]
+        elif "R" in entry[:2] or "C" in entry[:2]:
+            changes += ((entry[:2], entry[3:], former) for former in [next(entries, None)] if former is not None)
+        else:
+            changes.append((entry[:2], entry[3:]))
+    return branch, sorted(changes, key=lambda change: change[0] not in _CONFLICTS)
 
-    def __init__(self) -> None:
-        self.branch: str | None = None
-        self.changed_count = 0
-        self._conflicts: list[bytes] = []
-        self._changes: list[bytes] = []
-        self._renamed = b""
-        self._unfinished = b""
 
-    def feed(self, piece: bytes) -> None:
-        """Parse the next piece of the output."""
-        *entries, self._unfinished = (self._unfinished + piece).split(b"\0")
-        for entry in entries:
-            if entry.startswith(b"## ") and not self._renamed:
-                head = entry[3:].decode(errors="replace").removeprefix(_UNBORN)
-                self.branch = None if head == _DETACHED else head.split("...")[0]
-            elif (b"R" in entry[:2] or b"C" in entry[:2]) and not self._renamed:
-                self._renamed = entry + b"\0"  # the former name follows as an entry of its own
-            else:
-                self.changed_count += 1
-                kept = self._conflicts if entry[:2] in _CONFLICTS and not self._renamed else self._changes
-                if len(kept) < LISTED:
-                    kept.append(self._renamed + entry)
-                self._renamed = b""
-
-    @property
-    def status(self) -> str:
-        """The stored entries as `git status --short` shows them, and the number of further ones."""
-        lines = [f"{code} {' -> '.join(map(escaped, reversed(names)))}" for code, *names in self._listed()]
-        if self.changed_count > LISTED:
-            lines.append(f"… and {self.changed_count - LISTED:,} more")
-        return "\n".join(lines)
-
-    @property
-    def modified_files(self) -> tuple[str, ...]:
-        """The paths of the stored entries, relative to the top of the worktree; for a renamed file the new path."""
-        return tuple(path for _, path, *_ in self._listed())
-
-    def _listed(self) -> list[list[str]]:
-        """Return two-letter code, path and, for a renamed file, former path of each stored entry. The end of a long
-        path says more than its start.
-        """
-        entries = [entry.decode(errors="replace") for entry in (self._conflicts + self._changes)[:LISTED]]
-        return [[entry[:2], *map(_end_of, entry[3:].split("\0"))] for entry in entries]
+def listed(changes: list[tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
+    """Return the first changes as `git status --short` shows them, with the number of further ones, and their paths,
+    relative to the top of the worktree. The end of a long path says more than its start.
+    """
+    shown = [(code, *map(_end_of, paths)) for code, *paths in changes[:LISTED]]
+    lines = [f"{code} {' -> '.join(map(escaped, reversed(paths)))}" for code, *paths in shown]
+    if len(changes) > LISTED:
+        lines.append(f"… and {len(changes) - LISTED:,} more")
+    return "\n".join(lines), tuple(path for _, path, *_ in shown)
 
 
 def _end_of(path: str) -> str:

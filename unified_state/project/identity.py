@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import time
 from hashlib import sha256
+from pathlib import Path
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, set_aside, write_atomically, write_note
@@ -157,11 +158,9 @@ class Checkout(Record):
 
 def all_checkouts(data_dir: str) -> list[Checkout]:
     """Return the checkouts of all archives, those of the archive first that was noted last."""
-    folder = os.path.join(data_dir, "repositories")
-    paths = [os.path.join(folder, name) for name in (os.listdir(folder) if os.path.isdir(folder) else ())]
-    noted = [path for path in paths if os.path.isfile(os.path.join(path, ABOUT))]
-    noted.sort(key=lambda path: os.stat(os.path.join(path, ABOUT)).st_mtime_ns, reverse=True)
-    return [checkout for path in noted for checkout in checkouts_of(path)]
+    noted = [path for path in Path(data_dir, "repositories").glob(f"*/{ABOUT}") if path.is_file()]
+    noted.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    return [checkout for path in noted for checkout in checkouts_of(str(path.parent))]
 
 
 def checkouts_of(folder: str) -> list[Checkout]:
@@ -172,12 +171,12 @@ def checkouts_of(folder: str) -> list[Checkout]:
         found = [Checkout(id=name, place=place, **fields) for place, fields in told.items()]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    return [
-        one
-        for one in found
-        if name.isalnum()
-        and all(isinstance(value, int if field in _NUMBERS else str) for field, value in one.as_dict().items())
-    ]
+    return [one for one in found if name.isalnum() and _is_sound(one)]
+
+
+def _is_sound(checkout: Checkout) -> bool:
+    fields = checkout.as_dict().items()
+    return all(isinstance(value, int if field in _NUMBERS else str) for field, value in fields)
 
 
 def _look_up(repository: Repository, data_dir: str) -> tuple[str | None, str | None]:
