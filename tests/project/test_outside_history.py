@@ -30,7 +30,7 @@ def history(git: Git, repository: Path) -> list[str]:
 
 def later(folder: Path, head: str, commits: list[str]) -> set[str]:
     """The commits that have a head in their history."""
-    return outside_history(str(folder), head, commits)[1]
+    return outside_history(str(folder), head, commits, is_later=True)
 
 
 @pytest.mark.parametrize("start", [Processes, GitPythonProcesses], ids=["a hook", "GitPython"])
@@ -40,8 +40,11 @@ def test_every_commit_tells_what_is_outside_its_history_and_what_comes_after_it(
     for head in history:
         earlier = git("rev-list", head).split()
         behind = git("rev-list", "--ancestry-path", f"{head}..HEAD").split()
-        found = outside_history(str(repository), head, history, seconds=20, start=start)
-        assert found == (set(history) - set(earlier), set(behind))
+        found = [
+            outside_history(str(repository), head, history, is_later=is_later, seconds=20, start=start)
+            for is_later in (False, True)
+        ]
+        assert found == [set(history) - set(earlier), set(behind)]
 
 
 @pytest.mark.parametrize("options", [("--object-format=sha256",), ("--ref-format=reftable",), ()])
@@ -71,17 +74,17 @@ def test_a_worktree_and_a_shallow_clone_tell_what_they_have(
 def test_where_git_cannot_tell_nothing_is_outside(
     history: list[str], repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert outside_history(str(tmp_path), history[0], history) == (set(), set())
-    assert outside_history(str(repository), "x", history) == (set(), set())
-    assert outside_history(str(repository), history[0], ["../../secret", "", "--all"]) == (set(), set())
+    assert outside_history(str(tmp_path), history[0], history) == set()
+    assert outside_history(str(repository), "x", history) == set()
+    assert outside_history(str(repository), history[0], ["../../secret", "", "--all"]) == set()
     commit = repository / ".git/objects" / history[3][:2] / history[3][2:]
     whole = commit.read_bytes()
     for damaged in (b"", whole[:20], bytes(len(whole))):
         commit.chmod(0o600)
         commit.write_bytes(damaged)
-        assert outside_history(str(repository), history[0], history[-1:]) == (set(), set())
+        assert outside_history(str(repository), history[0], history[-1:]) == set()
     commit.unlink()
     os.mkfifo(commit)
-    assert outside_history(str(repository), history[0], history[-1:], seconds=0.5) == (set(), set())
+    assert outside_history(str(repository), history[0], history[-1:], seconds=0.5) == set()
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert outside_history(str(repository), history[-1], history) == (set(), set())
+    assert outside_history(str(repository), history[-1], history) == set()

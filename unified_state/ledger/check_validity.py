@@ -106,4 +106,4 @@ def _later_commits(repository: Repository, head: str | None, items: Sequence[Led
         return set()
     from unified_state.project.git_command import outside_history  # not for items of this commit
 
-    return outside_history(repository.worktree, head, newest)[1]
+    return outside_history(repository.worktree, head, newest, is_later=True)

@@ -44,10 +44,8 @@ _NOT_STARTED = (OSError, ValueError)  # ValueError: not a valid path on any file
 _SMALL_OUTPUT, _MOST_CHARACTERS = 1 << 16, 300
 _ESCAPES = {code: repr(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)}
 _MOST_COMMITS, _MOST_HISTORY, _HISTORY_SECONDS = 1_000, 4 << 20, 1.0
-# Parents come before their children. Replaced commits count as they were written.
-_HISTORY = (
-    "--no-replace-objects", "rev-list", "--topo-order", "--reverse", "--parents", "--ignore-missing",
-)  # fmt: skip
+# Replaced commits count as they were written.
+_HISTORY = ("--no-replace-objects", "rev-list", "--ignore-missing")
 
 
 def is_dropped(name: str) -> bool:
@@ -146,26 +144,19 @@ def outside_history(
     head: str,
     commits: Iterable[str],
     *,
+    is_later: bool = False,
     seconds: float = _HISTORY_SECONDS,
     start: StartPrograms = Processes,
-) -> tuple[set[str], set[str]]:
-    """Return those of the commits that are not in the history of `head`, and those of these that have it in theirs.
-
-    Both are empty if git cannot tell within some seconds. A commit that is missing is in neither.
+) -> set[str]:
+    """Return those of the commits that are not in the history of `head`, or with `is_later` those of these that have it
+    in theirs. There are none if git cannot tell within some seconds, and no commit that is missing is among them.
     """
     asked = [commit for commit in dict.fromkeys(commits) if commit != head and is_object_id(commit)][:_MOST_COMMITS]
     if not asked or not is_object_id(head):
-        return set(), set()
-    end = time.monotonic() + seconds
-    question = (*_HISTORY, *asked, f"^{head}", "--")
-    told = run_git(worktree, question, environment(), end, limit=_MOST_HISTORY, start=start)
-    outside: set[str] = set()
-    later = {head}
-    for commit, *parents in map(str.split, (told or "").splitlines()):
-        outside.add(commit)
-        if not later.isdisjoint(parents):
-            later.add(commit)
-    return outside.intersection(asked), later.intersection(asked)
+        return set()
+    question = (*_HISTORY, *["--ancestry-path"] * is_later, *asked, f"^{head}", "--")
+    told = run_git(worktree, question, environment(), time.monotonic() + seconds, limit=_MOST_HISTORY, start=start)
+    return set((told or "").split()).intersection(asked)
 
 
 def what_failed(program: Program, seconds: float) -> str:
