@@ -26,8 +26,7 @@ class Status:
 
     def __init__(self, output: bytes) -> None:
         self.branch, changes = read_status(output)
-        self.changed_count = len(changes)
-        self.status, self.modified_files = listed(changes)
+        self.status, self.modified_files, self.changed_count = listed(changes).values()
 
 
 def output_of(changes: Changes) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from unified_state.lib.processes import Excerpt, Processes, Program
 from unified_state.lib.text import cut
@@ -80,18 +81,15 @@ def read_git(
     commit, branch = (None, None) if status.exit_code and log.exit_code else read_head(repository)
     newest, recent = _read_log(commits.content)
     told_branch, changes = read_status(statuses.content)
-    lines, paths = listed(changes)
     commit = newest or commit
     asked = programs if commit else [status]  # before the first commit there is no log
     return GitState(
         branch=told_branch if status.exit_code == 0 else branch,
         commit=commit,
-        status=lines,
+        **listed(changes),
         recent_commits=recent,
-        modified_files=paths,
         # Git refuses in a bare repository, where `git diff` would report all files as deleted.
         staged_changes="" if status.exit_code else staged.content.decode(errors="replace").strip(),
-        changed_count=len(changes),
         operation=_operation(repository.git_dir) if repository.git_dir else None,
         error=next(filter(None, (what_failed(one, deadline) for one in asked)), None),
     )
@@ -121,15 +119,16 @@ def read_status(output: bytes) -> tuple[str | None, list[tuple[str, ...]]]:
     return branch, sorted(changes, key=lambda change: change[0] not in _CONFLICTS)
 
 
-def listed(changes: list[tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
-    """Return the first changes as `git status --short` shows them, with the number of further ones, and their paths,
-    relative to the top of the worktree. The end of a long path says more than its start.
+def listed(changes: list[tuple[str, ...]]) -> dict[str, Any]:
+    """Return the fields of a state: the first changes as `git status --short` shows them, their paths, relative to the
+    top of the worktree, and the number of all. The end of a long path says more than its start.
     """
     shown = [(code, *map(_end_of, paths)) for code, *paths in changes[:LISTED]]
     lines = [f"{code} {' -> '.join(map(escaped, reversed(paths)))}" for code, *paths in shown]
     if len(changes) > LISTED:
         lines.append(f"… and {len(changes) - LISTED:,} more")
-    return "\n".join(lines), tuple(path for _, path, *_ in shown)
+    paths = tuple(path for _, path, *_ in shown)
+    return {"status": "\n".join(lines), "modified_files": paths, "changed_count": len(changes)}
 
 
 def _end_of(path: str) -> str:
