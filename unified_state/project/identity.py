@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import time
 from hashlib import sha256
-from pathlib import Path
 
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock, set_aside, write_atomically, write_note
@@ -158,9 +157,10 @@ class Checkout(Record):
 
 def all_checkouts(data_dir: str) -> list[Checkout]:
     """Return the checkouts of all archives, those of the archive first that was noted last."""
-    noted = [path for path in Path(data_dir, "repositories").glob(f"*/{ABOUT}") if path.is_file()]
-    noted.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    return [checkout for path in noted for checkout in checkouts_of(str(path.parent))]
+    folder = os.path.join(data_dir, "repositories")
+    notes = [os.path.join(folder, name, ABOUT) for name in (os.listdir(folder) if os.path.isdir(folder) else ())]
+    notes = sorted(filter(os.path.isfile, notes), key=os.path.getmtime, reverse=True)
+    return [checkout for path in notes for checkout in checkouts_of(os.path.dirname(path))]
 
 
 def checkouts_of(folder: str) -> list[Checkout]:

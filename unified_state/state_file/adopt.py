@@ -8,6 +8,7 @@ lacks, because it was lost, is then restored with its status and origin.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from unified_state.archive.archive import MEMORY, Archive
 from unified_state.errors import UnifiedStateError
@@ -79,16 +80,15 @@ def _is_known(archive: Archive, entry: StateEntry, present: LedgerItem | None, l
     return archive.row(once, _key(entry)) is not None
 
 
-def adopt_file(archive: Archive, place: Place, masker: Masker, now: int, *, only_ours: bool = False) -> int:
-    """Insert the items of the last written state file into a new archive, and return their number.
+def adopt_file(archive: Archive, place: Place, masker: Masker | None, now: int, *, only_ours: bool = False) -> None:
+    """Insert the items of the last written state file into a new archive.
 
     This worktree's file is used if it has one. With `only_ours` a file that others changed is ignored. Raises
     UnifiedStateError if the file cannot be read.
     """
     content = _newest_content(place)
-    if content is None or (only_ours and not content.is_ours):
-        return 0
-    return adopt(archive, content, masker, now)
+    if content is not None and (content.is_ours or not only_ours):
+        adopt(archive, content, masker, now)
 
 
 def archive_of_file(place: Place, now: int) -> Archive:
@@ -96,12 +96,8 @@ def archive_of_file(place: Place, now: int) -> Archive:
     if others changed the file.
     """
     archive = Archive(MEMORY)
-    try:
-        content = _newest_content(place)
-    except (UnifiedStateError, OSError):
-        return archive
-    if content is not None and content.is_ours:
-        adopt(archive, content, None, now)
+    with suppress(UnifiedStateError, OSError):
+        adopt_file(archive, place, None, now, only_ours=True)
     return archive
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.hosts.transcripts.transcript_lines import object_in, text_in
 from unified_state.ledger.waiting_notes import ACTION, HIGHLIGHT, WORK_ITEM, FileNote
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import Record, disk_value
@@ -120,14 +121,13 @@ def read_notes(state: dict[str, Any]) -> Iterator[FileNote]:
 
     What describes the moment at which a file was written is no memory, and is not read: git, times, sizes.
     """
-    sessions = state.get("sessions")
-    records = list(sessions.values()) if isinstance(sessions, dict) else []
+    records = list(object_in(state, "sessions").values())
     summaries = state.get("summaries")
     for kind, names in ((HIGHLIGHT, ("contextHighlights", "highlights")), (ACTION, ("pendingActions",) * 2)):
         texts = texts_in(summaries, names[0]) + [text for record in records for text in texts_in(record, names[1])]
         yield from (FileNote(kind, cut(text, LONGEST)) for text in dict.fromkeys(texts))
-    works = [_work_item(one.get("workItem")) for one in (state, *records) if isinstance(one, dict)]
-    flow = [_text_of(state.get("workflow"), name) for name in ("currentPhase", "lastHandoff")]
+    works = [_work_item(one) for one in (state, *records)]
+    flow = [text_in(state.get("workflow"), name) for name in ("currentPhase", "lastHandoff")]
     if flow[0] == works[0].get("phase"):  # our own files repeat that
         flow = flow[1:]
     if told := ", ".join(filter(None, flow)):
@@ -136,14 +136,10 @@ def read_notes(state: dict[str, Any]) -> Iterator[FileNote]:
     yield from (FileNote(WORK_ITEM, text) for text in dict.fromkeys(said))
 
 
-def _work_item(given: object) -> dict[str, Any]:
-    """Return the valid fields of a work item."""
-    texts = {name: text for name in ("id", "title", "goal", "phase") if (text := _text_of(given, name)) is not None}
-    done = given.get("progress") if isinstance(given, dict) else None
+def _work_item(holder: object) -> dict[str, Any]:
+    """Return the valid fields of the work item of a state or of a session."""
+    given = object_in(holder, "workItem")
+    texts = {name: text for name in ("id", "title", "goal", "phase") if (text := text_in(given, name))}
+    done = given.get("progress")
     is_share = isinstance(done, (int, float)) and not isinstance(done, bool) and 0 <= done <= 1
     return {**texts, "progress": done} if is_share else {**texts}
-
-
-def _text_of(section: object, name: str) -> str | None:
-    text = section.get(name) if isinstance(section, dict) else None
-    return text if isinstance(text, str) else None

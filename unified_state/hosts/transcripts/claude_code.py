@@ -188,7 +188,7 @@ def _user(message: Message, entry: Entry) -> Iterator[Found]:
         yield Summary(uuid=message.uuid, at=message.at, text=_texts(blocks))
         return
     for position, block in enumerate(blocks):
-        match _kind(block):
+        match text_in(block, "type"):
             case "text":
                 text = text_in(block, "text")
                 yield _user_text(message, entry, position, text)
@@ -245,18 +245,17 @@ def _tagged(text: str, tag: str) -> str:
 
 
 def _tool_result(message: Message, position: int, block: Entry) -> Iterator[Step]:
-    content = block.get("content")
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+    parts = _blocks(block.get("content"))
     tool_use_id = text_in(block, "tool_use_id") or None
     yield message.result(_texts(parts), tool_use_id, position, is_error=block.get("is_error") is True)
     for number, part in enumerate(parts):
-        if _kind(part) != "text":
+        if text_in(part, "type") != "text":
             yield _medium(message, PARTS_PER_BLOCK * (position + 1) + number, part, tool_use_id)
 
 
 def _medium(message: Message, position: int, block: Any, tool_use_id: str | None) -> Step:
     """Return the step of an image, a document, or a part of an unknown kind. The part is stored completely."""
-    source = object_in(block, "source") if isinstance(block, dict) else {}
+    source = object_in(block, "source")
     is_encoded = isinstance(source.get("data"), str)
     text = f"data:{text_in(source, 'media_type')};{text_in(source, 'type')},{source['data']}" if is_encoded else ""
     starts_turn = tool_use_id is None and position == 0
@@ -266,7 +265,7 @@ def _medium(message: Message, position: int, block: Any, tool_use_id: str | None
 def _assistant(message: Message, entry: Entry) -> Iterator[Found]:
     is_clients = bool(entry.get("isApiErrorMessage")) or object_in(entry, "message").get("model") == _NO_MODEL
     for position, block in enumerate(_blocks(object_in(entry, "message").get("content"))):
-        match _kind(block):
+        match text_in(block, "type"):
             case "text":
                 yield message.step(NOTICE if is_clients else TEXT, text_in(block, "text"), position)
             case "thinking":  # without its signature, which only the API needs
@@ -308,7 +307,7 @@ def _queued(message: Message, entry: Entry, attachment: Entry) -> Iterator[Step]
     if _NOTIFICATION in {origin.get("kind"), attachment.get("commandMode")}:
         yield from _end_of_task(message, text)
     for position, block in enumerate(blocks):
-        if _kind(block) in _MEDIA:
+        if text_in(block, "type") in _MEDIA:
             yield _medium(message, position + 1, block, None)
 
 
@@ -334,10 +333,6 @@ def _system(message: Message, entry: Entry) -> Iterator[Found]:
         )
     elif (kind := text_in(entry, "subtype")) not in SYSTEM:
         yield from _notice(message, entry.get("content"), f"{UNKNOWN}system {kind}")
-
-
-def _kind(block: Any) -> str:
-    return text_in(block, "type") if isinstance(block, dict) else ""
 
 
 def _json(value: Any) -> str:

@@ -72,15 +72,15 @@ def whole_entries(line: bytes) -> tuple[list[Entry], int]:
     return found, left
 
 
-def text_in(holder: Entry, name: str) -> str:
-    """Return a field as text, or "" if it is missing or not text."""
-    value = holder.get(name)
+def text_in(holder: Any, name: str) -> str:
+    """Return a field of an object as text, or "" if it is missing or not text."""
+    value = holder.get(name) if isinstance(holder, dict) else None
     return value if isinstance(value, str) else ""
 
 
-def object_in(holder: Entry, name: str) -> Entry:
-    """Return a field as an object, empty if it is missing or not an object."""
-    value = holder.get(name)
+def object_in(holder: Any, name: str) -> Entry:
+    """Return a field of an object as an object, empty if it is missing or not an object."""
+    value = holder.get(name) if isinstance(holder, dict) else None
     return value if isinstance(value, dict) else {}
 
 
