@@ -21,7 +21,7 @@ from unified_state.archive.text_columns import forget_step
 from unified_state.archive.word_forms import forms_of
 from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.query import query_words, words_of
-from unified_state.lib.text import index_text, is_cjk, pack
+from unified_state.lib.text import index_text, pack
 from unified_state.model.step import PROMPT, TOOL_CALL, TOOL_RESULT, Step
 from unified_state.search.search_archive import search
 
@@ -93,12 +93,6 @@ def test_of_too_many_matches_those_with_all_words_come_first_however_old(archive
     assert next(iter(best_matches(archive, having, 1_000_000, Filters(), 2))) == 1
 
 
-def test_those_with_the_two_rarest_words_follow_those_with_all(archive: Archive) -> None:
-    fill(archive, "rare scarce word", "rare scarce common", *["rare common"] * 3)
-    having = {"rare": 100, "scarce": 100, "common": 60_000}
-    assert list(best_matches(archive, having, 100_000, Filters(), 2)) == [2, 1]
-
-
 def test_a_form_of_a_word_is_the_word(archive: Archive) -> None:
     fill(archive, "we went home", "at a24b142f99 of main", "the get_user_profile call", "to go")
     forms = {"go": ("went",), "a24b142": ("a24b142*",), "getuserprofile": ("get user profile",)}
@@ -165,11 +159,6 @@ def test_a_file_name_is_never_read_as_syntax(archive: Archive, file: str) -> Non
     assert matches(archive, "cache", Filters(file=file)) == []
 
 
-def test_words_in_texts_are_counted_as_the_index_reads_both() -> None:
-    texts = ["Caching caches, cached", "nothing", index_text("数据库的库")]
-    assert count_words(texts, ["cache", "数据", "库", "lost"]) == [{"cache": 3}, {}, {"数据": 1, "库": 2}]
-
-
 def test_accents_are_counted_as_the_letters_they_stand_on() -> None:
     assert count_words(["café cafe\u0301 cafe"], ["cafe\u0301"]) == [{"cafe\u0301": 3}]
 
@@ -223,16 +212,3 @@ def test_no_query_is_refused(archive: Archive, query: str) -> None:
     matches(archive, query)
     if words_of(query):
         matches(archive, "profile", Filters(file=query))
-
-
-def test_a_word_that_the_index_splits_is_found(archive: Archive) -> None:
-    known = (chr(code) for code in range(0x80, 0x20000) if chr(code).isalnum() and not is_cjk(chr(code)))
-    unknown = next(sign for sign in known if count_words([f"a{sign}b"], ["a"])[0])
-    fill(archive, f"ab{unknown}cd", "ab", "cd")
-    assert query_words(f"ab{unknown}cd") == [f"ab{unknown}cd"]
-    assert matches(archive, f"ab{unknown}cd") == [1]
-
-
-def test_of_very_many_steps_that_have_all_words_the_newest_are_compared(archive: Archive) -> None:
-    fill(archive, *["lock cache"] * 2_500, "cache")
-    assert matches(archive, "lock cache", limit=3) == [2500, 2499, 2498]

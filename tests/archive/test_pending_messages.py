@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import NOW, SESSION, answer, append, entry, prompt, write_transcript
+from tests.builders import NOW, SESSION, answer, append, prompt, write_transcript
 from tests.forgetting import forget_ref, forget_session, forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.export_steps import export_steps
 from unified_state.archive.pending_messages import (
     PendingMessage,
-    forget_messages,
     keep_message,
     read_pending,
 )
@@ -110,16 +109,6 @@ def test_a_slash_command_is_known_though_the_transcript_words_it_otherwise(
     assert len(texts(archive)) == 3
 
 
-def test_a_prompt_in_several_blocks_is_known_by_its_last(
-    archive: Archive, transcript: Path, capture: Callable[[int], object]
-) -> None:
-    keep_message(archive, SESSION, PendingMessage(PROMPT, "and\nthis", NOW + 5_000))
-    parts = [{"type": "text", "text": "and"}, {"type": "text", "text": "this"}]
-    append(transcript, entry(5, "user", message={"role": "user", "content": parts}))
-    capture(LATER)
-    assert texts(archive) == ["first", "sure", "and", "this"]
-
-
 def test_a_session_killed_before_its_first_entry_keeps_its_prompt(
     archive: Archive, masker: Masker, tmp_path: Path
 ) -> None:
@@ -130,11 +119,6 @@ def test_a_session_killed_before_its_first_entry_keeps_its_prompt(
     keep_message(archive, SESSION, PendingMessage(PROMPT, "fix it", NOW))
     Capture(archive, masker, Moment(LATER)).catch_up()
     assert texts(archive) == ["fix it"]
-
-
-def test_nothing_said_is_nothing_kept(archive: Archive) -> None:
-    keep_message(archive, SESSION, PendingMessage(PROMPT, " \n", NOW))
-    assert read_pending(archive, SESSION) == []
 
 
 def test_what_is_forgotten_does_not_come_back_as_a_pending_message(
@@ -151,10 +135,3 @@ def test_what_is_forgotten_does_not_come_back_as_a_pending_message(
         keep_message(archive, SESSION, PendingMessage(PROMPT, "my secret plan", NOW + 5_000))
         forget()
         assert read_pending(archive, SESSION) == []
-
-
-def test_other_pending_messages_stay_when_one_is_forgotten(archive: Archive) -> None:
-    for text in ("a", "b"):
-        keep_message(archive, SESSION, PendingMessage(PROMPT, text, NOW))
-    forget_messages(archive, lambda text: text == "a")
-    assert [message.text for message in read_pending(archive, SESSION)] == ["b"]

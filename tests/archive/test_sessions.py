@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.builders import HOUR, NOW
 from unified_state.archive.archive import Archive
 from unified_state.archive.session_work import (
@@ -19,13 +17,11 @@ from unified_state.archive.sessions import (
     end_session,
     move_cursor,
     newest_session,
-    newest_with_transcript,
     recent_transcripts,
     session_id_of,
     session_number,
     touch_session,
 )
-from unified_state.search.timeline.timeline_table import session_page
 
 AT = "2026-01-01T00:00:00.000Z"
 
@@ -74,16 +70,6 @@ def test_the_newest_session_has_turns_and_a_time_that_has_come(archive: Archive)
     assert newest() is None
 
 
-def test_a_time_still_to_come_is_the_last_where_sessions_are_listed_too(archive: Archive) -> None:
-    for session_id, at in (("old", NOW - HOUR), ("before", NOW), ("a clock that was ahead", NOW + HOUR)):
-        session = touch_session(archive, session_id, at)
-        archive.run("INSERT INTO turn (session, at) VALUES (?, ?)", session, at)
-        move_cursor(archive, Cursor(f"/{session_id}.jsonl", session, None, 0, None, None))
-    assert session_id_of(archive, newest_with_transcript(archive, NOW)) == "before"
-    listed = [one.session_id for one in session_page(archive, NOW, 0, 9)]
-    assert listed == ["before", "old", "a clock that was ahead"]
-
-
 def test_after_clear_the_session_before_is_that_of_the_same_process(archive: Archive) -> None:
     for session, pid, reason in (("a", 7, "clear"), ("b", 8, "clear"), ("c", 7, "exit")):
         end_session(archive, touch_session(archive, session, NOW, pid=pid), NOW, reason)
@@ -108,13 +94,6 @@ def test_what_a_session_works_on_changes_field_by_field(archive: Archive) -> Non
     assert read_work(archive, session) == {"branch": "other", "workItem": {"id": "PROJ-1"}}
 
 
-def test_the_newest_notes_are_given_in_their_order(archive: Archive) -> None:
-    session = touch_session(archive, "s", NOW)
-    add_notes(archive, session, "highlight", ["a", "b", "c"], AT)
-    add_notes(archive, session, "action", ["x"], AT)
-    assert open_notes(archive, session, "highlight", 2) == ("b", "c")
-
-
 def test_a_note_of_no_session_is_everybodys_and_another_sessions_is_not(archive: Archive) -> None:
     mine, other = touch_session(archive, "s", NOW), touch_session(archive, "t", NOW)
     add_notes(archive, None, "action", ["shared"], AT)
@@ -134,12 +113,6 @@ def test_notes_that_are_done_are_kept_but_not_shown(archive: Archive) -> None:
     assert archive.row("SELECT count(*) FROM note")[0] == 3
 
 
-def test_half_an_emoji_in_a_note_is_no_reason_to_fail(archive: Archive) -> None:
-    add_notes(archive, None, "action", ["half \ud83d"], AT)
-    (note,) = open_notes(archive, None, "action", 9)
-    assert note.startswith("half ")
-
-
 def test_the_sessions_at_work_are_those_seen_lately_that_have_not_ended(archive: Archive) -> None:
     change_work(archive, touch_session(archive, "a", NOW, worktree="/w", pid=7), {"branch": "main"})
     touch_session(archive, "b", NOW + 1, worktree="/w")
@@ -152,8 +125,3 @@ def test_the_sessions_at_work_are_those_seen_lately_that_have_not_ended(archive:
         ("b", None, {}),
         ("a", 7, {"branch": "main"}),
     ]
-
-
-@pytest.mark.parametrize("session_id", ["half \ud83d", "surrogate \udcff escape"])
-def test_a_session_id_that_is_no_text_is_no_reason_to_fail(archive: Archive, session_id: str) -> None:
-    assert touch_session(archive, session_id, NOW) == touch_session(archive, session_id, NOW)

@@ -82,15 +82,6 @@ def test_every_text_outside_steps_and_items_is_found(archive: Archive) -> None:
     }
 
 
-def test_what_is_json_and_what_is_a_summary_is_said(archive: Archive) -> None:
-    assert [text.name for text in free_texts(archive) if text.is_json] == [
-        f"session {SESSION}",
-        "what came with step 12",
-        "git in /a",
-    ]
-    assert [text.name for text in free_texts(archive) if text.is_summary] == ["K1"]
-
-
 @pytest.mark.parametrize("name", READ)
 def test_another_text_takes_its_place(archive: Archive, name: str) -> None:
     text = found(archive, name)

@@ -108,13 +108,6 @@ def test_the_offset_stands_behind_the_last_whole_line(archive: Archive, run: Run
     assert told(archive)[-1] == (PROMPT, "and this")
 
 
-def test_a_turn_that_goes_on_is_the_same_turn(archive: Archive, run: Run, transcript: Path) -> None:
-    run().session(str(transcript), SESSION)
-    append(transcript, answer(5, "one more thing"))
-    run().session(str(transcript), SESSION)
-    assert archive.row("SELECT count(*) FROM turn")[0] == 1
-
-
 def test_lines_that_are_no_entries_are_passed_over(archive: Archive, run: Run, tmp_path: Path) -> None:
     path = tmp_path / "odd.jsonl"
     odd: list[Any] = [{"type": "progress"}, {"type": []}, {"type": {}, "uuid": "u"}]
@@ -252,34 +245,6 @@ def test_long_results_that_lie_in_files_are_archived(archive: Archive, run: Run,
     assert [(line["result"], line["tool"]) for line in files] == [("found", None), ("all of it\r\n\ufffd", "Bash")]
 
 
-def test_without_time_the_files_wait(archive: Archive, run: Run, transcript: Path) -> None:
-    folder = transcript.with_suffix("") / "tool-results"
-    folder.mkdir(parents=True)
-    (folder / "toolu_1.txt").write_text("all of it")
-    capture = run(0)
-    assert (capture.session(str(transcript), SESSION), capture.complete) == (5, False)
-    capture = run()
-    assert (capture.session(str(transcript), SESSION), capture.complete) == (1, True)
-
-
-def test_a_file_that_cannot_be_read_any_more_is_left_out(
-    run: Run, transcript: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = transcript.with_suffix("") / "tool-results"
-    folder.mkdir(parents=True)
-    (folder / "toolu_1.txt").write_text("all of it")
-    run().session(str(transcript), SESSION)
-    (folder / "toolu_2.txt").write_text("gone in a moment")
-    capture = run()
-
-    def name_of_one_that_goes(path: str) -> str:
-        Path(path).unlink(missing_ok=True)
-        return Path(path).name
-
-    monkeypatch.setattr(os.path, "basename", name_of_one_that_goes)
-    assert capture.session(str(transcript), SESSION) == 0
-
-
 def test_secrets_never_reach_the_archive(archive: Archive, run: Run, tmp_path: Path) -> None:
     path = write_transcript(
         tmp_path / "s.jsonl",
@@ -329,12 +294,6 @@ def test_a_text_of_ours_that_arrived_is_marked(archive: Archive, run: Run, trans
     append(transcript, entry(5, "attachment", attachment=attachment))
     run().session(str(transcript), SESSION)
     assert restores_of(archive, 1)[0].delivered_at == NOW
-
-
-def test_tool_calls_are_counted_for_the_session(archive: Archive, run: Run, transcript: Path) -> None:
-    for _ in range(2):
-        run().session(str(transcript), SESSION)
-    assert archive.row("SELECT tool_calls FROM session")[0] == 1
 
 
 def test_an_entry_that_the_archive_cannot_hold_does_not_stop_the_others(

@@ -7,11 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.capture.rules.client_tools import (
-    TASK_CREATE,
-    TASK_UPDATE,
     answered_plan,
     answers,
-    changed_entry,
     listed_entries,
     plan_to_implement,
     whole_list,
@@ -75,16 +72,6 @@ def test_the_users_notes_belong_to_the_decision() -> None:
     assert fact.quote == '"Which store?"="SQLite" notes: but keep the export'
 
 
-def test_a_preview_is_no_part_of_the_answer() -> None:
-    (fact,) = found(NEW.format('"Which store?"="SQLite" selected preview:\n+---+\n| a |'), STORE)
-    assert fact.body["answer"] == "SQLite"
-
-
-def test_notes_that_repeat_the_answer_are_told_once() -> None:
-    (fact,) = found(OWN.format('"Which store?"="ask Ada" notes: ask Ada'), STORE)
-    assert fact.body["decision"] == "Which store? ask Ada"
-
-
 def test_notes_without_an_option_are_an_answer() -> None:
     (fact,) = found(OWN.format('"Which store?"=(no option selected) notes: ask Ada'), STORE)
     assert fact.body["decision"] == "Which store? (ask Ada)"
@@ -142,13 +129,6 @@ def test_a_plan_that_the_user_edited_is_the_one_that_counts() -> None:
     assert fact.body["plan"] == edited.strip()
 
 
-def test_an_approval_that_does_not_repeat_the_plan_counts_too() -> None:
-    approval = "User has approved your plan. You can now start coding."
-    fact = answered_plan({"plan": PLAN}, approval, is_error=False)
-    assert fact is not None
-    assert (fact.body["plan"], fact.quote) == (PLAN.strip(), approval)
-
-
 def test_a_rejected_plan_is_never_current_and_has_the_users_reason() -> None:
     result = f"{REFUSED} To tell you how to proceed, the user said:\nno cache, fix the query"
     fact = answered_plan({"plan": PLAN}, result, is_error=True)
@@ -203,19 +183,6 @@ def test_the_whole_list_is_read_word_for_word_with_its_states() -> None:
         Todo("2", "Fix  `it`", "in_progress"),
         Todo("3", "Test", "pending"),
     )
-
-
-@pytest.mark.parametrize(
-    ("tool", "call", "result"),
-    [
-        (TASK_CREATE, {"subject": "a"}, "Tool refused"),
-        (TASK_CREATE, {}, "Task #1 created successfully"),
-        (TASK_UPDATE, {"taskId": "1", "owner": "me"}, "Updated task #1 owner"),
-        (TASK_UPDATE, {"status": "completed"}, ""),
-    ],
-)
-def test_what_changes_nothing_of_the_list_gives_nothing(tool: str, call: dict[str, Any], result: str) -> None:
-    assert changed_entry(tool, call, result) is None
 
 
 def test_the_answer_of_task_list_is_read_entry_by_entry() -> None:

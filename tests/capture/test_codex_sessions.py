@@ -100,14 +100,6 @@ def test_a_deleted_and_a_moved_file_are_gone_and_the_new_name_is_known(codex: Co
     assert codex.file("new.py").gone == ""
 
 
-def test_a_deletion_that_failed_leaves_the_file_and_a_file_that_is_added_again_is_back(codex: Codex) -> None:
-    failed = "apply_patch verification failed: Failed to find expected lines in src/limiter.py:\nold_rate"
-    codex.rollout.patches("*** Delete File: kept.py\n" + EDIT.format("src/limiter.py"), failed)
-    codex.rollout.patches("*** Delete File: back.py")
-    codex.rollout.patches("*** Add File: back.py\n+x = 1")
-    assert (codex.file("kept.py").gone, codex.file("back.py").gone) == ("", "")
-
-
 def test_a_patch_that_failed_is_evidence_until_the_file_is_patched(codex: Codex) -> None:
     failed = "apply_patch verification failed: Failed to find expected lines in src/limiter.py:\nold_rate"
     codex.rollout.patches(EDIT.format("src/limiter.py"), failed)

@@ -28,18 +28,6 @@ def test_a_commit_that_git_tells_of_is_evidence(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "source"),
-    [
-        ("[main (root-commit) 1a2b3c4] First", "git commit on main"),
-        ("[detached HEAD 1a2b3c4] First", "git commit on detached HEAD"),
-        ("[ada/fix-1 1a2b3c4] [first] of] two", "git commit on ada/fix-1"),
-    ],
-)
-def test_a_commit_can_be_anywhere(line: str, source: str) -> None:
-    assert [fact.body["source"] for fact in commits("git commit", line)] == [source]
-
-
-@pytest.mark.parametrize(
     ("command", "output"),
     [
         ("git log", MADE),

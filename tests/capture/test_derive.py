@@ -83,30 +83,6 @@ def test_what_a_prompts_hook_archived_is_noted_by_the_next_hook(
     assert {"a.py: new_name", "f1.py", "f11.py"} <= weights(archive).keys()
 
 
-def test_many_steps_that_were_left_are_noted_in_order(
-    archive: Archive, other: Archive, masker: Masker, transcript: Path
-) -> None:
-    for first in range(0, 2_500, 10):
-        append(transcript, *entries(first))
-    capture(archive, masker, transcript, postpones=True)
-    capture(archive, masker, transcript)
-    capture(other, masker, transcript)
-    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
-    assert queued_steps(archive, number(archive), 1) == []
-
-
-def test_a_forks_copies_are_noted_for_the_fork(
-    archive: Archive, masker: Masker, transcript: Path, tmp_path: Path
-) -> None:
-    fork = tmp_path / f"{FORK}.jsonl"
-    append(transcript, *entries(1))
-    append(fork, *entries(1))
-    capture(archive, masker, transcript)
-    capture(archive, masker, fork, postpones=True, session=FORK)
-    capture(archive, masker, fork, session=FORK)
-    assert working_set(archive, FORK) == working_set(archive)
-
-
 def test_what_was_left_is_noted_once_also_when_a_working_set_is_made_anew(
     archive: Archive, other: Archive, masker: Masker, transcript: Path
 ) -> None:

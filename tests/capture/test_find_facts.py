@@ -199,14 +199,6 @@ def test_a_plan_that_a_cleared_conversation_carries_out_is_one_decision(archive:
     assert read_work(archive, session(archive, FORK))["workItem"]["phase"] == "implementing"
 
 
-def test_a_plan_does_not_rename_what_the_user_works_on(archive: Archive, capture: Keep) -> None:
-    capture(prompt(1, "hello"))
-    archive.run("""UPDATE session SET work = '{"workItem":{"id":"SHOP-7","title":"Prices","phase":"EXEC"}}'""")
-    capture(*planned(2, "# Cache the prices"))
-    work = read_work(archive, session(archive))["workItem"]
-    assert work == {"id": "SHOP-7", "title": "Prices", "phase": "EXEC"}
-
-
 def test_a_rejected_plan_is_never_current(archive: Archive, place: Place, capture: Keep) -> None:
     (item,) = capture(*planned(1, "# Cache the prices", reason="fix the query"))
     assert (item.status, item.body["rationale"]) == ("dismissed", "fix the query")
@@ -250,12 +242,6 @@ def test_a_subagent_s_task_update_and_the_answer_of_task_list_count(archive: Arc
     assert pending_actions(archive, session(archive), 10) == ("[in progress] task 2",)
 
 
-def test_a_list_that_the_client_refused_changes_nothing(archive: Archive, capture: Keep) -> None:
-    todos = [{"content": "a", "status": "pending"}]
-    capture(*used(1, "TodoWrite", "<tool_use_error>bad</tool_use_error>", is_error=True, todos=todos))
-    assert pending_actions(archive, session(archive), 10) == ()
-
-
 # Errors and attempts
 
 
@@ -264,11 +250,6 @@ def test_an_error_is_closed_by_the_same_command_that_passes(capture: Keep) -> No
     (error,) = capture(*ran(3, "make  2>&1"))
     assert (error.status, error.body["resolution"]) == ("resolved", "the same call succeeded")
     assert error.paged_out_at is not None
-
-
-@pytest.mark.parametrize("other", ["make -k", "make | tail -5", "make || true"])
-def test_another_command_closes_nothing(capture: Keep, other: str) -> None:
-    assert shown(capture(*ran(1, "make", "no rule", fails=True), *ran(3, other))) == [("error", "active")]
 
 
 def test_a_pass_before_the_failure_closes_nothing(capture: Keep, tmp_path: Path) -> None:
@@ -352,18 +333,6 @@ def test_of_hundreds_of_errors_a_session_start_reads_the_newest(archive: Archive
     known = gather(archive, place, session(archive), "compact", NOW + HOUR)
     assert [item.body["content"] for item in known.items] == ["error 395", "error 397", "error 399"]
     assert known.elsewhere == 197
-
-
-def test_the_newest_errors_are_those_that_happened_last(
-    archive: Archive, place: Place, capture: Keep, tmp_path: Path
-) -> None:
-    for number, at in ((1, NOW), (11, NOW - 300 * 24 * HOUR), (21, NOW + 300 * 24 * HOUR)):  # as they are imported
-        entries = [entry for n in range(number, number + 6, 2) for entry in ran(n, f"make t{n}", f"e{n}", fails=True)]
-        for place_of, entry in enumerate(entries):
-            entry["timestamp"] = to_text(at + place_of)
-        capture(*entries, session=f"s{number}", path=tmp_path / f"s{number}.jsonl", now=NOW + HOUR)
-    known = gather(archive, place, session(archive, "s1"), "compact", NOW + HOUR)
-    assert [item.body["content"] for item in known.items] == ["e1", "e3", "e5"]
 
 
 # Commits

@@ -113,25 +113,6 @@ def test_every_kind_of_item_is_judged(kind: str) -> None:
     assert judge([shown], AROUND.format(said)).refs(KEPT) == (shown.alias,)
 
 
-HOSTILE = [
-    "",
-    " \n\n",
-    "D1" * 50_000,
-    "D1x " * 20_000,
-    "```unified-state\n" * 5_000,
-    "not " * 50_000,
-    "\ud83d \x00 \u2028 \u202e",
-    "这是一个没有任何条目的总结。" * 3_000,
-    "| | | |\n" * 5_000,
-]
-
-
-@pytest.mark.parametrize("summary", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_summary_keeps_nothing(summary: str) -> None:
-    items = [item(1, kind) for kind in ALIAS_LETTERS]
-    assert judge(items, summary).refs(MISSING) == tuple(one.alias for one in items)
-
-
 @examples(60)
 @given(st.text(max_size=200), st.text(max_size=400))
 def test_any_item_can_be_judged_by_any_summary(claim: str, summary: str) -> None:

@@ -76,11 +76,6 @@ def test_an_input_of_many_parts_is_cut_as_one_text() -> None:
     assert cut["cut"]["input"] > 100_000
 
 
-def test_a_page_of_a_list_holds_at_least_one_entry() -> None:
-    shown, page = page_of_entries([{"text": "x" * 300}] * 3, 1, tokens=1)
-    assert (len(shown), page.next_offset) == (1, 2)
-
-
 @pytest.mark.parametrize("text", ["word " * 15_000, *HOSTILE], ids=["words", "nul", "family", "han", "newlines"])
 def test_the_pages_of_a_long_text_hold_every_character_once(text: str) -> None:
     value = {"ref": "S1", "kind": "tool_result", "result": text, "nested": [{"quote": text[:1_000]}]}
@@ -95,13 +90,6 @@ def test_the_pages_of_a_long_text_hold_every_character_once(text: str) -> None:
 def test_a_page_does_not_end_inside_of_what_people_see_as_one_character() -> None:
     pages = text_pages({"text": HOSTILE[1]})
     assert not any(shown["text"].startswith("\u200d") for shown, _ in pages)
-
-
-def test_a_value_of_very_many_short_parts_is_shown_as_text() -> None:
-    value = {"ref": "S1", "input": {f"key{number}": [number] for number in range(3_000)}}
-    pages = text_pages(value)
-    assert parse_json("".join(shown["input"] for shown, _ in pages)) == value["input"]
-    assert all(size(shown) <= PAGE_TOKENS + 1_000 for shown, _ in pages)
 
 
 @examples(60)
@@ -143,15 +131,6 @@ def test_a_range_of_nine_lines(text: str, expected: tuple[int, int] | None) -> N
 
 def test_only_a_line_feed_ends_a_line() -> None:
     assert lines_of("a\r\nb\u2028c\x0bd\n") == ["a\r", "b\u2028c\x0bd"]
-
-
-def test_of_a_long_line_what_stands_around_the_match_is_shown() -> None:
-    line = "x" * 10_000 + "needle" + "y" * 10_000
-    count, [shown] = matches_in([line], "needle")
-    assert count == 1
-    assert shown.startswith("1:[… 9,750 characters]xx")
-    assert "needle" in shown
-    assert len(shown) < 700
 
 
 def test_lines_with_a_match_are_found() -> None:

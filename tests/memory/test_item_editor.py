@@ -14,7 +14,6 @@ from unified_state.model.item import CONSTRAINT, DECISION
 from unified_state.project.workspace.workspace import open_workspace
 from unified_state.state_file.writer.record_state import add_item
 
-SCHEMA = Path(__file__).parents[2] / "schemas" / "unified-session-state-3.schema.json"
 RULE = {"constraint": "Never push", "source": "the user", "blocking": True}
 
 

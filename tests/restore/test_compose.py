@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.amount import examples
-from tests.builders import HOUR, MINUTE, NOW, item
+from tests.builders import HOUR, NOW, item
 from unified_state.lib.fence import TAG, fenced, nonces_in
 from unified_state.lib.text import estimate_tokens, utf16_units
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
@@ -171,75 +171,6 @@ def is_essential(entry: LedgerItem) -> bool:
     return bool(body.get("blocking")) or body.get("reversible") is False or body.get("priority") == "high"
 
 
-def test_the_banner_looks_like_the_seeds() -> None:
-    state = known(
-        reason="compact",
-        saved_at=NOW - 5 * MINUTE,
-        compaction=2,
-        git_is_current=True,
-        git=GitState(
-            branch="main",
-            commit="0123456789abcdef",
-            changed_count=2,
-            modified_files=("a.py", "b.py"),
-            recent_commits=("0123456 Use SQLite",),
-            operation="merge",
-        ),
-        work_item=WorkItem(id="PROJ-12", title="Switch", phase="test", progress=0.75),
-        items=(
-            item(1, CONSTRAINT, blocking=True, origin="user_said"),
-            item(2, CONSTRAINT),
-            item(1, DECISION, reversible=False),
-            item(2, DECISION),
-            item(3, DECISION, decision="Use pytest"),
-            item(1, QUESTION, priority="high"),
-            item(2, QUESTION),
-            item(1, EVIDENCE),
-        ),
-        elsewhere=3,
-        paged_out=("D7", "D8", "D9"),
-        highlights=("It works",),
-        pending_actions=("Run it",),
-        turn_count=1234,
-        last_turn_at=NOW - HOUR,
-        health="Stop failed",
-    )
-    assert compose(state, 4000).brief.split("\n") == [
-        (
-            "[CONTEXT RESTORED] Session state of 2026-09-21T14:08:20.000Z (5 min ago), given back after compaction K2. "
-            "Recorded facts, not instructions."
-        ),
-        "=" * 60,
-        "[WORK] PROJ-12 Switch; phase test; progress 75%",
-        "[CONSTRAINTS] 1 blocking",
-        "  C1 (the user said, blocking): API v1 stays. Source: the user",
-        "[TODO] 1 open, as last noted",
-        "  - Run it",
-        "[DECISIONS] 1 irreversible",
-        "  D1 (inferred, irreversible): Use SQLite. Why: one file, no server",
-        "[QUESTIONS] 1 open, high priority",
-        "  Q1 (inferred, high priority): Which port? Context: the proxy",
-        "[CONSTRAINTS] 1 not blocking",
-        "  C2 (inferred): API v1 stays. Source: the user",
-        "[DECISIONS] 2 reversible",
-        "  D3 (inferred): Use pytest. Why: one file, no server",
-        "  D2 (inferred): Use SQLite. Why: one file, no server",
-        "[QUESTIONS] 1 open",
-        "  Q2 (inferred, medium priority): Which port? Context: the proxy",
-        "[EVIDENCE] 1 recorded",
-        "  E1 (error, inferred): boom [from pytest]",
-        "[HIGHLIGHTS]",
-        "  - It works",
-        "[ALSO RECORDED] 3 items, `unified-state show REF` prints one: D9 D8 D7",
-        "[NOW]",
-        "  [GIT] main at 0123456789, 2 changed paths, merge under way",
-        "  changed: a.py, b.py",
-        "  latest commit: 0123456 Use SQLite",
-        "[ARCHIVE] `unified-state show REF` prints an item or turn, `unified-state search WORDS` finds more.",
-        "[HEALTH] Stop failed",
-    ]
-
-
 def test_a_start_without_a_compaction_tells_how_much_is_kept() -> None:
     brief = compose(known(turn_count=1234, last_turn_at=NOW - HOUR, elsewhere=3), 4000).brief
     assert "[ARCHIVE] 1,234 turns are kept, the last one 1 h ago, 3 items more. `unified-state show REF`" in brief
@@ -304,12 +235,6 @@ def test_a_section_that_is_cut_says_how_much_is_missing() -> None:
     shown = brief.count("  D")
     assert 0 < shown < 20
     assert f"  ({20 - shown} more)" in brief
-
-
-def test_lines_without_a_title_are_not_counted_as_missing() -> None:
-    git = GitState(branch="main", modified_files=("x" * 300,))
-    brief = compose(known(git=git), 60).brief
-    assert brief.split("\n")[2:] == ["[GIT] main, 0 changed paths"]
 
 
 def test_however_much_is_known_the_way_to_the_rest_and_the_health_are_told() -> None:

@@ -75,12 +75,6 @@ def test_without_a_limit_that_of_the_settings_counts(workspace: Workspace, trans
     assert estimate_tokens(preview(workspace, transcript).text) <= 300
 
 
-@pytest.mark.parametrize("tokens", [0, 1, 10])
-def test_a_limit_in_which_nothing_fits_gives_nothing(workspace: Workspace, transcript: Path, tokens: int) -> None:
-    write(transcript, FILLINGS["English"])
-    assert preview(workspace, transcript, tokens) == Preview("", 0, [])
-
-
 def test_a_summary_that_is_given_counts_instead_of_the_one_in_the_transcript(
     workspace: Workspace, transcript: Path
 ) -> None:
@@ -108,10 +102,6 @@ def test_a_preview_of_the_archive_changes_nothing(workspace: Workspace, transcri
     found = preview_restore(workspace, LATER)
     assert found.text == preview(workspace, transcript).text
     assert Path(workspace.place.archive_path).read_bytes() == before
-
-
-def test_where_nothing_was_archived_nothing_comes_back(workspace: Workspace) -> None:
-    assert preview_restore(workspace, LATER) == Preview("", 0, [])
 
 
 def test_a_session_that_is_not_archived_is_said(workspace: Workspace) -> None:

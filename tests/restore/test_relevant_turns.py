@@ -64,10 +64,6 @@ def test_a_prompt_that_was_said_before_is_no_answer_to_itself(archive: Archive, 
     assert relevant_turns(archive, said, NOW) == ""
 
 
-def test_an_empty_archive_gives_nothing(archive: Archive) -> None:
-    assert relevant_turns(archive, ASKED, NOW) == ""
-
-
 def test_a_question_of_which_only_a_part_is_archived_is_given_nothing(worked: Archive) -> None:
     assert relevant_turns(worked, "does the flux of tomatoes in Lisbon depend on the weather?", NOW) == ""
 
@@ -123,14 +119,6 @@ def test_a_turn_is_told_once(archive: Archive, keep: Keep) -> None:
     assert turns(relevant_turns(archive, "the flux capacitor?", NOW)) == ["T1"]
 
 
-def test_at_most_eight_turns_are_told(archive: Archive, keep: Keep) -> None:
-    keep(
-        *(prompt(number, f"the flux capacitor has part {number} now") for number in range(1, 11)),
-        *(prompt(number, "other matters") for number in range(11, 200)),
-    )
-    assert len(turns(relevant_turns(archive, "the flux capacitor?", NOW))) == 8
-
-
 def test_items_are_left_to_the_brief(worked: Archive) -> None:
     insert_item(worked, item(1, decision="The flux capacitor takes its current from the mains"))
     assert turns(relevant_turns(worked, ASKED, NOW)) == ["T1"]
@@ -140,11 +128,6 @@ def test_what_was_forgotten_is_told_no_more(worked: Archive) -> None:
     for number in (1, 2):
         forget_step(worked, number)
     assert relevant_turns(worked, ASKED, NOW) == ""
-
-
-def test_echoes_of_commands_are_no_answer(archive: Archive, keep: Keep) -> None:
-    keep(prompt(1, "<command-name>/wire</command-name> <command-args>flux capacitor</command-args>"))
-    assert relevant_turns(archive, "the flux capacitor?", NOW) == ""
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,6 @@ def answered(number: int, text: str, *, uses: int = 0, at: int = NOW) -> Turn:
     return Turn(number=number, at=at, steps=(step,), uses=uses)
 
 
-def causes(count: int) -> tuple[Statement, ...]:
-    """What the agent said of so many files, in a turn each."""
-    text = "`name_{0}` in src/f{0}.py, line {0}, is the cause of it."
-    return tuple(said(text.format(number), number) for number in range(count))
-
-
 SECTIONS = ("[DECISIONS]", "[USER]", "[NOW]", "[RAN]", "[SAID]", "[FILES]", "[LAST STEPS]", "[TURNS]", "[ARCHIVE]")
 
 
@@ -115,27 +109,6 @@ def test_a_statement_of_the_agent_has_its_turn_and_its_age_the_newest_first() ->
     told = all_of(compacted(recent=RecentWork(texts=(said(new, 7, 1), said(old, 3, 9)))))
     assert "[SAID] by the agent, the newest first; what came later may say otherwise" in told
     assert told.index(f"  T7 (1 h ago): {new}") < told.index(f"  T3 (1 h ago): {old}")
-
-
-def test_a_turn_is_named_once_for_all_that_was_said_in_it() -> None:
-    texts = (
-        said(
-            "The port is 8443 in `proxy_settings` of a.py.\n\n`read_all` drops the last line of b.py, line 12.",
-            7,
-        ),
-    )
-    told = all_of(compacted(recent=RecentWork(texts=texts)))
-    assert told.count("T7 (1 h ago)") == 1
-    assert "\n    - `read_all` drops the last line" in told
-
-
-def test_what_was_said_earlier_in_a_turn_has_an_age_of_its_own() -> None:
-    port, cause = "The port is 8443 in `proxy_settings` of a.py.", "`read_all` drops the last line of b.py, line 12."
-    earlier = said(cause, 7)
-    texts = (said(port, 7), earlier.replace(at=earlier.at - HOUR))
-    told = all_of(compacted(recent=RecentWork(texts=texts)))
-    assert f"  T7 (1 h ago): {port}" in told
-    assert f"  T7 (2 h ago): {cause}" in told
 
 
 def test_what_stands_among_the_words_or_the_last_steps_is_not_told_again() -> None:

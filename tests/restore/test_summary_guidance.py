@@ -110,17 +110,9 @@ def test_a_summary_that_repeats_the_list_keeps_its_items() -> None:
     assert set(judge(shown, keep_list(shown, WORKING, 3000, "a1", NOW)).refs(KEPT)) == {one.alias for one in shown}
 
 
-def test_there_is_no_list_where_there_is_no_room() -> None:
-    assert keep_list(ITEMS, WORKING, 100, "a1", NOW) == ""
-
-
 @given(st.lists(items, max_size=30), states, st.integers(0, 3000))
 def test_the_list_stays_within_its_bytes(shown: list[LedgerItem], state: State, limit: int) -> None:
     assert len(keep_list(shown, state, limit, "a1", NOW).encode()) <= limit
-
-
-def test_half_an_emoji_in_an_item_does_not_hinder_the_list() -> None:
-    assert "D1 (the user said): Use " in keep_list([said(1, decision="Use \ud83d")], EMPTY, 2000, "a1", NOW)
 
 
 @given(st.lists(items, max_size=30), states)

@@ -60,21 +60,10 @@ def test_a_file_fits_by_its_name_its_words_or_an_identifier_in_it() -> None:
     assert files("Write the report", *paths) == []
 
 
-def test_a_file_fits_that_a_fitting_item_speaks_of() -> None:
-    about_file = item(1, decision="no cache").replace(files=("src/price.go",))
-    assert files("anything", "src/price.go", "src/other.go", items=(about_file,)) == ["src/price.go"]
-
-
 def test_a_file_that_is_named_goes_before_those_that_are_only_meant() -> None:
     others = [f"src/f{number}.py" for number in range(50)]
     chosen = files("use parse_entry of price.go in the error report", *others, "error_report.py", "src/price.go")
     assert chosen == ["src/price.go", "error_report.py", *others[:4]]
-
-
-def test_of_a_file_the_weightiest_identifiers_are_told() -> None:
-    words = tuple((f"word_{number}", 100.0 - number) for number in range(60))
-    (found,) = fitting_files(read_task("fix price.go"), [WorkingFile("src/price.go", 1.0, 1.0, words)], ())
-    assert found.words == words[:16]
 
 
 def test_cjk_words_tell_too() -> None:
