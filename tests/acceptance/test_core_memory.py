@@ -14,7 +14,6 @@ from unified_state import UnifiedStateManager
 
 from .product import Project
 
-MOST_TOKENS = 1200
 SECTIONS = ("decisions", "constraints", "openQuestions", "evidenceLedger")
 
 

@@ -224,19 +224,6 @@ def test_an_agent_undoes_what_it_did_in_its_session_and_nothing_of_the_user(reco
     assert "D1 is active now" in ends_well(recorded.run("undo"))
 
 
-def test_work_is_shown_and_an_emptied_title_prints_nothing(project: Project) -> None:
-    done = project.run("work")
-    assert (done.code, done.out, "no work item is set" in done.err) == (0, "", True)
-    assert project.run("work", "set", "--id", "#12", "--title", "Sync").out == "id #12, title Sync\n"
-    for command in (("work",), ("work", "show")):
-        assert project.run(*command).out == "id #12, title Sync\n"
-    assert project.run("work", "set", "--title", "").out == "id #12\n"
-    assert project.run("work", "show").out == "id #12\n"
-    done = project.run("work", "set", "--id", "")
-    assert (done.out, "no work item is set" in done.err) == ("", True)
-    assert project.ask("work") == project.ask("work", "show")
-
-
 @pytest.mark.parametrize("command", [("edit", "D1", "Use Redis"), ("close", "E1")], ids=" ".join)
 def test_a_correction_that_is_killed_is_whole_or_not_at_all(recorded: Project, command: tuple[str, ...]) -> None:
     ref, states = command[1], set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tests.builders import entry, prompt, write_transcript
 from unified_state import __version__
 from unified_state.hosts.install.hook_launcher import launcher_text
 from unified_state.lib.files import UNFINISHED
@@ -38,18 +36,6 @@ def checks(project: Project) -> Callable[..., dict[str, Any]]:
         return found
 
     return run
-
-
-@pytest.fixture
-def other_root(tmp_path: Path) -> Path:
-    """The package in another version."""
-    root = tmp_path / "other version"
-    shutil.copytree(
-        Path(PACKAGE_ROOT) / "unified_state", root / "unified_state", ignore=shutil.ignore_patterns("*.pyc")
-    )
-    path = root / "unified_state" / "lib" / "package.py"
-    path.write_text(path.read_text().replace(f'"{__version__}"', f'"{OTHER}"'))
-    return root
 
 
 def enable_plugin(project: Project, root: str | Path | None = PACKAGE_ROOT, settings: Any = ENABLED) -> None:
@@ -82,20 +68,6 @@ def test_beside_install_the_plugin_leaves_the_work_to_it(
     found = checks()
     assert found["plugin"]["message"].startswith("enabled, and leaves the work to the hooks (local); it starts ")
     assert found["hooks (local)"]["ok"]
-
-
-def test_hooks_that_run_another_version_are_told(
-    project: Project, checks: Callable[..., dict[str, Any]], other_root: Path
-) -> None:
-    assert project.run("install").code == 0
-    path = project.folder / ".claude" / "settings.local.json"
-    other = other_root / "unified-state-hook"
-    other.write_bytes(launcher_text(sys.executable, str(other_root)))
-    other.chmod(0o755)
-    path.write_text(path.read_text().replace(str(Path(sys.executable).with_name(other.name)), str(other)))
-    found = checks()["hooks (local)"]
-    assert not found["ok"]
-    assert found["message"].endswith(f"run unified-state {OTHER}, this is {__version__}")
 
 
 @pytest.mark.parametrize("damage", ["gone", "not executable", "its interpreter is gone"])
@@ -201,12 +173,3 @@ def archive_check(project: Project, *options: str) -> dict[str, Any]:
     """What `doctor` says of the archive."""
     checks = json.loads(project.run("doctor", "--json", *options).out)
     return next(check for check in checks if check["name"] == "archive")
-
-
-def test_doctor_counts_what_a_newer_client_wrote(
-    project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path
-) -> None:
-    news = [entry(number, "attachment", attachment={"type": "beacon", "text": "CI is red"}) for number in (2, 3)]
-    project.run("import", str(write_transcript(tmp_path / "t.jsonl", prompt(1, "go"), *news)))
-    told = "attachment beacon (2): the client is newer than this version; the text is archived"
-    assert checks()["unknown kind"]["message"] == told

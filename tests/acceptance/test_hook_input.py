@@ -20,7 +20,6 @@ from .transcripts import Transcript
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
 _LONG = amount(50_000_000, 2_000_000)
-SECONDS = 30  # by which a hook has ended, however slow the machine
 
 NO_EVENT = {
     "garbage": bytes(range(256)),

@@ -6,7 +6,6 @@ import json
 import sqlite3
 import subprocess
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +23,7 @@ from unified_state.upkeep.history.record_fields import to_record
 
 from .conftest import Prepared
 from .mcp_client import McpClient
-from .product import PROGRAM, Project, hook_command, restored
+from .product import PROGRAM, Project, restored
 from .transcripts import Json
 
 RULE = "Never log tokens in the login page"
@@ -226,17 +225,6 @@ def test_what_agents_keep_beside_their_sessions_is_refused_by_name(
     assert (done.code, f"{path} is {what}, which is not imported" in done.err) == (1, True)
 
 
-def test_a_chat_of_an_early_gemini_cli_goes_to_the_project_with_its_hash(project: Project, tmp_path: Path) -> None:
-    told = {"id": "l1", "timestamp": "2026-03-01T10:00:00Z", "type": "user", "content": "Feed the CARACAL"}
-    for name, worktree in (("mine", str(project.folder)), ("other", "/other")):
-        path = tmp_path / "gemini" / name / "chats" / f"session-{name}.json"
-        path.parent.mkdir(parents=True)
-        chat = {"sessionId": name, "projectHash": sha256(worktree.encode()).hexdigest(), "messages": [told]}
-        path.write_text(json.dumps(chat, indent=2), encoding="utf-8")
-    assert imported(project, tmp_path / "gemini")[0]["added"] == 1
-    assert [hit["session_id"] for hit in project.ask("search", "caracal")] == ["gemini:mine"]
-
-
 def test_imported_history_is_found_and_shown_with_its_source(project: Project, tmp_path: Path) -> None:
     imported(project, database(tmp_path, FLOW), STATES / "v2.0.0.json", FLOW_JSON)
     imported(project, database(tmp_path, MEM), "--project", "project")
@@ -264,26 +252,6 @@ def test_somebody_elses_masking_changes_no_step_of_mine(project: Project, tmp_pa
     assert "as they say" not in exported(project, tmp_path / "after.jsonl").read_text(encoding="utf-8")
     imported(project, tmp_path / "theirs.jsonl", "--own")
     assert "Add a login page" not in exported(project, tmp_path / "after.jsonl").read_text(encoding="utf-8")
-
-
-def test_the_turns_of_others_are_never_a_sessions_last_ones(project: Project, tmp_path: Path) -> None:
-    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Look at the parser"), answer(2, "I do."))
-    assert project.run("import", str(path)).code == 0
-    imported(project, database(tmp_path, FLOW))
-    fields = {"session_id": "5a1e0000-0000-4000-8000-00000000cafe", "transcript_path": str(path), "source": "compact"}
-    done = project.execute(hook_command("SessionStart", "working_set"), project.event("SessionStart", **fields), {})
-    assert "/login" not in done.out
-
-
-def test_what_was_decided_elsewhere_is_no_news_to_sessions_at_work(
-    theirs: Project, project: Project, tmp_path: Path
-) -> None:
-    path = write_transcript(tmp_path / "s.jsonl", prompt(1, "Look at the parser"), answer(2, "I do."))
-    fields = {"session_id": "s", "transcript_path": str(path)}
-    assert project.hook("SessionStart", "brief", source="startup", **fields).code == 0
-    imported(project, exported(theirs, tmp_path / "one.jsonl"), "--own")
-    assert "Use sessions" not in project.hook("UserPromptSubmit", prompt="Go on", **fields).out
-    assert project.log() == ""
 
 
 def test_an_import_that_was_killed_is_repeated_and_whole(theirs: Project, project: Project, tmp_path: Path) -> None:
@@ -343,31 +311,6 @@ def test_nobody_elses_file_changes_a_proposal_that_was_made_here(project: Projec
     assert items(project)["D1"]["body"]["decision"] == "Use SQLite"
 
 
-def test_a_newer_state_file_is_refused(project: Project, tmp_path: Path) -> None:
-    path = tmp_path / "unified-session-state.s1.json"
-    path.write_text('{"version": "4.0.0", "decisions": []}', encoding="utf-8")
-    done = project.run("import", str(path))
-    assert (done.code, "upgrade unified-state" in done.err) == (1, True)
-
-
-def test_the_state_file_of_this_folder_is_not_imported(project: Project) -> None:
-    project.decide("Use SQLite")
-    done = project.run("import", str(project.state_path))
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert list(items(project)) == ["D1"]
-
-
-def test_four_imports_at_once_are_one(theirs: Project, project: Project, tmp_path: Path) -> None:
-    path = exported(theirs, tmp_path / "one.jsonl")
-    project.decide("Use Rust")
-    with ThreadPoolExecutor(4) as pool:
-        codes = [done.code for done in pool.map(lambda _: project.run("import", str(path), "--own"), range(4))]
-    assert codes == [0, 0, 0, 0]
-    steps = [record for record in lines(exported(project, tmp_path / "two.jsonl")) if record["record"] == "step"]
-    assert steps == [record for record in lines(path) if record["record"] == "step"]
-    assert len(items(project)) == len(items(theirs)) + 1
-
-
 def test_nobody_elses_file_says_anything_of_an_item_or_a_compaction_of_mine(
     theirs: Project, make_project: Callable[[str], Project], tmp_path: Path
 ) -> None:
@@ -386,24 +329,3 @@ def test_nobody_elses_file_says_anything_of_an_item_or_a_compaction_of_mine(
     (done,) = imported(mine, path)
     assert (done["added"], done["left"]) == (0, 2)
     assert lines(exported(mine, tmp_path / "after.jsonl")) == before
-
-
-def test_of_several_files_nothing_is_imported_where_one_is_damaged(theirs: Project, project: Project) -> None:
-    whole = exported(theirs, theirs.home / "whole.jsonl")
-    (cut := theirs.home / "cut.jsonl").write_bytes(whole.read_bytes()[:-10])
-    (empty := theirs.home / "empty").mkdir()
-    for other in (cut, empty):
-        done = project.run("import", str(whole), str(other))
-        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
-    assert project.archives == []
-
-
-def test_without_an_archive_proposals_wait_for_the_users_word_too(
-    project: Project, write_settings: Callable[[str], None]
-) -> None:
-    write_settings('tier = "json"\n')
-    project.ask("save")
-    done = project.run("import", str(STATES / "v2.0.0.json"))
-    assert "6 proposed (`unified-state inbox`)" in done.out
-    assert project.state()["decisions"] == []
-    assert "D1" in project.run("inbox").out

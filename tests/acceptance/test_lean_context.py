@@ -78,29 +78,6 @@ class TestWhole:
 class TestUntouched:
     """What goes to the model as it is."""
 
-    @pytest.mark.parametrize(
-        ("tool", "given", "answer"),
-        [
-            ("Bash", {"command": "cat notes.txt"}, {"stdout": LONG, "stderr": ""}),
-            ("Bash", {"command": "unified-state recall S12"}, {"stdout": LONG, "stderr": ""}),
-            ("Bash", {"command": "./walk.sh"}, {"stdout": LONG[:600], "stderr": ""}),
-            ("Bash", {"command": "./walk.sh"}, {"stdout": LONG, "stderr": "", "isImage": True}),
-            ("Read", {"file_path": "a"}, {"type": "text", "file": {"filePath": "a", "content": LONG}}),
-            ("mcp__x__y", {}, [{"type": "text", "text": LONG}, {"type": "image", "data": "aGk="}]),
-            ("mcp__unified-state__recall", {"ref": "S1"}, [{"type": "text", "text": LONG}]),
-            ("NewTool", {}, {"output": LONG}),
-            (
-                "Bash",
-                {"command": "./walk.sh"},
-                {"stdout": f"[S12: 9 lines, shown 1; recall S12 ]\n{LONG}", "stderr": ""},
-            ),
-        ],
-    )
-    def test_output_of_this_kind(self, session: LeanSession, tool: str, given: object, answer: Any) -> None:
-        _, done = session.hook(tool, given, answer, output_hook("tight"))
-        assert done == (0, "", "")
-        assert session.project.log() == ""
-
     def test_a_subagent_that_may_have_no_way_to_recall(self, session: LeanSession) -> None:
         answer = {"mode": "content", "content": LONG}
         _, done = session.hook("Grep", {"pattern": "step"}, answer, output_hook(), agent_id="a1")
@@ -221,22 +198,11 @@ class TestRecall:
         assert head.endswith("2 of lines 1:400 of 400 match")
         assert lines == [f"{number + 1}:step {number} of the long way to the end" for number in (301, 302)]
 
-    @pytest.mark.parametrize(
-        "arguments",
-        [("--lines", "x"), ("--lines", "500:600"), ("--grep", "(")],
-    )
-    def test_what_is_no_part_is_told(self, session: LeanSession, ref: str, arguments: tuple[str, str]) -> None:
-        assert refused(session.project.run("show", ref, *arguments))
-
     def test_a_pattern_that_explodes_does_not_hang(self, session: LeanSession) -> None:
         ref = ref_of(session.shell(LONG + "a" * 60 + "!\n"))
         done = session.project.run("show", ref, "--grep", "(a+)+$")
         assert refused(done)
         assert "was not done in" in done.err
-
-    def test_what_it_prints_is_given_whole_whatever_runs_it(self, session: LeanSession, ref: str) -> None:
-        recalled = session.project.run("show", ref).out
-        assert session.shell(recalled, "./look.sh") == recalled
 
     def test_status_says_what_was_saved_and_what_it_cost(self, session: LeanSession, ref: str) -> None:
         before = session.project.ask("status")["lean"]

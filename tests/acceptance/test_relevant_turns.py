@@ -113,14 +113,6 @@ def test_without_a_compaction_nothing_is_given(session: Compacted) -> None:
     assert session.prompt(ABOUT) == ""
 
 
-@pytest.mark.parametrize("text", ["yes please go on", "plant tomatoes in the garden", "x" * 100_000])
-def test_a_prompt_that_is_about_nothing_archived_is_given_nothing(session: Compacted, text: str) -> None:
-    session.written.prompt("yes please go on")
-    session.written.text("Going on.")
-    session.compact()
-    assert session.prompt(text) == ""
-
-
 @pytest.mark.parametrize(("lost", "mark", "other"), [(BRIEF, *OUTPUTS), (WORKING_SET, *reversed(OUTPUTS))])
 def test_of_two_outputs_only_the_one_that_was_lost_comes_again(
     restored_session: Compacted, lost: str, mark: str, other: str
@@ -133,24 +125,12 @@ def test_of_two_outputs_only_the_one_that_was_lost_comes_again(
     assert (mark in context, other in context) == (True, False)
 
 
-def test_what_the_restore_told_is_not_told_again(restored_session: Compacted) -> None:
-    restored_session.compact()
-    assert restored_session.prompt("which gizmo61 of the sprocket61 is loose?") == ""
-
-
 def test_a_late_restore_and_the_relevant_turns_come_together_within_the_client_s_limit(session: Compacted) -> None:
     session.compact(arrives=False)
     context = session.prompt(ABOUT)
     assert context.count("<unified-state-memory nonce=") == 2
     assert "plutonium" in context
     assert len(context.encode("utf-16-le")) // 2 <= 10_000
-
-
-def test_what_still_stands_in_the_conversation_is_not_told(session: Compacted) -> None:
-    """The client keeps the newest messages as they were; its boundary says from which on."""
-    kept: Json = {"headUuid": session.uuids[18], "tailUuid": session.uuids[-1]}
-    session.compact(preservedSegment=kept)
-    assert session.prompt("which gizmo40 of the sprocket40 is loose?") == ""
 
 
 def test_a_subagent_s_prompt_is_given_nothing(session: Compacted) -> None:

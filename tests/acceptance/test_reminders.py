@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -157,10 +156,6 @@ class TestOptIn:
         assert "Mind the pool" in warned["hookSpecificOutput"]["additionalContext"]
         assert "Keep the lock" not in warned["systemMessage"]
 
-    def test_it_is_refused_for_another_agent(self, project: Project) -> None:
-        done = project.run("install", "--host", "codex", "--reminders", "on")
-        assert (done.code, "--reminders works in Claude Code" in done.err) == (2, True)
-
     def test_where_the_user_disabled_us_nothing_is_told(self, reminding: Project) -> None:
         reminding.decide("Keep the lock in src/pool.py")
         (reminding.folder / ".claude" / "unified-state.toml").write_text("enabled = false\n", encoding="utf-8")
@@ -195,9 +190,3 @@ class TestHarm:
     def test_on_a_disk_that_may_not_be_written_nothing_is_told(self, known: Project) -> None:
         with read_only(known, known.data) as project:
             assert edit(project) == ""
-
-    def test_without_an_archive_the_call_goes_on(self, known: Project) -> None:
-        command = groups(known)
-        shutil.rmtree(known.data)
-        assert command == groups(known)
-        assert edit(known) == ""

@@ -96,12 +96,6 @@ def test_whatever_it_is_given_it_prints_one_line(status: StatusLine, stdin: byte
     assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
 
 
-def test_while_it_is_switched_off_it_says_and_keeps_nothing(project: Project, status: StatusLine) -> None:
-    status.install()
-    assert status.lines(UNIFIED_STATE_DISABLE="1") == []
-    assert list(project.data.rglob("usage/*")) == []
-
-
 def test_an_archive_that_somebody_writes_to_is_not_waited_for(project: Project, status: StatusLine) -> None:
     status.install()
     project.decide("Use SQLite")
@@ -149,13 +143,6 @@ def test_one_that_ours_hides_is_found_in_the_less_specific_settings(project: Pro
     assert status.lines()[0] == "of the team"
 
 
-def test_ours_twice_shows_our_line_once(project: Project, status: StatusLine) -> None:
-    write_settings(project.home / ".claude" / "settings.json", '{"statusLine": {"command": "echo of the user"}}')
-    status.install("user")
-    status.install("local")
-    assert [line[:11] for line in status.lines()] == ["of the user", SHOWN[:11]]
-
-
 def test_installing_again_keeps_ours_once_and_uninstalling_gives_back_what_was_there(
     project: Project, status: StatusLine
 ) -> None:
@@ -182,6 +169,3 @@ def test_every_status_line_comes_back(others: dict[str, Any], value: Any) -> Non
     ours = with_status_line(before, "/data")
     assert list(ours) == list(before)
     assert without_status_line(ours) == (True, before)
-
-
-SESSION = "0b1f8d3c-5a52-4f0e-9a39-6f2c1f1f2a11"

@@ -97,13 +97,6 @@ def test_one_that_goes_on_is_given_nothing(project: Project, written: Transcript
     assert given(project, written, "Go.", agent_id="another")
 
 
-def test_a_binding_constraint_comes_before_everything_else(project: Project, written: Transcript) -> None:
-    constrain(project, "Never push", "--blocking")
-    for number in range(40):
-        constrain(project, f"Constraint number {number} of the many that there are in this project")
-    assert "Never push" in given(project, written, "Go.")
-
-
 def test_what_is_forgotten_masked_or_superseded_is_not_given(project: Project, written: Transcript) -> None:
     constrain(project, "Never touch qzxvquixotic")
     for text in secret_texts()[:3]:

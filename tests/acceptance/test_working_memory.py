@@ -5,7 +5,6 @@ what the summary lost.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -81,12 +80,3 @@ def test_a_session_on_windows_comes_back(project: Project, tmp_path: Path) -> No
     assert line_of(lines, "src/parser.py: ") == "src/parser.py: parse_all"
     assert any("pytest -q" in line and "FAILED tests\\test_parser.py::test_empty 1 failed" in line for line in lines)
     assert not any("\r" in line for line in lines)
-
-
-def _rounded(value: Any) -> Any:
-    """Numbers up to what they are rounded to when they are written, which is oftener where two take turns."""
-    if isinstance(value, dict):
-        return {name: _rounded(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_rounded(entry) for entry in value]
-    return pytest.approx(value, abs=0.05) if isinstance(value, float) else value
