@@ -31,16 +31,6 @@ def test_a_file_that_is_gone_is_told_as_such_without_names() -> None:
     assert told([file("a.py", "parse_line", gone="deleted")], 100) == ["a.py (deleted)"]
 
 
-def test_of_files_that_were_only_read_and_differ_in_a_number_one_is_told() -> None:
-    read = [file(f"out/log{number}.txt", "made_by", hot=0.0) for number in range(9)]
-    assert told(read, 999) == ["out/log0.txt: made_by (and 8 alike)"]
-
-
-def test_edited_files_are_told_each() -> None:
-    edited = [file(f"src/part{number}.py", "made_by") for number in range(9)]
-    assert len(told(edited, 999)) == 9
-
-
 @pytest.mark.parametrize("path", ["", "/", "a/", "x" * 300, "src/…/a.py", "src/a\u202e.py"])
 def test_what_is_no_path_is_not_told(path: str) -> None:
     assert told([file(path, "parse_line")], 999) == []

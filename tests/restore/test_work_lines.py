@@ -111,19 +111,9 @@ def test_a_failure_that_a_later_run_solved_is_not_told() -> None:
     assert len(told(other, failed)) == 2
 
 
-def test_of_alike_commands_with_the_same_end_one_is_told_with_the_number_of_the_others() -> None:
-    runs = [run(f"curl localhost:80{number}", number, "pong") for number in range(3)]
-    assert told(*runs) == ["  $ curl localhost:800 (and 2 alike) -> ended: pong"]
-
-
 def test_what_a_later_line_holds_is_not_told() -> None:
     later = run("make lint && make test", 1, "8 passed", parts=frozenset({"make lint", "make test"}))
     assert told(later, run("make lint", 5, "fine")) == ["  $ make lint && make test -> ended: 8 passed"]
-
-
-@pytest.mark.parametrize("command", ["git status", "git -C /tmp/x diff", "git add -A", "git log --oneline"])
-def test_what_git_shows_again_at_any_time_is_not_told(command: str) -> None:
-    assert told(run(command, 0, "x")) == []
 
 
 def test_a_check_weighs_more_than_a_failure_and_that_more_than_another_command() -> None:

@@ -31,14 +31,6 @@ def cut(text: str, limit: int) -> str:
     return text[: boundary(text, max(0, limit - len(CUT_MARK)))] + CUT_MARK
 
 
-def without_digits(text: str) -> str:
-    """Return the text with each number in it replaced by `0`: what a family (`mod1`, `mod2`) has in common."""
-    kept = "".join("0" if character.isdigit() else character for character in text)
-    while "00" in kept:
-        kept = kept.replace("00", "0")
-    return kept
-
-
 def counted(keys: Iterable[Key]) -> dict[Key, int]:
     """Return how often each key occurs. `collections.Counter` takes longer to load than a hook may."""
     counts: dict[Key, int] = {}

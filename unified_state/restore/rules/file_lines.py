@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from unified_state.ledger.rules.item_lines import harmless
-from unified_state.lib.text import counted, estimate_tokens, without_digits
+from unified_state.lib.text import estimate_tokens
 from unified_state.model.known import WorkingFile
 
 _MOST_NAMES, _LEAST_NAMES = 60, 12  # of a file that was edited, and of one that was read
-_LONGEST_PATH, _FAMILY = 200, 3
+_LONGEST_PATH = 200
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
 
 
 def file_lines(files: Iterable[WorkingFile], summary: str, tokens: float) -> Iterator[str]:
     """Yield a line for each file, the most important first, within so many tokens.
 
-    Of unedited files that differ only in their numbers, the first has a line. A file is left out if the summary
-    contains it with all its names.
+    A file is left out if the summary contains it with all its names.
     """
-    tellable = [file for file in files if _is_tellable(file)]
-    sizes, told = counted(without_digits(file.path) for file in tellable), set[str]()
-    for file in tellable:
-        family = without_digits(file.path)
-        if not file.hot and sizes[family] > _FAMILY:
-            if family in told:
-                continue
-            told.add(family)
-        line, others = _line(file), sizes[family] - 1
+    for line in map(_line, filter(_is_tellable, files)):
         if all(word.rstrip(":") in summary for word in line.split()):
             continue
-        line += f" (and {others} alike)" if family in told else ""
         tokens -= estimate_tokens(f"{line}\n")
         if tokens < 0:
             return

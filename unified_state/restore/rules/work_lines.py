@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unified_state.ledger.rules.item_lines import harmless
-from unified_state.lib.text import cut, estimate_tokens, without_digits
+from unified_state.lib.text import cut, estimate_tokens
 from unified_state.model.known import RecentWork, RestoreInput, Run
 from unified_state.model.session_state import GitState
 from unified_state.restore.rules.value import Piece
@@ -16,8 +16,6 @@ _COMMAND_CHARACTERS, _OUTCOME_CHARACTERS = 240, 160
 _NOT_CODE = (".md", ".txt", ".rst", ".adoc")
 # Weights of a command that checks the code, of one that failed or printed one line, and of another.
 _CHECK, _OUTCOME, _COMMAND = 4.0, 3.0, 2.0
-# What the agent sees again with one command, and without effect.
-_SHOWN_AGAIN = (["git", "status"], ["git", "diff"], ["git", "log"], ["git", "add"])
 
 
 def now_lines(known: RestoreInput) -> Iterator[str]:
@@ -68,29 +66,21 @@ def _listed(paths: Sequence[str]) -> str:
 def run_pieces(recent: RecentWork) -> list[Piece]:
     """Return the commands with how their last runs ended, the newest first.
 
-    Of similar commands the newest is returned, with the number of others. A failure that a later run solved, and what a
-    later line holds, is not told.
+    A failure that a later run solved, and a command that a later line holds, is not told.
     """
-    told: dict[tuple[str, ...], list[Run]] = {}
+    told: list[Run] = []
     for run in recent.runs:
-        is_shown_again = all(_bare(part)[:2] in _SHOWN_AGAIN for part in run.parts)
-        is_held = any(run.parts and run.parts <= others[0].parts for others in told.values())
-        if not (is_shown_again or is_held or (run.failed and _is_solved(run, recent))):
-            told.setdefault((without_digits(run.command), run.last, str(run.failed)), []).append(run)
-    lines = [(newest, _line(newest, len(others))) for newest, *others in told.values()]
+        is_held = any(run.parts and run.parts <= later.parts for later in told)
+        if not (is_held or (run.failed and _is_solved(run, recent))):
+            told.append(run)
     return [
-        Piece(text=line, tokens=estimate_tokens(f"{line}\n"), age=newest.age, weight=_weight(newest))
-        for newest, line in lines
+        Piece(text=(line := _line(run)), tokens=estimate_tokens(f"{line}\n"), age=run.age, weight=_weight(run))
+        for run in told
     ]
 
 
 def _weight(run: Run) -> float:
     return _CHECK if run.checks else _OUTCOME if run.failed or run.lines == 1 else _COMMAND
-
-
-def _bare(command: str) -> list[str]:
-    """Return the words of a command without options and absolute paths."""
-    return [word for word in command.split() if not word.startswith(("-", "/", "~"))]
 
 
 def _is_solved(run: Run, recent: RecentWork) -> bool:
@@ -113,8 +103,8 @@ def _name(part: str) -> str:
     return " ".join(words[: max(1, end)])
 
 
-def _line(run: Run, alike: int) -> str:
-    command = f"  $ {cut(harmless(run.command), _COMMAND_CHARACTERS)}" + (f" (and {alike} alike)" if alike else "")
+def _line(run: Run) -> str:
+    command = f"  $ {cut(harmless(run.command), _COMMAND_CHARACTERS)}"
     if run.goes_on:
         return f"{command} -> in the background, no end seen"
     if run.shows and not run.failed and run.lines > 1:
