@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,7 @@ from tests.pgbouncer import pooling
 from tests.postgres_server import PostgresServer, end_server, start_server
 from unified_state.archive.archive import Archive
 from unified_state.capture.ingest import find_transcripts, ingest
-from unified_state.extras.team.postgres.record_store import TeamStore
-from unified_state.extras.team.search_team import CANDIDATES, ENOUGH, find_in_team
+from unified_state.extras.team.search_team import find_in_team
 from unified_state.extras.team.sync_server import sync
 from unified_state.extras.team.team_server import TeamServer, agree
 from unified_state.model.history_records import StoredStep
@@ -49,9 +49,13 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _WORDS, _BATCH, _MORE, _FIRST = 30_000, 500, 5_000, 1_760_000_000_000
 _COPY = """
 INSERT INTO unified_state.record (project, author, id, kind, at, version, archive, ref, part_of, body, words)
-SELECT project, author, gen_random_uuid(), kind, at - number * 1000000, version, archive, ref || number, part_of, body,
-    words FROM unified_state.record, generate_series(1, %s) AS number WHERE kind = 'step'
+SELECT project, author, substring(encode(sha256(('step:' || name || '/0')::bytea), 'hex') FOR 32)::uuid, kind,
+    at - number * 1000000, version, archive, 'S' || place, part_of, replace(body, body::jsonb->>'uuid', name), words
+FROM unified_state.record, generate_series(1, %s::integer) AS number,
+    LATERAL (SELECT substr(ref, 2)::bigint + number * 1000000) AS s (place),
+    LATERAL (SELECT lpad(to_hex(place), 32, '0')::uuid::text) AS u (name) WHERE kind = 'step'
 """
+_WORDS_INDEX = "CREATE INDEX record_words ON unified_state.record USING gin (words)"
 
 
 def made_steps(many: int, first: int = 0) -> Iterator[StoredStep]:
@@ -105,6 +109,7 @@ def measured(team: Team, name: str, times: int, act: Callable[[], object]) -> No
 def costs(team: Team, steps: int, copies: int, members: int) -> None:
     """Append, search and admit."""
     store = team.open("ada")
+    team.admit("bob")
 
     def append(begin: int, end: int) -> None:
         for place in range(begin, end, _BATCH):
@@ -113,41 +118,40 @@ def costs(team: Team, steps: int, copies: int, members: int) -> None:
     measured(team, f"a step, the first {steps:,}", steps, lambda: append(0, steps))
     superuser = team.superuser()
     superuser.execute("VACUUM ANALYZE unified_state.record")  # as it is done by itself within a minute
-    searches(team, store, steps)
+    searches(team, steps)
     if copies:
-        superuser.execute("SET statement_timeout = 0")
+        superuser.execute("SET statement_timeout = 0; SET maintenance_work_mem = '1GB'")
+        superuser.execute("DROP INDEX unified_state.record_words")  # made anew it takes a tenth of the time
         superuser.execute(_COPY, [copies])
+        superuser.execute(_WORDS_INDEX)
         superuser.execute("VACUUM ANALYZE unified_state.record")
         total = steps * (copies + 1)
         measured(team, f"a step, behind {total:,}", _MORE, lambda: append(steps, steps + _MORE))
-        searches(team, store, total)
+        searches(team, total)
     for number in range(members):
         team.admit(f"member {number}")
     measured(team, f"an admission, behind {members:,}", 50, lambda: [team.admit(f"late {n}") for n in range(50)])
 
 
 def asked() -> list[list[str]]:
-    """Queries of two or three words: frequent, common and rare ones."""
+    """Queries of three words: frequent, common and rare ones in turn."""
     chosen = random.Random(7)
     return [
-        [f"w{chosen.randrange(low, high):x}" for _ in range(3)] for low, high in ((5, 50), (50, 500), (500, 20_000))
-    ] * 7
+        [f"w{chosen.randrange(low, high):x}" for _ in range(3)]
+        for _ in range(7)
+        for low, high in ((5, 50), (50, 500), (500, 20_000))
+    ]
 
 
-def searches(team: Team, store: TeamStore, total: int) -> None:
-    """Ask as `search --team` does."""
-    queries = asked()
-
-    def ask() -> None:
-        for words in queries:
-            parts = {f"'{word}'": 1.0 for word in words}
-            store.count_words(list(parts))
-            keys = store.candidates(" & ".join(parts), parts, None, CANDIDATES)
-            if len(keys) < ENOUGH:
-                keys += store.candidates(" | ".join(parts), parts, None, CANDIDATES)
-            store.fetch([(author, one) for author, one, _ in keys])
-
-    measured(team, f"a search of {total:,}", len(queries), ask)
+def searches(team: Team, total: int) -> None:
+    """Search as a member without an archive, of whom the server tells everything."""
+    server, queries = TeamServer(found(team.dsn("bob")), team.organisation, PROJECT), asked()
+    with temporary_workspace() as (empty, _):
+        for place, name in enumerate(("frequent", "common", "rare")):
+            wanted = [SearchRequest(query=" ".join(words)) for words in queries[place::3]]
+            find_in_team(empty, server, wanted[0], _FIRST, 60.0)
+            find = partial(find_in_team, empty, server, now=_FIRST, seconds=60.0)
+            measured(team, f"a search of {total:,}, {name} words", len(wanted), partial(list, map(find, wanted)))
 
 
 def clients(team: Team, many: int, roles: int, seconds: float = 20.0) -> None:

@@ -267,12 +267,13 @@ def _placed(
     archives: dict[tuple[str, str], int] = {}
     sessions: dict[tuple[str, str, str], int] = {}
     skipped = 0
-    chosen = {(one.author, one.id): one for one in beside if (one.author, one.archive, one.ref) in near}
-    for key, one in {**chosen, **{(one.author, one.id): one for one in found}}.items():
+    chosen = {(one.author, one.id): one for one in found}
+    neighbours = {(one.author, one.id): one for one in beside if (one.author, one.archive, one.ref) in near}
+    for key, one in {**neighbours, **chosen}.items():
         try:
             record = sound(one)
         except ValueError:
-            skipped += key not in chosen
+            skipped += key in chosen
             continue
         theirs.refs[key] = ref_of(one, several)
         if isinstance(record, StoredItem):
@@ -285,7 +286,7 @@ def _placed(
         theirs.keys[number] = key
         if one.cosine is not None:
             theirs.cosines[number] = one.cosine
-        if key not in chosen or one in found:
+        if key in chosen:
             theirs.proposed.add(number)
     return theirs, skipped
 

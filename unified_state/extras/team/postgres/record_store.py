@@ -78,7 +78,7 @@ _VALUES = {
 _MARK = f"SELECT version FROM unified_state.record WHERE {_OWN} AND id = %(of)s AND kind = '{MARK}'"
 _ARCHIVES = f"""
 SELECT author, count(*) FROM unified_state.record
-WHERE project = %(project)s AND kind = '{MARK}' AND author = ANY (%(authors)s) GROUP BY author
+WHERE project = %(project)s AND author = ANY (%(authors)s) AND ref = '{MARK}' GROUP BY author
 """
 _EMPTIED = f"kind = '{GONE}', ref = NULL, body = '', words = NULL{{vectors}}"
 _FORGET_PARTS = f"""
@@ -194,7 +194,7 @@ class TeamStore:
 
     def append(self, batch: list[OutgoingRecord], archive: str, mark: int) -> int:
         """Store records and the mark of their archive, all or none. Return how many are new or changed."""
-        rows = [*to_rows(batch), Row(id_of(MARK, archive), MARK, 0, mark)]
+        rows = [*to_rows(batch), Row(id_of(MARK, archive), MARK, 0, mark, MARK)]
         columns = {name: [getattr(row, name) for row in rows] for name in Row.names}
         ends = [sent.record for sent in batch if isinstance(sent.record, Tombstone) and sent.record.what == SESSION]
         with failures(self.server), self._connection.transaction():

@@ -7,9 +7,9 @@ overwritten.
 
 `begin_project` runs with its owner's rights, since inserting into a table that Citus has on each node locks all of it.
 `candidates` does, too. Under row security PostgreSQL uses no index for `@@`, which it takes for a
-function that could leak rows. The function checks the caller first, and returns keys and sizes, never a text. It sorts
-by `at + 0`, so that only the index of words answers it: to read all records by time would take longer the rarer a word
-is.
+function that could leak rows. The function checks the caller first, and returns keys and sizes, never a text. Words
+that many of the newest records have are looked for in these, one after the other. All others are found by the index of
+words: it sorts by `at + 0`, since to read all records by time would take longer the rarer a word is.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ SERVES_FROM = 1  # the oldest version of a client that this schema serves
 OLDEST_SERVER = 1  # the oldest version of a schema that this client uses
 GROUP = "unified_state:"  # begins the name of an organisation's group role
 LARGEST_BODY = 1 << 28  # bytes
+# Records that are ranked, the newest first; how many of the newest ones have words that are often, of which no index is
+# asked, and how many of the newest ones are then looked at.
+_RANKED, _OFTEN, _WALKED = 1_000, 50, 20_000
 _FUNCTIONS = ", ".join(
     f"unified_state.{name}"
     for name in ("organisations", "whole", "listed", "readable", "own", "candidates", "begin_project")
@@ -63,6 +66,7 @@ CREATE TABLE unified_state.record (
     words tsvector,
     PRIMARY KEY (project, author, id)
 );
+ALTER TABLE unified_state.record ALTER words SET STORAGE MAIN;  -- beside the row, where each search compares them
 CREATE INDEX record_words ON unified_state.record USING gin (words);
 CREATE INDEX record_refs ON unified_state.record (project, author, ref);
 CREATE INDEX record_parts ON unified_state.record (project, author, part_of) WHERE part_of IS NOT NULL;
@@ -91,15 +95,25 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$ DECLARE caller name = session_user; BEGIN
     IF NOT EXISTS (SELECT FROM unified_state.membership AS m JOIN unified_state.project AS p USING (organisation)
         WHERE p.id = asked AND m.login = caller AND (m.projects IS NULL OR p.name = ANY (m.projects))
-            AND pg_has_role(caller, '{GROUP}' || organisation, 'MEMBER')) THEN RETURN; END IF; RETURN QUERY
-    SELECT best.author, best.id, best.size FROM (
-        SELECT newest.*, row_number() OVER (PARTITION BY newest.author ORDER BY score DESC, newest.at DESC) AS place
-        FROM (
-            SELECT r.author, r.id, r.at, octet_length(r.body) AS size, (SELECT sum(weight) FROM unnest(parts, weights)
-                AS q (part, weight) WHERE r.words @@ part) / (100 + length(r.words)) AS score
-            FROM unified_state.record AS r
+            AND pg_has_role(caller, '{GROUP}' || organisation, 'MEMBER')) THEN RETURN; END IF;
+    RETURN QUERY WITH walked AS MATERIALIZED (
+        SELECT newest.* FROM (
+            SELECT r.author, r.id, r.at, octet_length(r.body) AS size, r.words FROM unified_state.record AS r
+            WHERE r.project = asked AND r.words IS NOT NULL AND (since IS NULL OR r.at >= since) ORDER BY r.at DESC
+            LIMIT (SELECT CASE WHEN count(*) > {_OFTEN} THEN {_WALKED} ELSE 0 END FROM (
+                SELECT r.words FROM unified_state.record AS r WHERE r.project = asked AND r.words IS NOT NULL
+                ORDER BY r.at DESC LIMIT {_RANKED}) AS sample WHERE sample.words @@ wanted)) AS newest
+        WHERE newest.words @@ wanted LIMIT {_RANKED}
+    ), met AS (
+        SELECT * FROM walked WHERE (SELECT count(*) FROM walked) >= many UNION ALL (
+            SELECT r.author, r.id, r.at, octet_length(r.body), r.words FROM unified_state.record AS r
             WHERE r.project = asked AND r.words @@ wanted AND (since IS NULL OR r.at >= since)
-            ORDER BY r.at + 0 DESC LIMIT 1000) AS newest) AS best
+                AND (SELECT count(*) FROM walked) < many
+            ORDER BY r.at + 0 DESC LIMIT {_RANKED}))
+    SELECT best.author, best.id, best.size FROM (
+        SELECT scored.*, row_number() OVER (PARTITION BY scored.author ORDER BY score DESC, scored.at DESC) AS place
+        FROM (SELECT met.*, (SELECT sum(weight) FROM unnest(parts, weights) AS q (part, weight) WHERE met.words @@ part)
+            / (100 + length(met.words)) AS score FROM met) AS scored) AS best
     ORDER BY place > 60, score DESC NULLS LAST, best.at DESC LIMIT many; END $$;
 CREATE FUNCTION unified_state.begin_project(asked_of text, asked text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
