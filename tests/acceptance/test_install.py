@@ -49,7 +49,16 @@ def test_a_status_line_of_the_users_own_is_not_replaced_unasked(project: Project
     assert json.loads(path.read_text(encoding="utf-8"))["statusLine"]["command"] == "date"
 
 
-CHOICES = ("--allow-reading", "--allow-recording", "--lean", "middle", "--status-line", "--reminders", "on")
+CHOICES = (
+    "--allow-reading",
+    "--allow-recording",
+    "--lean",
+    "middle",
+    "--status-line",
+    "--reminders",
+    "on",
+    "--tool-calls",
+)
 
 
 def test_every_choice_is_sticky(project: Project) -> None:
@@ -58,14 +67,25 @@ def test_every_choice_is_sticky(project: Project) -> None:
     kept = json.loads(project.run("install", "--json").out)
     assert (project.folder / SETTINGS).read_bytes() == chosen
     assert [kept[name] for name in ("reading", "recording", "lean", "status_line")] == [True, True, "middle", True]
-    assert kept["reminders"]
+    assert (kept["reminders"], kept["tool_calls"]) == (True, True)
 
 
 def test_every_choice_can_be_taken_back(project: Project) -> None:
     project.run("install", *CHOICES)
-    back = ("--no-allow-reading", "--no-allow-recording", "--no-status-line", "--lean", "off", "--reminders", "off")
+    back = (
+        "--no-allow-reading",
+        "--no-allow-recording",
+        "--no-status-line",
+        "--lean",
+        "off",
+        "--reminders",
+        "off",
+        "--no-tool-calls",
+    )
     kept = json.loads(project.run("install", *back, "--no-skill", "--json").out)
     assert [kept[name] for name in ("reading", "lean", "status_line", "reminders")] == [False, None, False, False]
+    assert not kept["tool_calls"]
+    assert "PostToolBatch" not in (project.folder / SETTINGS).read_text(encoding="utf-8")
     assert allowed(project.folder / SETTINGS) == []
     assert not (project.folder / SKILL).exists()
     project.run("install")

@@ -77,5 +77,58 @@ def test_without_a_transcript_prompts_and_answers_are_archived_and_it_is_told(pr
         ("text", "KOALADONE"),
     ]
     assert "kept no transcript" in status(project)
+    assert "install --tool-calls" in status(project)
     brief = json.loads(project.hook("SessionStart", "brief", source="startup", session_id="next").out)
     assert "kept no transcript" in brief["hookSpecificOutput"]["additionalContext"]
+
+
+BATCH = [
+    {
+        "tool_name": "Bash",
+        "tool_input": {"command": "cat .env"},
+        "tool_use_id": "toolu_1",
+        "tool_response": "PASSWORD=hunter2abc9",
+    },
+    {
+        "tool_name": "Bash",
+        "tool_input": {"command": "pytest -q"},
+        "tool_use_id": "toolu_2",
+        "tool_response": "Exit code 1\nFAILED tests/test_koala.py::test_it - assert 1 == 2",
+    },
+]
+
+
+def test_tool_calls_without_a_transcript_are_archived_if_that_is_installed(project: Project) -> None:
+    project.run("install", "--tool-calls")
+    gone = {"transcript_path": str(project.folder / "none.jsonl")}
+    for prompt in ("first", "second"):
+        project.hook("UserPromptSubmit", prompt=prompt, **gone)
+        calls = [{**call, "tool_use_id": f"{call['tool_use_id']}{prompt}"} for call in BATCH]
+        project.hook("PostToolBatch", tool_calls=calls, **gone)
+        project.hook("PostToolBatch", tool_calls=calls, **gone)  # told twice, archived once
+        project.hook("Stop", last_assistant_message=f"{prompt} done", **gone)
+    project.hook("SessionEnd", reason="other", **gone)
+    steps = project.export()
+    kinds = ["prompt", "tool_call", "tool_call", "tool_result", "tool_result", "text"]
+    assert [step["kind"] for step in steps] == kinds * 2
+    assert [steps[2]["input"], steps[4]["result"]] == [{"command": "pytest -q"}, BATCH[1]["tool_response"]]
+    assert [step["is_error"] for step in steps if step["kind"] == "tool_result"] == [False, True] * 2
+    assert "hunter2abc9" not in json.dumps(steps)
+    assert "test_koala" in project.run("list", "evidence").out
+    assert "kept no transcript" not in status(project)
+    assert project.log() == ""
+
+
+def test_with_a_transcript_the_calls_are_archived_from_it_alone(project: Project, tmp_path: Path) -> None:
+    written = Transcript("s", cwd=str(project.folder))
+    written.prompt("first")
+    path = str(written.write(tmp_path / "s.jsonl"))
+    project.hook("PostToolBatch", tool_calls=BATCH, transcript_path=path)
+    project.hook("PreCompact", transcript_path=path, trigger="auto")
+    assert [step["kind"] for step in project.export()] == ["prompt"]
+
+
+def test_calls_of_a_subagent_and_odd_ones_are_left_out(project: Project) -> None:
+    for fields in ({"agent_id": "a1", "tool_calls": BATCH}, {"tool_calls": [7, {}, {"tool_use_id": 7}]}, {}):
+        assert project.hook("PostToolBatch", transcript_path="/none.jsonl", **fields).out == ""
+    assert (project.run("export").out, project.log()) == ("", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conversation import Conversation
-from .installed import assert_archived, grow_until_compaction, installed, rows, spoken
+from .installed import assert_archived, assert_healthy, grow_until_compaction, installed, rows, spoken
 from .messages import bash, reply, text, thinking
 from .product import kept
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
@@ -31,6 +31,23 @@ def test_the_last_word_of_a_client_that_keeps_no_transcript(scenario: Scenario) 
     session = scenario.prompt("the first word", "--no-session-persistence").session_id
     scenario.prompt("another session, which catches up")
     assert [line["text"] for line in product.export(session)] == ["the first word", "the last word"]
+
+
+def test_tool_calls_of_a_client_that_keeps_no_transcript(scenario: Scenario) -> None:
+    """They are those that a transcript has. What the agent said before them is in no hook."""
+    product = installed(scenario, "--tool-calls")
+    calls = reply("I look.", bash("echo one; echo two"), bash("echo wrong >&2; exit 3"))
+    scenario.script(calls, "the last word", calls, "the last word")
+    sessions = (
+        scenario.prompt("go", *ALLOW_BASH).session_id,
+        scenario.prompt("go", *ALLOW_BASH, "--no-session-persistence").session_id,
+    )
+    scenario.prompt("another session, which catches up")
+    named = ("kind", "text", "tool", "input", "result", "is_error")
+    written, told = ([[line.get(name) for name in named] for line in product.export(session)] for session in sessions)
+    assert [line for line in written if line[1] != "I look."] == told
+    assert len(told) == 6
+    assert_healthy(product)
 
 
 def test_an_answer_that_came_before_the_prompt_was_written(scenario: Scenario) -> None:

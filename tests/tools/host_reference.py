@@ -6,11 +6,12 @@ from tests.tools.command_reference import table
 from unified_state.hosts.transcripts.rules.claude_kinds import ATTACHMENTS, ENTRIES, EVENTS, SYSTEM
 from unified_state.hosts.transcripts.rules.hosts import HOSTS, Host
 from unified_state.model.constraint import SKILL_EVENT
-from unified_state.model.hook_event import TIMEOUTS
+from unified_state.model.hook_event import CALLS_EVENT, TIMEOUTS
 
 _AT_TIMES = {
     **dict.fromkeys(("PreToolUse", SKILL_EVENT), "used while a constraint is enforced"),
     "PostToolUse": "used where long outputs are shortened",
+    CALLS_EVENT: "used after `install --tool-calls`",
 }
 _FIVE = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 

@@ -18,7 +18,7 @@ from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_eve
 from unified_state.lib.fence import visible
 from unified_state.lib.json_text import dump_ascii_json
 from unified_state.model.constraint import SKILL_EVENT, TOOL_EVENT
-from unified_state.model.hook_event import HOST_MARK, PARTS, UNNAMED_HOST, HookEvent, Moment
+from unified_state.model.hook_event import CALLS_EVENT, HOST_MARK, PARTS, UNNAMED_HOST, HookEvent, Moment
 from unified_state.project.place import Place, hook_settings, keep_project, locate, session_project
 from unified_state.project.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.settings import PROJECT_FILE, Settings, environment
@@ -36,7 +36,7 @@ _BRIEF = "SessionStart.brief"
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 _NOTING = ("Stop", "SessionEnd")
 _KEEPING = ("SessionStart", "UserPromptSubmit", "PreCompact")  # Stop may still work when the session has ended
-EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
+EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", CALLS_EVENT, "SessionEnd")
 BLOCKED = 2
 
 
@@ -219,6 +219,8 @@ def _handler(event_name: str) -> Handler | None:
             from unified_state.interfaces.hooks.session_start import on_session_end as handler
         case "Stop":
             from unified_state.interfaces.hooks.stop import on_stop as handler
+        case "PostToolBatch":
+            from unified_state.interfaces.hooks.stop import on_tool_batch as handler
         case "SubagentStart":
             from unified_state.interfaces.hooks.subagent_start import on_subagent_start as handler
         case "SubagentStop":

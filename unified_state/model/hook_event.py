@@ -23,6 +23,7 @@ TIMEOUTS = {
     "SessionEnd": 5,
 }
 TOOL_TIMEOUT = 10
+CALLS_EVENT = "PostToolBatch"  # used only after `install --tool-calls`
 # The launcher's first argument where that is no event, and the module that it runs.
 CHECK_WORD, SHORTEN_WORD, HOST_WORD, STATUS_WORD = "check-rules", "shorten", "host", "statusline"
 HOOK_WORDS = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.model.constraint import ALL_TOOLS, SKILL_EVENT, TOOL_EVENT
-from unified_state.model.hook_event import CHECK_WORD, PARTS, SHORTEN_WORD, TIMEOUTS, TOOL_TIMEOUT
+from unified_state.model.hook_event import CALLS_EVENT, CHECK_WORD, PARTS, SHORTEN_WORD, TIMEOUTS, TOOL_TIMEOUT
 from unified_state.settings import default_data_dir
 
 HookGroups = dict[str, list[dict[str, Any]]]
@@ -52,6 +52,11 @@ def output_hook_group(level: str, data_dir: str, launcher: str) -> dict[str, Any
     """Return the entry of the hook after tool calls. It is installed only if long outputs are shortened."""
     hooks = [_handler(launcher, [SHORTEN_WORD, level], data_dir, TOOL_TIMEOUT, SHORTEN_WORD)]
     return {"matcher": LONG_OUTPUTS, "hooks": hooks}
+
+
+def calls_hook_group(data_dir: str, launcher: str) -> dict[str, Any]:
+    """Return the entry of the hook that archives tool calls where the client writes no transcript."""
+    return {"hooks": [_handler(launcher, [CALLS_EVENT, ""], data_dir, TOOL_TIMEOUT, CALLS_EVENT)]}
 
 
 def plugin_hooks() -> dict[str, Any]:

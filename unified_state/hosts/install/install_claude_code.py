@@ -14,10 +14,12 @@ from unified_state.hosts.install.claude_settings import config_folder
 from unified_state.hosts.install.hook_launcher import launcher_path, write_launcher
 from unified_state.hosts.install.hook_table import (
     OUTPUT_EVENT,
+    calls_hook_group,
     hook_groups,
     is_our_handler,
     is_tool_handler,
     lean_level,
+    our_handlers,
     output_hook_group,
     tool_hook_events,
     tool_hook_group,
@@ -38,6 +40,7 @@ from unified_state.lib.files import remove_if_empty, write_atomically
 from unified_state.lib.package import asset_path
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
+from unified_state.model.hook_event import CALLS_EVENT
 
 SCOPES = ("local", "project", "user")
 _READING = ("show", "search", "log", "list", "history", "status", "preview", "age")
@@ -57,8 +60,9 @@ class InstallResult(Record):
     """Result of an installation or removal.
 
     It has the settings file and whether it changed, the command file if that changed, whether the status line is ours
-    now, the level at which long outputs are shortened, whether the client runs our read-only and our recording commands
-    without asking, the skill's file if it is ours, and a message for the user about it.
+    now, the level at which long outputs are shortened, whether a hook archives tool calls, whether the client runs our
+    read-only and our recording commands without asking, the skill's file if it is ours, and a message for the user
+    about it.
     """
 
     settings_path: str
@@ -66,6 +70,7 @@ class InstallResult(Record):
     command_path: str | None = None
     status_line: bool = False
     lean: str | None = None
+    tool_calls: bool = False
     reading: bool = False
     recording: bool = False
     skill_path: str | None = None
@@ -97,6 +102,7 @@ class Choices(Record):
     status_line: bool | None = None
     lean: str | None = None
     skill: bool | None = None
+    tool_calls: bool | None = None
     program: str = "unified-state"
     skill_elsewhere: str = ""
 
@@ -129,6 +135,7 @@ def install(place: Target, data_dir: str, choices: Choices) -> InstallResult:
         command,
         status_line=is_our_status_line(settings.get("statusLine")),
         lean=lean_level(settings),
+        tool_calls=bool(our_handlers(settings, CALLS_EVENT)),
         reading=_allows(settings, READ_ONLY_RULES),
         recording=_allows(settings, RECORDING_RULES),
         skill_path=None if skill.content is None else skill.path,
@@ -160,6 +167,8 @@ def _with_ours(settings: Settings, data_dir: str, choices: Choices) -> Settings:
     level = lean_level(settings) if choices.lean is None else choices.lean
     if level is not None and level != LEAN_OFF:
         groups[OUTPUT_EVENT] = [output_hook_group(level, data_dir, program)]
+    if bool(our_handlers(settings, CALLS_EVENT)) if choices.tool_calls is None else choices.tool_calls:
+        groups[CALLS_EVENT] = [calls_hook_group(data_dir, program)]
     rules = list[str]()
     for ours, chosen in ((READ_ONLY_RULES, choices.reading), (RECORDING_RULES, choices.recording)):
         rules += ours if (_allows(settings, ours) if chosen is None else chosen) else ()

@@ -27,6 +27,7 @@ from unified_state.lib.foreign_values import is_too_deep
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.text import strings_of
+from unified_state.lib.times import to_text
 from unified_state.model.step import (
     ATTACHMENT,
     NOTICE,
@@ -53,6 +54,8 @@ _NOTIFICATION, _ENDED = "task-notification", ("completed", "failed")
 _ENVELOPE = {"type", "parentUuid", "logicalParentUuid", "uuid", "isSidechain", "timestamp", "sessionId", "cwd"}.union(
     ("version", "userType", "entrypoint", "gitBranch", "slug", "agentId")  # fields of entries that are no text
 )
+# How the text of a failed or refused call begins.
+_FAILED = ("Exit code ", "<tool_use_error>", "The user doesn't want to ", "Permission for this ", "Permission to use ")
 _MOST_OUTPUT = 1 << 16  # bytes at the end of a task's output
 _NO_MESSAGE = ("/", "<", "{")  # in the queue: commands, and what the client wrote
 _NO_MODEL = "<synthetic>"  # the client wrote the answer: an error of the API, or that none was asked for
@@ -159,6 +162,23 @@ class EntryReader:
         elif operation == "remove" and self._waiting:
             text, step = self._waiting.pop(0)
             self._held += [(text, step)] if step else []
+
+
+def entries_of_calls(calls: list[Any], at: int) -> list[Entry]:
+    """Return what a transcript would have of the calls that a hook tells, which does not say whether one failed."""
+    made, results = [], []
+    for call in objects_in(calls):
+        known, output = text_in(call, "tool_use_id"), call.get("tool_response") or ""
+        made.append({"type": "tool_use", "id": known, "name": call.get("tool_name"), "input": call.get("tool_input")})
+        content = output if isinstance(output, str | list) else _json(output)
+        is_error = isinstance(content, str) and content.startswith(_FAILED)
+        results.append({"type": "tool_result", "tool_use_id": known, "content": content, "is_error": is_error})
+    first = made[0]["id"] if made else ""
+    return [
+        {"type": kind, "uuid": f"{first}/{kind}", "timestamp": to_text(at), "message": {"content": blocks}}
+        for kind, blocks in (("assistant", made), ("user", results))
+        if first
+    ]
 
 
 def _title(entry: Entry, at: int) -> Iterator[Step]:

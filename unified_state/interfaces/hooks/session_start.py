@@ -20,13 +20,14 @@ from unified_state.archive.sessions import (
     session_number,
 )
 from unified_state.archive.steps import last_entry_at
+from unified_state.hosts.install.claude_settings import settings_run
 from unified_state.hosts.transcripts.rules.hosts import title_of_host
 from unified_state.interfaces.hooks.find_health import find_health
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
 from unified_state.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
 from unified_state.lib.files import remove_old_leftovers
-from unified_state.model.hook_event import BRIEF, WORKING_SET
+from unified_state.model.hook_event import BRIEF, CALLS_EVENT, WORKING_SET
 from unified_state.project.place import drop_project
 from unified_state.project.workspace.workspace import has_foreign_file
 
@@ -185,9 +186,11 @@ def on_session_end(call: HookCall, archive: Archive) -> str:
     call.capture(archive)
     if call.event.transcript_path and not os.path.exists(call.event.transcript_path):
         settle_messages(archive, call.event.session_id, call.now, waits=False)
-        call.workspace.report(
-            "Claude Code kept no transcript (--no-session-persistence): only prompts and last answers are archived"
-        )
+        if not settings_run(CALLS_EVENT, call.workspace.place.repository.worktree, call.environ):
+            call.workspace.report(
+                "Claude Code kept no transcript (--no-session-persistence): only prompts and last answers are archived"
+                ", and tool calls after `unified-state install --tool-calls`"
+            )
     if call.settings.context_autopilot:
         from unified_state.interfaces.hooks.stop import watch_context
 

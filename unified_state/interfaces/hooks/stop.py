@@ -1,4 +1,5 @@
 """Stop and SubagentStop: archive the rest of the turn, and the last message, which the transcript may not contain yet.
+PostToolBatch: archive the calls of a client that writes no transcript.
 
 The client writes its transcript in batches, about 100 ms late, so at Stop the newest entries may be missing. Only the
 last message can be lost with the client. Nobody waits for this work (see `gate.sh`). If it is killed, the next hook
@@ -7,7 +8,10 @@ archives the rest.
 
 from __future__ import annotations
 
+import os
+
 from unified_state.archive.archive import Archive
+from unified_state.archive.pending_messages import settle_messages
 from unified_state.archive.sessions import session_number
 from unified_state.context.window.context_table import keep_watched, watched_context
 from unified_state.context.window.read_context import newest_reading, watched_now
@@ -43,6 +47,18 @@ def on_subagent_stop(call: HookCall, archive: Archive) -> str:
     path = call.event.text("agent_transcript_path")
     if path and call.event.session_id:
         call.capturer(archive).transcript(path, call.event.session_id, call.event.agent_id or "subagent")
+    return ""
+
+
+def on_tool_batch(call: HookCall, archive: Archive) -> str:
+    """Archive what was said and called so far in a session without a transcript. By now a client has written one."""
+    event, calls = call.event, call.event.extra.get("tool_calls")
+    if event.agent_id or not event.session_id or not isinstance(calls, list) or os.path.exists(event.transcript_path):
+        return ""
+    from unified_state.hosts.transcripts.claude_code import entries_of_calls
+
+    settle_messages(archive, event.session_id, call.now, waits=False)
+    call.capturer(archive).messages(entries_of_calls(calls, call.now), event.session_id)
     return ""
 
 

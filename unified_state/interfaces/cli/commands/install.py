@@ -83,6 +83,7 @@ def _install_into_claude(
         *([done.told] if done.skill_path else []),
         f"everything is archived in {place.folder}",
         *([f"long tool outputs are shortened: {done.lean}"] if done.lean else []),
+        *(["tool calls are archived without a transcript, too"] if done.tool_calls else []),
         *(["reminders before tool calls are on"] if reminds else []),
         *(f"{path} {purpose}" for path, purpose in channels.items()),
     ]
@@ -103,7 +104,8 @@ def _choices(arguments: Namespace, chosen: Target, worktree: str) -> Choices:
         elsewhere = "that of the plugin"
     name = own_program(environment()) if chosen.scope != "project" else None
     choices = Choices(
-        *(arguments.allow_reading, arguments.allow_recording, arguments.status_line, arguments.lean, arguments.skill)
+        *(arguments.allow_reading, arguments.allow_recording, arguments.status_line, arguments.lean, arguments.skill),
+        arguments.tool_calls,
     )
     return choices.replace(program=name or _PROGRAM, skill_elsewhere=elsewhere)
 
@@ -159,6 +161,7 @@ def _install_into_host(context: Context, arguments: Namespace) -> None:
         "--reminders": arguments.reminders,
         "--show": arguments.show or None,
         "--skill": arguments.skill,
+        "--tool-calls": arguments.tool_calls,
     }
     option = next((name for name, value in given.items() if value is not None), None)
     if option is not None:
@@ -264,6 +267,7 @@ COMMANDS = {
             "--status-line",
             "also show how full the context is in the client's status line; yours is kept and shown above it",
         ),
+        _switch("--tool-calls", "also archive tool calls of sessions without a transcript (--no-session-persistence)"),
         _switch("--skill", "write the skill that tells the agent when to record (default)"),
         flag(
             "--rules", "also write .claude/rules/unified-state.md, which gives the client the state where hooks are off"
