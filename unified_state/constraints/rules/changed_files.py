@@ -18,14 +18,17 @@ _ALL = {
     "chgrp",
     "chmod",
     "chown",
+    "dos2unix",
     "ed",
     "ex",
     "isort",
     "mkdir",
     "mv",
     "nvim",
+    "rename",
     "rm",
     "rmdir",
+    "setfacl",
     "shred",
     "sponge",
 }
@@ -34,7 +37,7 @@ _LAST = {"cp", "install", "ln", "rsync", "scp"}
 _WHOLE_FOLDERS = {"black", "chgrp", "chmod", "chown", "eslint", "git", "gofmt", "isort", "mv", "prettier", "rm", "ruff"}
 _IN_PLACE = {
     "clang-format": "-i", "eslint": "--fix", "gofmt": "-w", "perl": "-i", "prettier": "-w --write", "ruby": "-i",
-    "ruff": "--fix", "sed": "-i",
+    "ruff": "--fix", "sed": "-i", "yq": "-i",
 }  # fmt: skip
 _NO_BUNDLES = {"perl": "MmIF", "ruby": "rIF", "sed": ""}  # options whose value follows in the same word
 _PACKERS = {"bzip2", "gunzip", "gzip", "xz", "zstd"}

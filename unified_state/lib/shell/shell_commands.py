@@ -5,6 +5,7 @@ keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash -c`, `eval`, `find -e
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from unified_state.lib.shell.given_files import GivenFiles, found_files, given_by_pipe
 from unified_state.lib.shell.printed import printed
@@ -95,20 +96,22 @@ _KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "w
 # Programs that run another one, and their options that take a value.
 _WRAPPERS = {
     "bundle exec": "", "builtin": "", "busybox": "", "caffeinate": "-t -w", "chroot": "", "chrt": "",
-    "command": "", "conda run": "-n -p", "doas": "-u -C",
+    "command": "", "conda run": "-n -p", "corepack": "", "direnv exec": "", "doas": "-u -C",
     "env": "-u -C -S --unset --chdir --split-string", "exec": "-a", "fakeroot": "-i -s", "flock": "-w -E",
-    "ionice": "-c -n -p", "lerna exec": "", "nice": "-n --adjustment", "nohup": "", "npm exec": "-p --package -w",
+    "ionice": "-c -n -p", "lerna exec": "", "mise exec": "", "nice": "-n --adjustment",
+    "nohup": "", "npm exec": "-p --package -w",
     "npx": "-p --package -w", "parallel": "-a -j --arg-file --jobs", "pdm run": "", "pipenv run": "",
-    "pnpm exec": "", "poetry run": "", "proxychains": "-f", "setsid": "", "stdbuf": "-i -o -e",
+    "pnpm dlx": "", "pnpm exec": "", "poetry run": "", "proxychains": "-f", "setsid": "", "stdbuf": "-i -o -e",
     "strace": "-a -b -e -E -I -o -O -p -P -s -S -u -X",
     "sudo": "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --role --type",
     "systemd-run": "-p -t -u --unit --property --setenv --uid", "taskset": "",
     "time": "-f -o --format --output", "timeout": "-k -s --kill-after --signal", "unbuffer": "", "unshare": "",
-    "uv run": "-p --extra --group --project --python --with", "yarn exec": "",
+    "uv run": "-p --extra --group --project --python --with", "yarn dlx": "", "yarn exec": "",
     "watch": "-n", "xvfb-run": "-e -f -n -s",
     "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
 }  # fmt: skip
-_OPERANDS_FIRST = {"chroot": 1, "chrt": 1, "flock": 1, "taskset": 1, "timeout": 1}  # words before the program
+# Words before the program.
+_OPERANDS_FIRST = {"chroot": 1, "chrt": 1, "direnv exec": 1, "flock": 1, "taskset": 1, "timeout": 1}
 _COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # these take a script after `-c`
 _SHELLS = {"ash", "bash", "dash", "ksh", "sh", "zsh"}
 _SHELL_VALUES = {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}
@@ -139,7 +142,7 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     name = program_name(command.words[0])
     if (both := " ".join([name, *command.words[1:2]])) in _WRAPPERS:
         name = both
-    if name in _WRAPPERS and not (name in _COMMAND_OPTION and "-c" in command.words[:-1]):
+    if name in _WRAPPERS and not (name in _COMMAND_OPTION and _script_in(command.words)):
         yield from _behind_wrapper(name, command, depth + 1)
     elif name == "find":
         yield from _executed_by_find(command, depth + 1)
@@ -153,8 +156,8 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
 def _scripts_of(name: str, command: SimpleCommand) -> Iterator[str]:
     """Yield the scripts in the line that a command runs."""
     words = command.words
-    if name in _COMMAND_OPTION and "-c" in words[:-1]:
-        yield words[words.index("-c") + 1]
+    if name in _COMMAND_OPTION:
+        yield from _script_in(words)
     elif name in _SHELLS:
         yield from _scripts(command)
     elif name in ("at", "batch") or (name in (".", "source") and words[1:2] and words[1] in _STDIN):
@@ -163,6 +166,11 @@ def _scripts_of(name: str, command: SimpleCommand) -> Iterator[str]:
         yield " ".join(words[1:])
     elif name == "trap":  # the last words are signals
         yield "".join(words[1:2])
+
+
+def _script_in(words: list[str]) -> list[str]:
+    """Return the script behind `-c`, or behind options that end in it (`-qc`)."""
+    return [script for option, script in pairwise(words) if option[:1] == "-" != option[1:2] and option[-1] == "c"][:1]
 
 
 def _from_program(words: list[str]) -> list[str]:

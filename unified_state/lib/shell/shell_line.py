@@ -62,8 +62,9 @@ class SimpleCommand:
 
 
 def program_name(word: str) -> str:
-    """Return the name of a program without its folder."""
-    return word.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
+    """Return the name of a program without its folder, and without the version that `npx` takes."""
+    name = word.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
+    return name.partition("@")[0] or name
 
 
 def read_commands(text: str, folder: str = "", depth: int = 0) -> list[SimpleCommand]:
