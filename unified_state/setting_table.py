@@ -114,6 +114,7 @@ class SettingTable:
     restore_on_startup = setting(
         "brief", "What a new session gets: the state if there is one, or nothing.", choices=("brief", "nothing")
     )
+    global_memory = setting(True, "Whether sessions here get what you recorded for all projects.")
     subagent_tokens = setting(600, "The size of what a subagent gets; 0: nothing.", unit="tokens", most=2000)
     steer_summary = setting(True, "Whether PreCompact tells the client what the summary should contain.")
     steer_bytes = setting(

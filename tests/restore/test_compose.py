@@ -82,6 +82,13 @@ working_sets = st.builds(
     WorkingSet,
     files=st.lists(st.builds(WorkingFile, paths, weights, weights, words), max_size=12).map(tuple),
 )
+
+
+def as_global(entry: LedgerItem) -> LedgerItem:
+    """The item as one for all projects."""
+    return entry.replace(alias=f"global:{entry.alias}")
+
+
 knowns = st.builds(
     RestoreInput,
     reason=st.sampled_from(["startup", "resume", "clear", "compact", "fork", "prompt"]),
@@ -101,6 +108,7 @@ knowns = st.builds(
     work_item=st.none()
     | st.builds(WorkItem, st.none() | hostile, st.none() | hostile, st.none() | hostile, st.none() | st.floats(0, 1)),
     items=st.lists(ledger_items(), max_size=25).map(tuple),
+    global_items=st.lists(ledger_items().map(as_global), max_size=5).map(tuple),
     paged_out=st.lists(st.integers(1, 999).map("D{}".format), max_size=600).map(tuple),
     highlights=st.lists(hostile, max_size=3).map(tuple),
     pending_actions=st.lists(hostile, max_size=3).map(tuple),
@@ -269,4 +277,21 @@ def test_where_not_all_items_fit_the_important_ones_stay_whole() -> None:
     assert [line.rstrip(".").endswith("the end") for line in brief.splitlines() if line.startswith("  D")][:2] == [
         True,
         False,
+    ]
+
+
+def test_where_there_is_no_room_for_what_holds_in_all_projects_its_refs_are_named() -> None:
+    items = tuple(item(number, decision="words " * 60) for number in range(2, 40))
+    shared = tuple(
+        item(number, decision="words " * 60).replace(alias=f"global:D{number}", uuid=f"g{number}")
+        for number in range(1, 9)
+    )
+    state = known(reason="compact", items=items, global_items=shared)
+    told = compose(state, 1500)
+    (named,) = [line for line in f"{told.brief}\n{told.working_set}".splitlines() if "[ALSO RECORDED]" in line]
+    assert [one.alias for one in shared if one.alias not in named.split()] == []
+    first, last = (told.brief.index(f"  {ref} (") for ref in ("D39", "D38"))
+    assert first < last
+    assert [one.alias for one in shared if f"  {one.alias} (" in compose(state, 100_000, 100_000).brief] == [
+        one.alias for one in shared
     ]

@@ -1,6 +1,7 @@
 """The work of sessions: work item and branch, highlights, pending actions and the agent's to-do list.
 
-A to-do entry is a note with a key and a state. Only the current list is stored; its history is in the archived steps.
+An entry of an agent's to-do list is a note with a key and a state. Only the current list is stored; its history is in
+the archived steps. Of a to-do that the user put somewhere the key is its place.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import LOCAL_SESSION
-from unified_state.errors import NotFoundError
+from unified_state.errors import NotFoundError, UsageError
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD
@@ -20,6 +21,7 @@ from unified_state.model.session_state import Note
 TODO = "todo"  # the kind of these notes
 _OPEN = ("pending", "in_progress")
 _OPEN_NOTES = "(session = ?1 OR session IS NULL) AND kind = ?2 AND done_at IS NULL"
+_PLACE = "iif(kind = 'action', CAST(coalesce(key, id) AS INTEGER), id)"  # in the list, where the user did not order it
 
 
 class WorkingSession(Record):
@@ -62,7 +64,7 @@ def replace_next_steps(archive: Archive, session: int, compaction: int, texts: I
 
 def open_notes(archive: Archive, session: int | None, kind: str, limit: int) -> tuple[str, ...]:
     """Return the newest notes of a session and of no session, in order."""
-    query = f"SELECT text FROM note WHERE {_OPEN_NOTES} ORDER BY id DESC LIMIT ?3"
+    query = f"SELECT text FROM note WHERE {_OPEN_NOTES} ORDER BY {_PLACE} DESC, id DESC LIMIT ?3"
     return tuple(archive.column(query, session, kind, limit)[::-1])
 
 
@@ -94,7 +96,7 @@ def earlier_notes(archive: Archive, worktree: str, kind: str, running: Collectio
     """Return the open notes that were recorded in sessions of a worktree that are not running, in order."""
     query = (
         "SELECT session, text FROM note WHERE kind = ? AND done_at IS NULL AND compaction IS NULL "
-        "AND session IN (SELECT id FROM session WHERE worktree = ?) ORDER BY id"
+        f"AND session IN (SELECT id FROM session WHERE worktree = ?) ORDER BY {_PLACE}, id"
     )
     return tuple(text for session, text in archive.rows(query, kind, worktree) if session not in running)
 
@@ -117,9 +119,11 @@ def add_note(archive: Archive, session: int | None, kind: str, text: str, at: st
 
 
 def list_notes(archive: Archive, kind: str, *, with_done: bool = False) -> list[Note]:
-    """Return all to-dos or highlights, the oldest first; of lists that agents keep only the newest session's."""
+    """Return all to-dos or highlights in order; of lists that agents keep only the newest session's, and that first."""
     where = "WHERE kind = ? OR (kind = ? AND session = (SELECT max(session) FROM note WHERE kind = 'todo'))"
-    rows = archive.rows(f"SELECT id, kind, text, at, done_at FROM note {where} ORDER BY id", *_NOTES[kind])
+    rows = archive.rows(
+        f"SELECT id, kind, text, at, done_at FROM note {where} ORDER BY kind != '{TODO}', {_PLACE}, id", *_NOTES[kind]
+    )
     return [_note(*row) for row in rows if with_done or row[-1] is None]
 
 
@@ -136,9 +140,23 @@ def change_note(archive: Archive, number: int, at: str, *, text: str | None = No
     """Give a to-do or highlight another text, end it or open it again, and return it."""
     before = find_note(archive, number)
     ends = before.done if done is None else done
-    change = "UPDATE note SET text = coalesce(?, text), done_at = ?, state = iif(key IS NULL, NULL, ?) WHERE id = ?"
+    change = "UPDATE note SET text = coalesce(?, text), done_at = ?, state = iif(kind = 'todo', ?, NULL) WHERE id = ?"
     done_at, state = (at, "completed") if ends else (None, "pending")
     archive.run(change, None if text is None else archive.masked(text), done_at, state, number)
+    return find_note(archive, number)
+
+
+def move_note(archive: Archive, number: int, before: int) -> Note:
+    """Put a to-do before another one, and return it. Raises UsageError for what is not open and the user's to order."""
+    order = archive.column(f"SELECT id FROM note WHERE kind = 'action' AND done_at IS NULL ORDER BY {_PLACE}, id")
+    for moved in (number, before):
+        if moved not in order or number == before:
+            message = f"N{moved} cannot be moved, or stands there"
+            raise UsageError(message, "`unified-state list todo` shows the order; an agent's own list keeps its own")
+    order.remove(number)
+    order.insert(order.index(before), number)
+    for place, one in enumerate(order, 1):  # a new to-do is the last one: its id is above all places
+        archive.run("UPDATE note SET key = ? WHERE id = ?", str(place), one)
     return find_note(archive, number)
 
 

@@ -22,6 +22,7 @@ from unified_state.model.item import (
     STATUSES,
     LedgerItem,
 )
+from unified_state.model.refs import GLOBAL_MARK
 
 ACTIVE, PROPOSED, SUPERSEDED, RESOLVED, DISMISSED = STATUSES
 
@@ -107,6 +108,8 @@ def find_item(archive: Archive, ref: str) -> LedgerItem:
     if not found:
         message = f"there is no item {ref}"
         hint = "`unified-state search` finds items and turns, `unified-state list` prints what holds"
+        if ref.startswith(GLOBAL_MARK):
+            hint = "only the user changes what holds for all projects, in a terminal of their own"
         raise NotFoundError(message, hint)
     return found[0]
 

@@ -139,6 +139,7 @@ class RestoreInput(Record):
     git_is_current: bool = False  # read now, not when the state was saved
     work_item: WorkItem | None = None
     items: tuple[LedgerItem, ...] = ()
+    global_items: tuple[LedgerItem, ...] = ()  # the user's, for all projects
     elsewhere: int = 0  # number of active items that are not in the state file
     paged_out: tuple[str, ...] = ()  # the refs of those among them that were not captured
     highlights: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from unified_state.model.item import ALIAS_LETTERS
 
 ITEM, TURN, STEP, COMPACTION = "item", "turn", "step", "compaction"
 _LETTERS = {**dict.fromkeys(ALIAS_LETTERS.values(), ITEM), "T": TURN, "S": STEP, "K": COMPACTION}
+GLOBAL_MARK = "global:"  # begins the ref of an item for all projects, outside its own archive
 _UUID_LENGTH = 36
 _LARGEST = 2**63 - 1  # an SQLite integer
 

@@ -37,6 +37,7 @@ KEY_FILE = "mask.key"
 RULES_FILES = "rules-files"  # the paths of the written rules files, one on each line, if the user wants them
 REMINDERS_ON = "reminders-on"  # the worktrees in which the user turned reminders on, one on each line
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
+GLOBAL = "global"  # the memory for all projects: its folder in the data folder, and its id
 SESSIONS_FOLDER = "sessions"  # in the data folder: the project of each session
 EXCLUDED = (
     NAME,
@@ -74,6 +75,8 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
     Without `create` nothing is written, and a repository without records has no archive yet. With `create`, raises
     StorageError if the identity exists but cannot be read, and if the archive has no place that is this user's.
     """
+    if folder == global_folder(data_dir):
+        return global_place(data_dir)
     repository, refused = _accepted(_worktree_of(find_repository(folder), folder, shell), folder)
     identity, repaired = recorded_identity(repository.identity_folder, data_dir), None
     is_recorded = identity is not None
@@ -104,6 +107,21 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
         key_folder=key_folder,
         notice=notice,
         is_settled=create or is_settled,
+    )
+
+
+def global_folder(data_dir: str) -> str:
+    """Return the folder that stands for all projects of the user."""
+    return os.path.join(data_dir, GLOBAL)
+
+
+def global_place(data_dir: str) -> Place:
+    """Return the place of the memory for all projects. No repository around the data folder counts."""
+    folder = global_folder(data_dir)
+    state_path = os.path.join(folder, ".claude", NAME)
+    archive_path, digest_path = os.path.join(folder, _ARCHIVE), digest_path_of(folder, state_path)
+    return Place(
+        Repository(worktree=folder), GLOBAL, folder, archive_path, state_path, digest_path, data_dir, is_settled=True
     )
 
 

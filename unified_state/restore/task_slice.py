@@ -19,7 +19,9 @@ from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION, Le
 from unified_state.model.known import RestoreInput, WorkingFile, WorkingSet
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT
 from unified_state.project.place import Place
+from unified_state.restore.compose_restore import items_for_all
 from unified_state.restore.rules.compose import compose
+from unified_state.settings import Settings
 
 _MOST_ITEMS, _MOST_FILES, _MOST_WORDS = 16, 6, 16  # words: identifiers of a file
 _NAMED = 1_000  # priority of an item that names a file of the task
@@ -113,8 +115,10 @@ def open_tasks(archive: Archive, session: int, agent_id: str, agent_type: str | 
 _LOOKED_AT = 300  # newest items of each kind that are compared
 
 
-def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], str], tokens: int, now: int) -> str:
-    """Return the text for a subagent with this task, in about `tokens` tokens, or "" if nothing fits.
+def task_slice(
+    archive: Archive, place: Place, session: int, task: Callable[[], str], settings: Settings, now: int
+) -> str:
+    """Return the text for a subagent with this task, in about `subagent_tokens`, or "" if nothing fits.
 
     `task` is called only if the result depends on it.
     """
@@ -127,15 +131,17 @@ def task_slice(archive: Archive, place: Place, session: int, task: Callable[[], 
     fitting = fitting_items(asked, others, _counts(others, telling_words(archive, text)))
     files = fitting_files(asked, in_work, fitting)
     items = (*constraints, *fitting)
-    if not (items or files):
+    in_all = items_for_all(settings)
+    if not (items or files or in_all.get("global_items")):
         return ""
     known = RestoreInput(
         reason="subagent",
         now=now,
         items=items,
         working_set=WorkingSet(files=files) if files else None,
+        **in_all,
     )
-    composed = compose(with_validities(archive, place.repository, known, items), tokens)
+    composed = compose(with_validities(archive, place.repository, known, items), settings.subagent_tokens)
     return "\n".join(filter(None, (composed.brief, composed.working_set)))
 
 

@@ -46,3 +46,31 @@ def test_a_program_has_todos_too(repository: Path) -> None:
     manager.add_todo("Mend the parser")
     assert manager.resolve_todo(first.id).done
     assert [one.text for one in manager.list_todos()] == ["Mend the parser"]
+
+
+def test_the_user_orders_them_and_a_new_one_is_the_last(repository: Path) -> None:
+    for text in ("Write the test", "Mend the parser", "Publish it"):
+        run("todo", text, cwd=repository)
+    assert run("edit", "N3", "--before", "N1", cwd=repository).stdout == "N3\n"
+    assert run("edit", "N2", "--before", "n1", cwd=repository).stdout == "N2\n"
+    run("todo", "Tell them", cwd=repository)
+    order = ["Publish it", "Mend the parser", "Write the test", "Tell them"]
+    listed = run("list", "todo", cwd=repository).stdout.splitlines()
+    assert [line.partition(": ")[2] for line in listed] == order
+    state = UnifiedStateManager(repository).load_state()
+    assert state is not None
+    assert state.summaries.pending_actions == tuple(order)
+    restored = run("preview", cwd=repository).stdout
+    assert sorted(order, key=restored.index) == order
+    run("done", "N1", cwd=repository)
+    run("undo", "N1", cwd=repository)
+    again = run("list", "todo", cwd=repository).stdout.splitlines()
+    assert again == listed
+
+
+def test_what_cannot_be_ordered_is_refused(repository: Path) -> None:
+    run("todo", "Write the test", cwd=repository)
+    run("add", "decision", "SQLite", cwd=repository)
+    for arguments in (("N1", "--before", "N9"), ("N1", "--before", "N1"), ("N9", "--before", "N1")):
+        assert run("edit", *arguments, cwd=repository).returncode == 2, arguments
+    assert "there is nothing to change in D1" in run("edit", "D1", "--before", "N1", cwd=repository).stderr

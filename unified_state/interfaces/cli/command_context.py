@@ -11,13 +11,14 @@ from argparse import SUPPRESS
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from unified_state.errors import NothingArchivedError, UsageError
+from unified_state.errors import NotAtGateError, NothingArchivedError, UsageError
 from unified_state.hosts.transcripts.rules.hosts import AGENT_VARIABLES, SESSION_VARIABLES
 from unified_state.lib.fence import visible, visible_json
 from unified_state.lib.files import lies_in
 from unified_state.lib.json_text import dump_ascii_json, dump_json
 from unified_state.lib.text import well_formed
 from unified_state.model.constraint import INFERRED, USER_SAID
+from unified_state.model.refs import GLOBAL_MARK
 from unified_state.settings import Settings, environment, load_settings
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     Action = Callable[["Context", Namespace], int | None]
 
 Add = Callable[[Any], object]
+
+_REFS = ("id", "by", "supersedes")  # arguments that are an item's ref
 
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"  # as `place` has it, which a person's command does not load
 SERVER = "server"  # the name in arguments
@@ -58,7 +61,8 @@ class Command:
     def run(self, arguments: Namespace) -> int:
         """Run the command, and return its exit code."""
         as_json, session_id = getattr(arguments, "json", False), getattr(arguments, "session_id", None)
-        context = Context(as_json=as_json, session_id=session_id)
+        is_global = _is_of_all_projects(vars(arguments))
+        context = Context(as_json=as_json, session_id=session_id, is_global=is_global)
         try:
             return self._action(context, arguments) or 0
         except NothingArchivedError as error:
@@ -66,6 +70,19 @@ class Command:
                 raise
             context.nothing(self._empty, str(error))
             return 0
+
+
+def _is_of_all_projects(given: dict[str, Any]) -> bool:
+    """Return whether a command uses the memory for all projects: by --global, or by its refs, which lose their mark."""
+    refs = [given[name] for name in _REFS if given.get(name)] + (given.get("ids") or [])
+    if not (given.get("is_global") or (refs and all(ref.startswith(GLOBAL_MARK) for ref in refs))):
+        return False
+    if given.get("scope"):
+        message = "a constraint for all projects is told to the agent, and not enforced"
+        raise UsageError(message, "leave --scope out, or record it in the project")
+    given |= {name: given[name].removeprefix(GLOBAL_MARK) for name in _REFS if given.get(name)}
+    given |= {"ids": [ref.removeprefix(GLOBAL_MARK) for ref in given["ids"]]} if given.get("ids") else {}
+    return True
 
 
 def argument(*names: str, **options: Any) -> Add:
@@ -106,17 +123,19 @@ def count(text: str) -> int:
 count.__name__ = "number"  # argparse names the function in its message
 
 JSON = argument("--json", action="store_true", default=SUPPRESS, help="print JSON")  # before or behind a verb
+GLOBAL = argument("--global", action="store_true", dest="is_global", help="in your memory for all projects")
 SESSION = option("--session ID", "default: the session that runs this command", dest="session_id")
 
 
 class Context:
     """One run of the command line. `session_id` is the session that a command works for, if an argument names one, and
-    `named` the project.
+    `named` the project. `mark` begins the refs that are shown: those of the memory for all projects have one.
     """
 
     named: str | None = None
+    mark = ""
 
-    def __init__(self, *, as_json: bool, session_id: str | None = None) -> None:
+    def __init__(self, *, as_json: bool, session_id: str | None = None, is_global: bool = False) -> None:
         self.as_json = as_json
         self.session_id = session_id
         try:
@@ -124,6 +143,20 @@ class Context:
         except FileNotFoundError:
             self.folder = ""  # it was removed, and a session's commands belong to its project all the same
         self._has_said = self._has_named = False
+        if is_global:
+            from unified_state.project.place import global_folder
+
+            self.named, self.mark = global_folder(load_settings(None, environment()).data_dir), GLOBAL_MARK
+
+    def _check_may_change(self) -> None:
+        """Raise NotAtGateError where another than the user would change the memory for all projects."""
+        if not self.mark:
+            return
+        from unified_state.ledger.gate import may_confirm
+
+        if not may_confirm(origin_of(environment())):
+            message = "only the user changes the memory for all projects"
+            raise NotAtGateError(message, "ask them to run this in a terminal of their own")
 
     @property
     def _project(self) -> str:
@@ -144,6 +177,8 @@ class Context:
         """Open the workspace of the project. A command that only reads creates nothing, and waits only a little for
         another process that writes.
         """
+        if create:
+            self._check_may_change()
         from unified_state.project.workspace.workspace import open_workspace  # hooks run without it
         from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
 
@@ -180,6 +215,7 @@ class Context:
         """
         from unified_state.project.workspace.workspace import WRITER_SECONDS
 
+        self._check_may_change()
         return self.reading().replace(seconds=WRITER_SECONDS)
 
     def here(self, *, create: bool) -> tuple[Place, Settings]:

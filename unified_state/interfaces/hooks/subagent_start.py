@@ -22,14 +22,15 @@ def on_subagent_start(call: HookCall, archive: Archive) -> str:
     """Return the text for a subagent. A continued subagent gets none: it already has one, and the client would drop
     more.
     """
-    event, tokens = call.event, call.settings.subagent_tokens
+    event, place, settings = call.event, call.workspace.place, call.settings
     folder = session_folder(event.transcript_path)
     begun = [agent for _, agent in subagent_transcripts(folder)] if folder else []
-    if event.agent_type == "" or not (event.agent_id and tokens) or event.agent_id in begun:  # "": a compaction
+    gets_none = not (event.agent_id and settings.subagent_tokens) or event.agent_id in begun
+    if event.agent_type == "" or gets_none:  # "": a compaction
         return ""
     call.capture(archive)  # the parent's actions in this turn
     session = call.registered(archive)
-    text = task_slice(archive, call.workspace.place, session, lambda: _task(call, archive, session), tokens, call.now)
+    text = task_slice(archive, place, session, lambda: _task(call, archive, session), settings, call.now)
     return fenced(text, os.urandom(6).hex(), _ABOUT) if text else ""
 
 

@@ -17,6 +17,7 @@ from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.fence import visible, visible_values
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import well_formed
+from unified_state.model.refs import GLOBAL_MARK
 from unified_state.project.workspace.workspace import Workspace, client_project, in_session_of_client, open_workspace
 from unified_state.settings import environment, load_settings
 from unified_state.upkeep.around_use import CATCH_UP_AND_SETTLE
@@ -48,6 +49,12 @@ class Project:
             message = f"nothing is recorded yet for {workspace.place.repository.worktree}"
             raise NotFoundError(message, "`unified-state install` archives every turn; `add` records a decision")
         return workspace
+
+    def of_ref(self, ref: str) -> tuple[Workspace, str]:
+        """Open the workspace for reading a ref, and return it with the ref there: `global:C1` is of all projects."""
+        if not ref.startswith(GLOBAL_MARK):
+            return self.reading(), ref
+        return self._open(lambda _line: None, create=False).of_all_projects(), ref.removeprefix(GLOBAL_MARK)
 
     def recording(self, tell: Callable[[str], None]) -> Workspace:
         """Open the workspace for a call that records. `tell` receives the notes for the agent."""

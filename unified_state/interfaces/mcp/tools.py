@@ -143,7 +143,7 @@ class ReadingTools:
         def page(found: dict[str, Any]) -> dict[str, Any]:
             return turn_page(found, id, offset) if found["kind"] == "turn" else text_page(found, offset or 0)
 
-        workspace = self._project.reading()
+        workspace, id = self._project.of_ref(id)  # noqa: A001  # its name everywhere
         if is_team_ref(id):
             found = need("EXPLAIN_OF_TEAM" if source else "RECALL_OF_TEAM")(_server(workspace), id)
             return page(found if part is None else part_of(found, part))

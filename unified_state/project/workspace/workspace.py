@@ -31,6 +31,7 @@ from unified_state.project.place import (
     KEY_FILE,
     Place,
     beside_state_file,
+    global_place,
     has_reminders,
     history_path,
     locate,
@@ -118,6 +119,10 @@ class Workspace(Record):
     def has_written(self) -> bool:
         """True if a state file exists that was written from an archive here."""
         return os.path.exists(self.place.digest_path) and os.path.exists(self.place.state_path)
+
+    def of_all_projects(self) -> Workspace:
+        """Return the workspace of the memory for all projects."""
+        return self.replace(place=global_place(self.settings.data_dir))
 
     def use(self, action: Callable[[Archive], T]) -> T:
         """Open the archive and return action(archive). Where the archive is damaged, set it aside and run the action

@@ -54,6 +54,7 @@ def refs_to_tell(known: RestoreInput) -> list[str]:
         return []
     captured = {item.alias for item in known.items if is_captured(item)}
     refs = [*(item.alias for item in reversed(known.items)), *reversed(known.paged_out)]
+    refs += [item.alias for item in reversed(known.global_items)]
     return [ref for ref in refs if ref not in captured]
 
 
@@ -80,6 +81,7 @@ def sections_after_clear(known: RestoreInput) -> Iterator[Section]:
     yield from _last_session(known)
     constraints = [item for item in known.items if item.kind == CONSTRAINT]
     yield from _section("CONSTRAINTS", "recorded", constraints, known, _USUAL_CHARACTERS)
+    yield from _for_all_projects(known, _USUAL_CHARACTERS)
 
 
 def brief_sections(known: RestoreInput, characters: int = WHOLE) -> Iterator[Section]:
@@ -104,6 +106,12 @@ def brief_sections(known: RestoreInput, characters: int = WHOLE) -> Iterator[Sec
         yield from _section(name, which, items, known, WHOLE if which in _IMPORTANT else characters)
     if known.highlights:
         yield "[HIGHLIGHTS]", [f"  - {cut(harmless(text), _USUAL_CHARACTERS)}" for text in known.highlights]
+    yield from _for_all_projects(known, characters)
+
+
+def _for_all_projects(known: RestoreInput, characters: int) -> Iterator[Section]:
+    """Yield what the user recorded for all projects; a project's own items stand before it."""
+    yield from _section("FOR ALL PROJECTS", "recorded by the user", list(known.global_items), known, characters)
 
 
 def _last_session(known: RestoreInput) -> Iterator[Section]:

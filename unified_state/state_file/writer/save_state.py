@@ -13,6 +13,7 @@ from unified_state.archive.session_work import (
     change_note,
     change_work,
     close_notes,
+    move_note,
     read_work,
 )
 from unified_state.errors import UnifiedStateError
@@ -23,6 +24,7 @@ from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_text
 from unified_state.lib.tokens import count_tokens
 from unified_state.model.item import EVIDENCE
+from unified_state.model.refs import note_number
 from unified_state.model.session_state import GitState, Note, State
 from unified_state.project.workspace.workspace import Workspace, open_workspace
 from unified_state.settings import environment
@@ -105,6 +107,16 @@ def correct_note(workspace: Workspace, number: int, *, text: str | None = None, 
     def action(archive: Archive, now: int) -> Note:
         with archive.transaction():
             return change_note(archive, number, to_text(now), text=masked, done=done)
+
+    return record(workspace, action)
+
+
+def order_note(workspace: Workspace, number: int, before: str) -> Note:
+    """Put a to-do before another one, and return it."""
+
+    def action(archive: Archive, _now: int) -> Note:
+        with archive.transaction():
+            return move_note(archive, number, note_number(before) or 0)
 
     return record(workspace, action)
 

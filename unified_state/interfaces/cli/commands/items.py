@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unified_state.archive.session_work import list_notes
 from unified_state.errors import NotAtGateError, UsageError
 from unified_state.interfaces.cli.command_context import (
+    GLOBAL,
     POINT,
     SESSION,
     Add,
@@ -57,7 +58,8 @@ def _text(words: str) -> str:
 
 def _show(context: Context, entry: Record) -> None:
     fields = disk_value(entry)
-    context.show(fields, str(fields["id"]))
+    fields["id"] = f"{context.mark}{fields['id']}"
+    context.show(fields, fields["id"])
 
 
 def _add(context: Context, arguments: Namespace) -> None:
@@ -91,8 +93,10 @@ def _or_note(
         number = None if arguments.id is None else note_number(arguments.id)
         if number is None:
             return correct_item(context, arguments)
-        from unified_state.state_file.writer.save_state import correct_note
+        from unified_state.state_file.writer.save_state import correct_note, order_note
 
+        if getattr(arguments, "before", None):
+            return _show(context, order_note(context.changing(), number, arguments.before))
         text = _text(arguments.text) if done is None and arguments.text is not None else None
         return _show(context, correct_note(context.changing(), number, text=text, done=done))
 
@@ -125,12 +129,12 @@ def _resolve(context: Context, arguments: Namespace) -> None:
 def _list(context: Context, arguments: Namespace) -> None:
     from unified_state.interfaces.cli.commands import compaction, past, state  # a list of items does without them
 
-    if arguments.at is not None and (arguments.kind is not None or arguments.all):
+    if arguments.at is not None and (context.mark or arguments.kind is not None or arguments.all):
         message = "--at lists everything that held then"
-        raise UsageError(message, "leave the kind and --all out")
+        raise UsageError(message, "leave the kind, --all and --global out")
     if arguments.at is not None:
         return past.show_state_at(context, arguments.at)
-    if arguments.kind is None:
+    if arguments.kind is None and not context.mark:
         return state.show_state(context)
     if arguments.kind == COMPACTION:
         return compaction.list_compactions(context)
@@ -139,9 +143,11 @@ def _list(context: Context, arguments: Namespace) -> None:
     statuses, workspace = () if arguments.all else (ACTIVE, PROPOSED), context.workspace(create=False)
     kind = arguments.kind
     items = [] if workspace.is_empty else workspace.use(lambda archive: list_items(archive, kind, statuses))
+    items = [item.replace(alias=context.mark + item.alias) for item in items]
     lines = [item_line(item, _LINE) + ("" if item.status == ACTIVE else f" [{item.status}]") for item in items]
     if not items:
-        return context.nothing([], f"no {kind} is recorded here yet")
+        where = "for all projects" if context.mark else "here"
+        return context.nothing([], f"no {kind or 'item'} is recorded {where} yet")
     return context.show([disk_value(short_form(item)) for item in items], "\n".join(lines), style="labels")
 
 
@@ -205,7 +211,7 @@ def _inbox(context: Context, _arguments: Namespace) -> None:
     from unified_state.state_file.writer.foreign_file import Inbox, file_name, read_all
 
     workspace, now = context.workspace(create=False), current_time()
-    if os.path.lexists(workspace.place.state_path):  # what it holds may have to be noted first
+    if os.path.lexists(workspace.place.state_path) and not context.mark:  # what it holds may have to be noted first
         workspace = context.workspace(create=True)
     is_empty = workspace.is_empty and not os.path.lexists(workspace.place.state_path)
     found = Inbox([], []) if is_empty else workspace.use(lambda archive: read_all(archive, workspace, now))
@@ -287,10 +293,10 @@ def _adding(about: str, *arguments: Add) -> Command:
 
 COMMANDS = {
     "add decision": _adding(
-        "record a decision", _REVERSIBLE, option("--supersedes ID", "the decision that this one replaces")
+        "record a decision", _REVERSIBLE, option("--supersedes ID", "the decision that this one replaces"), GLOBAL
     ),
-    "add constraint": _adding("record a constraint", _BLOCKING, _SCOPE, _MODE),
-    "add question": _adding("record an open question", _PRIORITY),
+    "add constraint": _adding("record a constraint", _BLOCKING, _SCOPE, _MODE, GLOBAL),
+    "add question": _adding("record an open question", _PRIORITY, GLOBAL),
     "add evidence": _adding("record evidence, verbatim", _TYPE),
     "add attempt": _adding("record an attempt that failed"),
     "add todo": Command(_add_note, _TEXT, SESSION, about="record what is still to be done"),
@@ -305,6 +311,7 @@ COMMANDS = {
             help=", ".join((*ITEM_KINDS, *NOTES)),
         ),
         flag("--all", "also superseded, resolved and dismissed ones"),
+        GLOBAL,
         option("--at POINT", f"the state as it was at {POINT}"),
     ),
     "resolve": Command(
@@ -314,8 +321,8 @@ COMMANDS = {
         option("--by ID", "of a decision: the one that holds now"),
         SESSION,
     ),
-    "inbox": Command(_inbox),
-    "inbox list": Command(_inbox, about="list what waits, the newest last; the same without a verb"),
+    "inbox": Command(_inbox, GLOBAL),
+    "inbox list": Command(_inbox, GLOBAL, about="list what waits, the newest last; the same without a verb"),
     "inbox accept": Command(_decide, _CHOSEN, about="they hold from now on, as your word"),
     "inbox reject": Command(_decide, _CHOSEN, _REASON, about="they do not hold, and are not proposed again"),
     "edit": Command(
@@ -325,10 +332,12 @@ COMMANDS = {
         *(_REASON, _PRIORITY, _TYPE, _REVERSIBLE, _BLOCKING),
         either(_SCOPE, flag("--no-scope", "a constraint is enforced no more")),
         _MODE,
+        option("--before ID", "of a to-do: the one that comes after it"),
     ),
     "drop": Command(_or_note(_drop, done=True), _ID, _REASON),
     "undo": Command(
         _or_note(_undo, done=False),
         argument("id", nargs="?", metavar="ID", help="brings it back; default: the last change"),
+        GLOBAL,
     ),
 }

@@ -12,6 +12,7 @@ from unified_state.capture.ingest import IngestResult, find_transcripts, ingest
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.extension import need
 from unified_state.interfaces.cli.command_context import (
+    GLOBAL,
     SERVER,
     Command,
     Context,
@@ -152,6 +153,7 @@ COMMANDS = {
         ),
         argument("--from", dest="source", choices=(SERVER,), help="with --full: your own history on the server"),
         flag("--markdown", "steps as Markdown, to read"),
+        GLOBAL,
         has_json=False,
         empty=[],
     ),
