@@ -84,12 +84,11 @@ class Note(Record):
 
 
 class TokenMetrics(Record):
-    """The size of the file in tokens, estimated or counted, and `at_most`, a proved upper bound; the time when entries
-    last left it for the archive, and the command that prints all of the state.
+    """The size of the file in tokens, estimated or counted; the time when entries last left it for the archive, and the
+    command that prints all of the state.
     """
 
     estimated_tokens: int = 0
-    at_most: int = 0
     budget_status: Literal["healthy", "warning", "over_budget"] = "healthy"
     last_truncation: Time | None = None
     whole: str = "unified-state list --json"

@@ -8,8 +8,7 @@ but complete file, which the next write updates. The rules file, if the user ask
 from __future__ import annotations
 
 import os
-from collections import Counter as Lines
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unified_state.archive.archive import Archive
@@ -56,11 +55,8 @@ if TYPE_CHECKING:
     from unified_state.ledger.record_item import Author
 
 T = TypeVar("T")
-Counter = Callable[[Sequence[str]], list[int]]
-
 _ALL = -1
-_ONE_DIGIT = str.maketrans("123456789", "000000000")
-_FRAME = 12  # tokens of the numbers about its size, and of commas behind former last entries
+_FRAME = 12  # tokens of the numbers about its size
 
 
 def record(workspace: Workspace, action: Callable[[Archive, int], T]) -> T:
@@ -146,7 +142,7 @@ def _let_wait(
 def show_state(workspace: Workspace, archive: Archive, now: int) -> None:
     """Update the state file after a change of the ledger. A failure is reported."""
     try:
-        refresh_state(archive, workspace, now, count_tokens)
+        refresh_state(archive, workspace, now)
     except StorageError as error:
         workspace.report(f"recorded, but {error}")
 
@@ -163,14 +159,13 @@ def refresh_state(
     archive: Archive,
     workspace: Workspace,
     now: int,
-    count_tokens: Counter | None = None,
     *,
     is_anew: bool = False,
 ) -> State:
     """Update the state file from the ledger, and return the state.
 
     The save time and the git state stay in a file that is ours, unless it is written anew. Nothing of any other file
-    stays: what the archive does not know of it is proposed. Without `count_tokens` (in hooks) no item is paged out.
+    stays: what the archive does not know of it is proposed.
     """
     place = workspace.place
 
@@ -182,7 +177,7 @@ def refresh_state(
 
             adopt(archive, content, workspace.masker, now)
         present = content.json if content.json and content.is_ours and not is_anew else {}
-        state = _within_budget(archive, workspace, now, present, content, count_tokens)
+        state = _within_budget(archive, workspace, now, present)
         as_before = state.replace(updated_at=present.get("updatedAt"))
         return as_before if disk_value(as_before) == content.json else state
 
@@ -227,8 +222,6 @@ def _within_budget(
     workspace: Workspace,
     now: int,
     present: dict[str, Any],
-    content: StateContent,
-    count_tokens: Counter | None,
 ) -> State:
     """Return the state that the file holds. Its tokens are not counted while a proved bound says that they fit."""
     items, settings = items_in_file(archive), workspace.settings
@@ -236,32 +229,16 @@ def _within_budget(
     rest = rest.replace(summaries=rest.summaries.replace(key_decisions=key_decisions(items)))
     state = rest.replace(**sections_of(items))
     text = encode_state(disk_value(state)).decode()
-    size, most = round(len(text) / CHARACTERS_PER_TOKEN), _most_tokens(text, content)
-    if count_tokens is not None and most > settings.budget_max:
-        size = most = count_tokens([text])[0] + _FRAME
+    size = round(len(text) / CHARACTERS_PER_TOKEN)
+    if upper_bound(text) > settings.budget_max:
+        size = count_tokens([text])[0] + _FRAME
     status = budget_status(size, settings.budget_target, settings.budget_max)
-    metrics = rest.token_metrics.replace(estimated_tokens=size, at_most=most, budget_status=status)
+    metrics = rest.token_metrics.replace(estimated_tokens=size, budget_status=status)
     if size <= settings.budget_max:
         return state.replace(token_metrics=metrics)
     from unified_state.state_file.page_out import page_out
 
     return page_out(archive, rest.replace(token_metrics=metrics), items, settings, count_tokens, now)
-
-
-def _most_tokens(text: str, content: StateContent) -> int:
-    """Return an upper bound of the tokens of a new file: those of our last one, and the bound of the lines it lacks.
-
-    No token spans two lines, and digits count the same whatever they are. Commas at the ends are added.
-    """
-    before = content.json if content.is_ours and content.json else {}
-    metrics = TokenMetrics.from_disk(before.get("tokenMetrics", {}))
-    new = Lines(_like_lines(text)) - Lines(_like_lines(encode_state(before).decode()))
-    more = upper_bound("\n".join(new.elements())) + new.total() + _FRAME
-    return min(metrics.at_most + more, upper_bound(text))
-
-
-def _like_lines(text: str) -> list[str]:
-    return [line.rstrip(",") for line in text.translate(_ONE_DIGIT).split("\n")]
 
 
 def whole_state(archive: Archive, workspace: Workspace, now: int, shown: State) -> State:
