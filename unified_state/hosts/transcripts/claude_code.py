@@ -223,14 +223,10 @@ def _user(message: Message, entry: Entry) -> Iterator[Found]:
 
 
 def _user_text(message: Message, entry: Entry, position: int, text: str) -> Step:
-    is_machine = bool(
-        entry.get("isMeta")
-        or entry.get("repeatsCompactSummary")
-        or object_in(entry, "origin").get("kind") not in {None, "human"}
-    )
-    start = text.lstrip()
+    start, origin = text.lstrip(), object_in(entry, "origin").get("kind")
     unanswered = bool(entry.get("isMeta")) or start.startswith(_OTHER_MACHINE_TEXT)
-    is_machine = is_machine or unanswered or start.startswith(_ANSWERED_MACHINE_TEXT)
+    is_clients = origin not in {None, "human"} or start.startswith(_ANSWERED_MACHINE_TEXT)
+    is_machine = unanswered or is_clients or entry.get("repeatsCompactSummary")
     return message.step(NOTICE if is_machine else PROMPT, text, position, starts_turn=not unanswered)
 
 

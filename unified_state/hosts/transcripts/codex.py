@@ -8,6 +8,7 @@ instructions. Tools that Claude Code also has get its names and fields, and resu
 
 from __future__ import annotations
 
+import re
 import shlex
 import zlib
 from collections.abc import Callable, Iterator
@@ -38,8 +39,10 @@ _FOLDER = "working_directory"  # another name of `workdir`
 _SHELL_PROGRAMS = ("bash", "sh", "zsh")
 _MCP = "mcp__"
 _PLAN, _TODOS = "update_plan", "TodoWrite"
-_EXITED, _RUNNING, _OUTPUT = ("Process exited with code ", "Exit code: "), "Process running with ", "Output:"
-_MOST_HEAD_LINES = 8  # of a result, before its output
+# The lines that Codex puts before an output, or in its place.
+_HEAD = re.compile(r"(?:.*\n){0,7}?Output:(?:\n|\Z)|(?:Process exited with code |Exit code: ).*\Z")
+_EXITED = re.compile(r"^(?:Process exited with code |Exit code: )(.*)", re.MULTILINE)
+_RUNNING = re.compile(r"^Process running with .*", re.MULTILINE)
 _NOT_DONE = (  # beginnings of results that have no exit status
     "apply_patch verification failed",
     "exec command rejected by user",
@@ -168,23 +171,13 @@ def _outcome(text: str) -> tuple[str, str]:
         told = _parsed(text)
         if isinstance(told, dict) and isinstance(told.get("output"), str):
             return _with_status(told["output"], str(object_in(told, "metadata").get("exit_code", 0)))
-    head, output = _head_of(text)
-    for line in head:
-        for words in _EXITED:
-            if line.startswith(words):
-                return _with_status(output, line.removeprefix(words).strip())
-        if line.startswith(_RUNNING):
-            return f"{line}\n{output}", "0"
-    return (output if head else text), ("1" if text.startswith(_NOT_DONE) else "0")
-
-
-def _head_of(text: str) -> tuple[list[str], str]:
-    """Return the lines that Codex puts before an output, and the output."""
-    lines = text.split("\n", _MOST_HEAD_LINES)
-    if _OUTPUT in lines[:_MOST_HEAD_LINES]:
-        end = lines.index(_OUTPUT)
-        return lines[:end], "\n".join(lines[end + 1 :])
-    return ([text], "") if text.startswith(_EXITED) and "\n" not in text else ([], text)
+    found = _HEAD.match(text)
+    head, output = (text[: found.end()], text[found.end() :]) if found else ("", text)
+    if exited := _EXITED.search(head):
+        return _with_status(output, exited[1].strip())
+    if running := _RUNNING.search(head):
+        return f"{running[0]}\n{output}", "0"
+    return output, ("1" if text.startswith(_NOT_DONE) else "0")
 
 
 def _with_status(output: str, status: str) -> tuple[str, str]:
