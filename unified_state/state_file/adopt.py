@@ -32,7 +32,7 @@ from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, OTHER
 from unified_state.project.place import Place, digest_path_of
 from unified_state.secrets.masker import Masker
 from unified_state.state_file.read_entries import SETTLED, StateEntry, alias_number, lines_of, read_entries, read_notes
-from unified_state.state_file.state_file import StateContent, StateFile, has_entries, written_state_files
+from unified_state.state_file.state_file import StateContent, StateFile, has_entries, state_file_of, written_state_files
 
 
 def adopt(archive: Archive, content: StateContent, masker: Masker | None, now: int, *, shows: bool = True) -> int:
@@ -103,14 +103,13 @@ def archive_of_file(place: Place, now: int) -> Archive:
 
 def _newest_content(place: Place) -> StateContent | None:
     """Return the content of this worktree's state file; without one, that of another worktree if it is unchanged."""
-    owner = place.repository.owner
     if os.path.lexists(place.state_path):
-        return StateFile(place.state_path, place.digest_path, owner=owner).load()
+        return state_file_of(place).load()
     if not os.path.isdir(place.folder):
         return None
     others = [path for path in written_state_files(place.folder) if os.path.isfile(path)]
     for path in sorted(others, key=os.path.getmtime, reverse=True):
-        content = StateFile(path, digest_path_of(place.folder, path), owner=owner).load()
+        content = StateFile(path, digest_path_of(place.folder, path), owner=place.repository.owner).load()
         if content.is_ours:
             return content
     return None

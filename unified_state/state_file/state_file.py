@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from unified_state.archive.archive import Archive
-from unified_state.errors import DamagedFileError, NewerVersionError, StorageError
+from unified_state.errors import DamagedFileError, NewerVersionError, StorageError, UnifiedStateError
 from unified_state.lib.files import PRIVATE, FileLock, remove_leftovers, write_atomically, write_note
 from unified_state.lib.foreign_values import is_too_deep
 from unified_state.lib.json_text import dump_json, parse_json
@@ -26,6 +26,7 @@ from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import well_formed
 from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.session_state import STATE_VERSION, State
+from unified_state.project.place import Place
 
 Json = dict[str, Any]
 
@@ -72,11 +73,6 @@ class StateFile:
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
                 raise _damaged(self.path, f"is damaged: {section} is no list of objects")
         return StateContent(json=state, is_ours=sha256(raw).hexdigest() == _known_digest(self._digest_path))
-
-    def is_foreign(self) -> bool:
-        """Return whether there is a file that we did not write. Raises StorageError."""
-        raw = self._read()
-        return raw is not None and sha256(raw).hexdigest() != _known_digest(self._digest_path)
 
     def update(self, change: Callable[[StateContent], State]) -> State:
         """Write the state that `change` returns for the file's content, and return it.
@@ -136,6 +132,19 @@ class StateFile:
             message = f"{self.path} cannot be set aside: {error.strerror}"
             raise StorageError(message, "remove it, or make the folder writable for you alone") from error
         return aside
+
+
+def state_file_of(place: Place, seconds: float = 0.0) -> StateFile:
+    """Return the state file of a worktree."""
+    return StateFile(place.state_path, place.digest_path, seconds=seconds, owner=place.repository.owner)
+
+
+def has_foreign_file(place: Place) -> bool:
+    """Return whether the state file is not as we wrote it, or cannot be read. A session's start asks."""
+    try:
+        return not state_file_of(place).load().is_ours
+    except UnifiedStateError:
+        return True
 
 
 def written_state_files(folder: str) -> list[str]:

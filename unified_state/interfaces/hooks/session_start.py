@@ -29,7 +29,7 @@ from unified_state.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
 from unified_state.lib.files import remove_old_leftovers
 from unified_state.model.hook_event import BRIEF, CALLS_EVENT, WORKING_SET
 from unified_state.project.place import drop_project
-from unified_state.project.workspace.workspace import has_foreign_file
+from unified_state.state_file.state_file import has_foreign_file
 
 if TYPE_CHECKING:
     from unified_state.model.known import Reason, RestoreInput

@@ -219,16 +219,6 @@ class Workspace(Record):
         )
 
 
-def has_foreign_file(place: Place) -> bool:
-    """Return whether the state file is not as we wrote it, or cannot be read. A session's start asks."""
-    from unified_state.state_file.state_file import StateFile
-
-    try:
-        return StateFile(place.state_path, place.digest_path, owner=place.repository.owner).is_foreign()
-    except StorageError:
-        return True
-
-
 def open_workspace(
     folder: str,
     session_id: str | None,

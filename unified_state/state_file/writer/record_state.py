@@ -44,10 +44,10 @@ from unified_state.project.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.state_file.state_file import (
     CHARACTERS_PER_TOKEN,
     StateContent,
-    StateFile,
     budget_status,
     encode_state,
     has_entries,
+    state_file_of,
 )
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def show_state(workspace: Workspace, archive: Archive, now: int) -> None:
 def check_version(place: Place) -> None:
     """Raise NewerVersionError if a newer version wrote the state file, because this version could not update it."""
     try:
-        _file(place).load()
+        state_file_of(place).load()
     except (DamagedFileError, StorageError):
         return  # the next write sets the file aside, or reports that it is read-only
 
@@ -186,7 +186,7 @@ def refresh_state(
 
         shared = NAME if workspace.settings.share_state_file else None
         exclude_from_git(place, [name for name in EXCLUDED if name != shared])
-    state = _file(place, workspace.seconds).update(change)
+    state = state_file_of(place, workspace.seconds).update(change)
     if wants_rules_file(place):
         _refresh_rules_file(archive, workspace, now)
     return state
@@ -199,7 +199,7 @@ def propose_file(archive: Archive, workspace: Workspace, now: int) -> None:
     """
     from unified_state.state_file.adopt import adopt
 
-    content = _file(workspace.place).load()
+    content = state_file_of(workspace.place).load()
     if not content.is_ours:
         adopt(archive, content, workspace.masker, now)
 
@@ -211,10 +211,6 @@ def _refresh_rules_file(archive: Archive, workspace: Workspace, now: int) -> Non
         write_rules_file(archive, workspace.place, workspace.settings, now)
     except UnifiedStateError as error:  # the ledger already has everything
         workspace.report(str(error))
-
-
-def _file(place: Place, seconds: float = 0.0) -> StateFile:
-    return StateFile(place.state_path, place.digest_path, seconds=seconds, owner=place.repository.owner)
 
 
 def _within_budget(

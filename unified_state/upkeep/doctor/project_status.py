@@ -17,7 +17,7 @@ from unified_state.project.health import health_line
 from unified_state.project.place import Place
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import Settings
-from unified_state.state_file.state_file import StateFile
+from unified_state.state_file.state_file import state_file_of
 
 # Forgotten and pruned steps keep empty rows, which do not count.
 _STEPS = """
@@ -101,7 +101,7 @@ def read_saved_at(archive: Archive, place: Place) -> str | None:
 def saved_in_file(place: Place) -> str | None:
     """Return when a state file says that it was saved, or None."""
     try:
-        content = StateFile(place.state_path, place.digest_path, owner=place.repository.owner).load()
+        content = state_file_of(place).load()
     except UnifiedStateError:
         return None
     said = (content.json or {}).get("timestamp") if content.is_ours else None
