@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from unified_state.errors import DamagedFileError
-from unified_state.model.session_state import STATE_VERSION
 from unified_state.state_file.state_file import migrate_state
 
 GOLDEN = Path(__file__).parents[1] / "data" / "states"
@@ -16,23 +15,6 @@ GOLDEN = Path(__file__).parents[1] / "data" / "states"
 def golden(version: str) -> dict[str, Any]:
     state: dict[str, Any] = json.loads((GOLDEN / f"seed-{version}.json").read_text(encoding="utf-8"))
     return state
-
-
-@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
-def test_a_state_of_the_seed_has_todays_version_and_its_work_item(version: str) -> None:
-    before = golden(version)
-    state = migrate_state(golden(version), "a.json")
-    assert state["version"] == STATE_VERSION
-    assert state["workItem"] == before["sd"]
-    assert "sd" not in state
-
-
-@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
-def test_nothing_else_of_a_state_of_the_seed_changes(version: str) -> None:
-    before, after = golden(version), migrate_state(golden(version), "a.json")
-    assert {name: after[name] for name in before if name not in {"version", "sd"}} == {
-        name: value for name, value in before.items() if name not in {"version", "sd"}
-    }
 
 
 def test_the_trigger_auto_is_todays_precompact() -> None:
