@@ -80,28 +80,16 @@ def shortened_since(archive: Archive, session: int, agent: str | None, since: in
 
 def note_recall(archive: Archive, step: int, characters: int) -> None:
     """Count a recall of an output, if the model got a short form of it."""
-    archive.run(
-        "UPDATE shortened SET recalls = recalls + 1, recalled = min(?, recalled + ?) WHERE step = ?",
-        _LARGEST,
-        characters,
-        step,
-    )
+    change = "UPDATE shortened SET recalls = recalls + 1, recalled = min(?, recalled + ?) WHERE step = ?"
+    archive.run(change, _LARGEST, characters, step)
 
 
 def read_savings(archive: Archive, session: int | None = None) -> Savings:
     """Return the savings of a session, or of all sessions."""
-    condition, values = ("", ()) if session is None else (" WHERE session = ?", (session,))
-    row = archive.row(
-        "SELECT count(*), coalesce(sum(whole - shown), 0), coalesce(sum(recalls), 0), coalesce(sum(recalled), 0) "
-        f"FROM shortened{condition}",
-        *values,
-    )
-    outputs, saved, recalls, recalled = row
-    return Savings(outputs, _tokens(saved), recalls, _tokens(recalled))
-
-
-def _tokens(characters: int) -> int:
-    return max(0, round(characters / _CHARACTERS_A_TOKEN))
+    saved, recalled = (f"max(0, round(coalesce(sum({of}), 0) / ?2))" for of in ("whole - shown", "recalled"))
+    counts = f"count(*), {saved}, coalesce(sum(recalls), 0), {recalled}"
+    query = f"SELECT {counts} FROM shortened WHERE session = coalesce(?1, session)"
+    return Savings(*map(int, archive.row(query, session, _CHARACTERS_A_TOKEN)))
 
 
 def whole_of(seen: str, archived: str, ref: str, shown: int) -> str | None:

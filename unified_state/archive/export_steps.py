@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.sessions import session_number
+from unified_state.archive.sessions import known_session
 from unified_state.archive.steps import find_step, step_numbers
-from unified_state.errors import NotFoundError
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.times import to_text
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RESULT, Step
@@ -17,7 +16,11 @@ from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_FILE, TOOL_RE
 
 def export_steps(archive: Archive, session_id: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield the steps of a session, or of all, in order. A fork includes the shared part. Raises NotFoundError."""
-    for number, name in _sessions(archive, session_id):
+    if session_id is None:
+        sessions = archive.rows("SELECT id, session_id FROM session ORDER BY id")
+    else:
+        sessions = [(known_session(archive, session_id), session_id)]
+    for number, name in sessions:
         tools: dict[str, str] = {}
         for step_number in step_numbers(archive, number):
             step = find_step(archive, step_number)
@@ -57,16 +60,6 @@ def as_markdown(line: dict[str, Any]) -> str:
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
         text = f"{fence}\n{text}\n{fence}"
     return f"### {' '.join(filter(None, names))}\n\n{text}\n"
-
-
-def _sessions(archive: Archive, session_id: str | None) -> list[tuple[int, str]]:
-    if session_id is None:
-        return archive.rows("SELECT id, session_id FROM session ORDER BY id")
-    number = session_number(archive, session_id)
-    if number is None:
-        message = f"there is no session {session_id} in the archive"
-        raise NotFoundError(message, "`unified-state search` names the sessions it finds")
-    return [(number, session_id)]
 
 
 def _input(text: str) -> Any:

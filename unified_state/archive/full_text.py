@@ -144,16 +144,12 @@ def _passing(archive: Archive, query: str, filters: Filters) -> set[int]:
     """Return the steps that match an expression and pass the filters. Their texts may name another file."""
     if filters.file is not None:
         query = f"({query}) AND ({any_of([' '.join(words_of(filters.file))])})"
-    conditions, values = _conditions(filters)
-    where = "".join(f" AND {condition}" for condition in conditions)
-    return set(
-        archive.column(
-            "SELECT step_words.rowid FROM step_words CROSS JOIN step ON step.id = step_words.rowid "
-            f"CROSS JOIN turn ON turn.id = step.turn WHERE step_words MATCH ?{where}",
-            query,
-            *values,
-        )
+    where, values = _conditions(filters)
+    select = (
+        "SELECT step_words.rowid FROM step_words CROSS JOIN step ON step.id = step_words.rowid "
+        f"CROSS JOIN turn ON turn.id = step.turn WHERE step_words MATCH ? AND {where}"
     )
+    return set(archive.column(select, query, *values))
 
 
 def _norms(archive: Archive, numbers: Sequence[int]) -> dict[int, float]:
@@ -177,14 +173,9 @@ def _numbers_of(block: bytes) -> Iterator[int]:
 
 def those_passing(archive: Archive, numbers: Sequence[int], filters: Filters) -> list[int]:
     """Return those steps that pass the filters, in their order."""
-    conditions, values = _conditions(filters)
-    where = "".join(f" AND {condition}" for condition in conditions)
-    rows = archive.execute(
-        f"SELECT step.id FROM step JOIN turn ON turn.id = step.turn WHERE step.id IN ({', '.join(map(str, numbers))})"
-        f" AND kind NOT NULL{where}",
-        values,
-    )
-    passing, file = {number for (number,) in rows}, filters.file
+    (where, values), file = _conditions(filters), filters.file
+    chosen = f"step.id IN ({', '.join(map(str, numbers))}) AND kind NOT NULL AND {where}"
+    passing = set(archive.column(f"SELECT step.id FROM step JOIN turn ON turn.id = turn WHERE {chosen}", *values))
     return [number for number in numbers if number in passing and (file is None or _names(archive, number, file))]
 
 
@@ -268,29 +259,26 @@ def _split(word: str) -> str:
     return " ".join("".join(signs).split()) or word
 
 
-def _conditions(filters: Filters) -> tuple[list[str], list[object]]:
-    conditions: list[str] = []
-    values: list[object] = []
-    if filters.session is not None:
-        conditions.append("(turn.session = ? OR step.id IN (SELECT step FROM step_copy WHERE session = ?))")
-        values += [filters.session, filters.session]
-    for comparison, time in (("step.at >= ?", filters.since), ("step.at < ?", filters.until)):
-        if time is not None:
-            conditions.append(comparison)
-            values.append(time)
-    if filters.tool is not None:
-        conditions.append(
-            "(step.tool = ? COLLATE NOCASE OR (step.tool_use_id NOT NULL AND EXISTS (SELECT 1 "
-            "FROM step AS call WHERE call.turn = step.turn AND call.tool_use_id = step.tool_use_id "
-            "AND call.tool = ? COLLATE NOCASE)))"
-        )
-        values += [filters.tool, filters.tool]
-    if filters.turns is not None:
-        conditions.append(f"step.turn IN ({', '.join(map(str, filters.turns))})")
-    if filters.kind is not None:
-        conditions.append("step.kind = ?")
-        values.append(KIND_NUMBERS[filters.kind])
-    return conditions, values
+_CALLED = (
+    "SELECT 1 FROM step AS call WHERE call.turn = step.turn AND call.tool_use_id = step.tool_use_id "
+    "AND call.tool = ? COLLATE NOCASE"
+)
+
+
+def _conditions(filters: Filters) -> tuple[str, list[object]]:
+    """Return the condition on a step and its turn, and its values."""
+    kind = None if filters.kind is None else KIND_NUMBERS[filters.kind]
+    wanted = [
+        ("(turn.session = ? OR step.id IN (SELECT step FROM step_copy WHERE session = ?))", filters.session),
+        ("step.at >= ?", filters.since),
+        ("step.at < ?", filters.until),
+        (f"(step.tool = ? COLLATE NOCASE OR (step.tool_use_id NOT NULL AND EXISTS ({_CALLED})))", filters.tool),
+        ("step.kind = ?", kind),
+    ]
+    given = [(condition, value) for condition, value in wanted if value is not None]
+    turns = "1" if filters.turns is None else f"step.turn IN ({', '.join(map(str, filters.turns))})"
+    values: list[object] = [value for condition, value in given for _ in range(condition.count("?"))]
+    return " AND ".join([turns, *(condition for condition, _ in given)]), values
 
 
 _FEW, _COMMON = 12, 0.1  # maximum number and share of steps that have a distinctive word

@@ -6,6 +6,7 @@ import os
 import sys
 
 from unified_state.archive.archive import Archive
+from unified_state.errors import NotFoundError
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD
 
@@ -28,6 +29,15 @@ class Cursor(Record):
 def session_number(archive: Archive, session_id: str) -> int | None:
     """Return the number of a session, or None if it is unknown."""
     return archive.value("SELECT id FROM session WHERE session_id = ?", session_id)
+
+
+def known_session(archive: Archive, session_id: str) -> int:
+    """Return the number of a session. Raises NotFoundError."""
+    number = session_number(archive, session_id)
+    if number is None:
+        message = f"there is no session {session_id[:60]!r} in the archive"
+        raise NotFoundError(message, "`unified-state search` names the sessions it finds")
+    return number
 
 
 def session_id_of(archive: Archive, session: int | None) -> str | None:

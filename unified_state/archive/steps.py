@@ -84,17 +84,15 @@ def last_entry_at(archive: Archive, session: int) -> int | None:
 
 def texts_since(archive: Archive, session: int, kinds: tuple[str, ...], since: int) -> list[tuple[int, str]]:
     """Return time and text of a session's steps of some kinds that were written since then, in its last turns."""
-    numbers = [KIND_NUMBERS[kind] for kind in kinds]
-    rows = archive.rows(
+    query = (
         "SELECT step.at, step.body FROM (SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?) AS recent "
-        f"JOIN step ON step.turn = recent.id WHERE step.at >= ? AND kind IN ({', '.join('?' * len(numbers))}) "
-        "ORDER BY step.id",
-        session,
-        _RECENT_TURNS,
-        since,
-        *numbers,
+        f"JOIN step ON step.turn = recent.id WHERE step.at >= ? AND kind IN ({_numbers(kinds)}) ORDER BY step.id"
     )
-    return [(at, unpack(body)) for at, body in rows]
+    return [(at, unpack(body)) for at, body in archive.rows(query, session, _RECENT_TURNS, since)]
+
+
+def _numbers(kinds: Iterable[str]) -> str:
+    return ", ".join(str(KIND_NUMBERS[kind]) for kind in kinds)
 
 
 # The fields in a row of the table `step`, each in a column of its name; `agent` and `starts_turn` belong to the turn.
@@ -140,28 +138,23 @@ def recent_steps(
     order, each with its turn, including those shared with the session it was forked from. What the user took back is
     left out.
     """
-    rows = archive.rows(
+    query = (
         f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE step.id IN (SELECT id FROM step "
-        f"WHERE kind IN ({', '.join(str(KIND_NUMBERS[kind]) for kind in kinds)}) AND {STANDS} AND id IN "
-        "(SELECT id FROM step WHERE turn IN (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL "
-        "ORDER BY id DESC LIMIT ?3) "
-        "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY id DESC LIMIT ?2) ORDER BY step.id",
-        session,
-        limit,
-        limit // 4 if turns is None else turns,
+        f"WHERE kind IN ({_numbers(kinds)}) AND {STANDS} AND id IN (SELECT id FROM step WHERE turn IN "
+        "(SELECT id FROM turn WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?3) "
+        "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY id DESC LIMIT ?2) ORDER BY step.id"
     )
+    rows = archive.rows(query, session, limit, limit // 4 if turns is None else turns)
     return [(row[0], _numbered_step(row[1:])[1]) for row in rows]
 
 
 def uses_of_turns(archive: Archive, session: int) -> dict[int, int]:
     """Return how many steps of each turn of a session were asked for by a search or `show`."""
-    return dict(
-        archive.rows(
-            "SELECT turn, count(*) FROM access CROSS JOIN step ON step.id = access.step "  # from the few that were
-            "CROSS JOIN turn ON turn.id = step.turn WHERE session = ? GROUP BY turn",
-            session,
-        )
+    query = (
+        "SELECT turn, count(*) FROM access CROSS JOIN step ON step.id = access.step "  # from the few that were
+        "CROSS JOIN turn ON turn.id = step.turn WHERE session = ? GROUP BY turn"
     )
+    return dict(archive.rows(query, session))
 
 
 def opening_times(archive: Archive, turns: Iterable[int]) -> dict[int, int]:
@@ -183,13 +176,11 @@ def damaged_steps(archive: Archive) -> list[int]:
 
 def newest_steps(archive: Archive, session: int, kind: str, limit: int) -> list[int]:
     """Return the numbers of a session's own newest steps of a kind, the newest first."""
-    return archive.column(
+    query = (
         "SELECT step.id FROM turn JOIN step ON step.turn = turn.id WHERE turn.session = ? AND turn.agent IS NULL "
-        "AND kind = ? ORDER BY step.id DESC LIMIT ?",
-        session,
-        KIND_NUMBERS[kind],
-        limit,
+        "AND kind = ? ORDER BY step.id DESC LIMIT ?"
     )
+    return archive.column(query, session, KIND_NUMBERS[kind], limit)
 
 
 class StepPosition(Record):
@@ -213,31 +204,26 @@ def find_placed(archive: Archive, numbers: Sequence[int]) -> dict[int, StepPosit
 
 def call_of_result(archive: Archive, session: int, tool_use_id: str) -> Step | None:
     """Return the tool call that a result belongs to, in one of the session's last turns, or None."""
-    for turn in archive.rows("SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?", session, _RECENT_TURNS):
-        row = archive.row(
-            _SELECT_STEPS + "turn = ? AND tool_use_id = ? AND kind = ?", turn[0], tool_use_id, KIND_NUMBERS[TOOL_CALL]
-        )
-        if row is not None:
-            return _numbered_step(row)[1]
-    return None
+    turns = "SELECT id FROM turn WHERE session = ? ORDER BY id DESC LIMIT ?"
+    query = _SELECT_STEPS + f"turn IN ({turns}) AND tool_use_id = ? AND kind = ? ORDER BY step.id DESC LIMIT 1"
+    row = archive.row(query, session, _RECENT_TURNS, tool_use_id, KIND_NUMBERS[TOOL_CALL])
+    return None if row is None else _numbered_step(row)[1]
 
 
 def calls_and_texts_before(archive: Archive, step: Step, limit: int) -> Iterator[Step]:
     """Yield the tool calls and texts of the same session or subagent among the `limit` steps of the archive before this
     one, the newest first.
     """
-    row = archive.row(
-        "SELECT coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 1, step.id), session, agent "
-        "FROM step JOIN turn ON turn.id = turn WHERE uuid = ? AND block = ?",
-        uuid_key(step.uuid),
-        step.block,
-    )
+    place = "coalesce((SELECT place FROM shortened WHERE shortened.step = step.id) + 1, step.id)"
+    where = "FROM step JOIN turn ON turn.id = turn WHERE uuid = ? AND block = ?"
+    row = archive.row(f"SELECT {place}, session, agent {where}", uuid_key(step.uuid), step.block)
     if row is not None:
-        number, session, agent = row
+        number, *owner = row
+        chosen = (
+            f"step.id < ? AND step.id >= ? AND session = ? AND agent IS ? AND kind IN ({_numbers((TOOL_CALL, TEXT))})"
+        )
         for found in archive.execute(
-            _SELECT_STEPS + "step.id < ? AND step.id >= ? AND session = ? AND agent IS ? AND kind IN (?, ?) "
-            "ORDER BY step.id DESC",
-            (number, number - limit, session, agent, KIND_NUMBERS[TOOL_CALL], KIND_NUMBERS[TEXT]),
+            f"{_SELECT_STEPS}{chosen} ORDER BY step.id DESC", (number, number - limit, *owner)
         ):
             yield _numbered_step(found)[1]
 
@@ -246,14 +232,12 @@ def last_turns(archive: Archive, session: int, limit: int) -> list[int]:
     """Return the newest turns of a session, newest first, including those shared with the session it was forked
     from.
     """
-    return archive.column(
+    query = (
         "SELECT id FROM (SELECT id FROM turn WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?2) "
         "UNION SELECT turn FROM step WHERE id IN "
-        "(SELECT step FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT 200) "
-        "ORDER BY 1 DESC LIMIT ?2",
-        session,
-        limit,
+        "(SELECT step FROM step_copy WHERE session = ?1 ORDER BY step DESC LIMIT 200) ORDER BY 1 DESC LIMIT ?2"
     )
+    return archive.column(query, session, limit)
 
 
 def step_numbers(archive: Archive, session: int) -> list[int]:
@@ -280,11 +264,8 @@ def uuid_of_step(archive: Archive, number: int) -> str:
 
 def sessions_of_step(archive: Archive, number: int) -> list[int]:
     """Return the numbers of the sessions that have a step, or had it before it was forgotten."""
-    return archive.column(
-        "SELECT session FROM step JOIN turn ON turn.id = step.turn WHERE step.id = ?1 "
-        "UNION SELECT session FROM step_copy WHERE step = ?1",
-        number,
-    )
+    own = "SELECT session FROM step JOIN turn ON turn.id = step.turn WHERE step.id = ?1"
+    return archive.column(f"{own} UNION SELECT session FROM step_copy WHERE step = ?1", number)
 
 
 def _numbered_step(row: Any) -> tuple[int, Step]:
@@ -322,11 +303,8 @@ def queue_step(archive: Archive, session: int, step: int) -> None:
 
 def queued_steps(archive: Archive, session: int, limit: int = -1) -> list[int]:
     """Return the numbers of a session's queued steps in the order of the transcript."""
-    return archive.column(
-        f"SELECT step.id FROM unnoted JOIN step ON step.id = unnoted.step WHERE session = ? ORDER BY {_PLACE} LIMIT ?",
-        session,
-        limit,
-    )
+    where = f"session = ? ORDER BY {_PLACE} LIMIT ?"
+    return archive.column(f"SELECT step.id FROM unnoted JOIN step ON step.id = step WHERE {where}", session, limit)
 
 
 def queue_again(archive: Archive, session: int) -> None:
@@ -356,12 +334,10 @@ def calls_that_went_well(archive: Archive, tools: Sequence[str], most: int) -> l
     """Return number, time and the session's root of the newest calls of some tools whose results are no errors,
     the newest first.
     """
-    return archive.rows(
+    query = (
         "SELECT step.id, step.at, session.root FROM step JOIN turn ON turn.id = step.turn "
         f"JOIN session ON session.id = turn.session WHERE kind = ? AND tool IN ({', '.join('?' * len(tools))}) "
         "AND NOT EXISTS (SELECT 1 FROM step AS result WHERE result.turn = step.turn AND result.is_error "
-        "AND result.tool_use_id = step.tool_use_id) ORDER BY step.id DESC LIMIT ?",
-        KIND_NUMBERS[TOOL_CALL],
-        *tools,
-        most,
+        "AND result.tool_use_id = step.tool_use_id) ORDER BY step.id DESC LIMIT ?"
     )
+    return archive.rows(query, KIND_NUMBERS[TOOL_CALL], *tools, most)

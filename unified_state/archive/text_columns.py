@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.small_steps import note_rewrite, rewrite_index
+from unified_state.archive.small_steps import note_rewrite
 from unified_state.archive.steps import DATA_URL, STEP_COLUMNS, add_to_index, take_from_index
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
@@ -128,14 +128,6 @@ def replace_text(archive: Archive, number: int, step: Step, text: str) -> None:
     archive.run("DELETE FROM vector WHERE step = ?", number)
 
 
-def tidy(archive: Archive) -> None:
-    """Delete all remains of deleted text: rewrite the index.
-
-    SQLite itself overwrites what it deletes in the archive. Only its free pages stay in the file.
-    """
-    rewrite_index(archive)
-
-
 class FreeText(Record):
     """A text that is neither a step nor an item, such as a note, a summary or a session's work. `name` is for
     display.
@@ -145,11 +137,6 @@ class FreeText(Record):
     key: Any
     name: str
     text: str
-
-    @property
-    def is_json(self) -> bool:
-        """True if the text is JSON, so that its replacement must be JSON too."""
-        return self.of.is_json
 
     @property
     def is_summary(self) -> bool:

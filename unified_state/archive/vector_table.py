@@ -67,15 +67,13 @@ def steps_without(archive: Archive, model: int, limit: int, before: int = _LARGE
 
     For the next page, call it again with the number of the last one.
     """
+    query = (
+        "SELECT id FROM step WHERE kind NOT NULL AND id < ? AND NOT EXISTS "
+        "(SELECT 1 FROM vector WHERE vector.step = step.id AND model = ?) ORDER BY id DESC LIMIT ?"
+    )
     found: list[tuple[int, str]] = []
     while len(found) < limit:
-        numbers = archive.column(
-            "SELECT id FROM step WHERE kind NOT NULL AND id < ? AND NOT EXISTS "
-            "(SELECT 1 FROM vector WHERE vector.step = step.id AND model = ?) ORDER BY id DESC LIMIT ?",
-            before,
-            model,
-            limit - len(found),
-        )
+        numbers = archive.column(query, before, model, limit - len(found))
         if not numbers:
             break
         before = numbers[-1]

@@ -142,7 +142,7 @@ _WRITTEN_NAMES = (
     *("command-", "command_", "antml:", "function_", "function-", "function=", "tool_", "tool-", "bash-", "task-"),
     *("ide_", "|im_", "|endof", "|start", "|end_", "|eot"),
 )
-_INVOKE = "invoke"
+_INVOKE, _BEHIND_INVOKE = "invoke", " \t\n>/:="
 _INITIALS = frozenset(name[0] for name in (*_NAMES, *_WRITTEN_NAMES, _INVOKE))
 
 
@@ -166,13 +166,4 @@ def _is_control(behind: str) -> bool:
     name = name.lstrip(f"{_BLANK}\\").translate(_FULL_WIDTH).lower()
     if name.startswith(_WRITTEN_NAMES) or name.translate(_SEPARATORS).startswith(_NAMES):
         return True
-    return name.startswith(_INVOKE) and name[len(_INVOKE) : len(_INVOKE) + 1] in {
-        "",
-        " ",
-        "\t",
-        "\n",
-        ">",
-        "/",
-        ":",
-        "=",
-    }
+    return name.startswith(_INVOKE) and name[len(_INVOKE) :][:1] in {"", *_BEHIND_INVOKE}

@@ -18,9 +18,8 @@ _SHORTEST, _LONGEST = 4, 60  # characters of an identifier
 _LONGEST_PATH = 160
 _MOST_WORDS = 50_000  # size of the cache of meanings
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_ACCENTED = bytes(
-    byte for byte in range(0xC0, 0x100) if byte not in b"\xd7\xf7"
-)  # all except the signs of multiplication and division
+# all except the signs of multiplication and division
+_ACCENTED = bytes(byte for byte in range(0xC0, 0x100) if byte not in b"\xd7\xf7")
 _DIGITS = b"0123456789"
 # Endings by which a word without a slash is recognized as a file.
 _ENDINGS = """

@@ -74,11 +74,13 @@ def _span(wanted: LogRequest, now: int) -> tuple[int, int]:
 
 def _read(archive: Archive, wanted: LogRequest, span: tuple[int, int], now: int) -> list[dict[str, Any]]:
     read = _sessions(archive, span, now) if wanted.sessions else _turns(archive, span)
-    of_session = (entry for entry in read if wanted.session in entry["session_id"])
-    having = (
-        entry for entry in of_session if all(word.casefold() in entry["text"].casefold() for word in wanted.words)
+    words = [word.casefold() for word in wanted.words]
+    found = (
+        entry
+        for entry in read
+        if wanted.session in entry["session_id"] and all(word in entry["text"].casefold() for word in words)
     )
-    return list(islice(having, wanted.limit))
+    return list(islice(found, wanted.limit))
 
 
 def _turns(archive: Archive, span: tuple[int, int]) -> Iterator[dict[str, Any]]:

@@ -27,10 +27,8 @@ def recall(archive: Archive, ref: str) -> dict[str, Any]:
     if kind == ITEM:
         found = find_item(archive, ref)
         others = [other.alias for other in items_called(archive, ref) if other.uuid != found.uuid]
-        return {
-            **_item(archive, found),
-            **({"also": others} if others else {}),
-        }  # items that had the same ref before a merge
+        also = {"also": others} if others else {}  # items that had the same ref before a merge
+        return {**_item(archive, found), **also}
     return {TURN: _turn, STEP: _step, COMPACTION: _compaction}[kind](archive, number)
 
 
@@ -66,9 +64,8 @@ def _item(archive: Archive, item: LedgerItem) -> dict[str, Any]:
 
 
 def _turn(archive: Archive, number: int) -> dict[str, Any]:
-    row = archive.row(
-        "SELECT session_id, agent, at FROM turn JOIN session ON session.id = session WHERE turn.id = ?", number
-    )
+    query = "SELECT session_id, agent, at FROM turn JOIN session ON session.id = session WHERE turn.id = ?"
+    row = archive.row(query, number)
     steps = steps_of_turn(archive, number)
     if row is None or not steps:
         raise _nothing(archive, TURN, number)
@@ -96,11 +93,8 @@ def _step(archive: Archive, number: int) -> dict[str, Any]:
     step = find_step(archive, number)
     if step is None:
         raise _nothing(archive, STEP, number)
-    turn, session_id = archive.row(
-        "SELECT turn, session_id FROM step JOIN turn ON turn.id = turn JOIN session ON session.id = session "
-        "WHERE step.id = ?",
-        number,
-    )
+    placed = "step JOIN turn ON turn.id = turn JOIN session ON session.id = session"
+    turn, session_id = archive.row(f"SELECT turn, session_id FROM {placed} WHERE step.id = ?", number)
     call = "SELECT tool FROM step WHERE turn = ? AND tool_use_id = ? AND tool NOT NULL"
     tool = archive.value(call, turn, step.tool_use_id)
     return {**export_line(number, step, session_id, tool), "turn": f"T{turn}"}

@@ -23,10 +23,9 @@ from unified_state.archive.full_text import (
     find_words,
     rarest,
 )
-from unified_state.archive.sessions import session_number
+from unified_state.archive.sessions import known_session
 from unified_state.archive.steps import DATA_URL, StepPosition, find_placed, readable
 from unified_state.archive.word_forms import Forms, begins_in, forms_of, with_begins
-from unified_state.errors import NotFoundError
 from unified_state.ledger.item_table import ACTIVE, searched_items
 from unified_state.lib.decay import raised, score
 from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of
@@ -161,14 +160,6 @@ def access_weights(archive: Archive, steps: Iterable[int], now: int) -> dict[int
 
 def _levels(archive: Archive, steps: Iterable[int]) -> dict[int, float]:
     return dict(archive.rows(f"SELECT step, level FROM access WHERE step IN ({', '.join(map(str, steps))})"))
-
-
-def known_session(archive: Archive, session_id: str) -> int:
-    number = session_number(archive, session_id)
-    if number is None:
-        message = f"there is no session {session_id[:60]!r} in the archive"
-        raise NotFoundError(message, "hits of `unified-state search --json` name their sessions")
-    return number
 
 
 def _hit(words: list[str], text: str, total: float, share: float, **source: Any) -> Hit:

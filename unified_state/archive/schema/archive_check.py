@@ -50,7 +50,9 @@ def problem_in(path: str, seconds: float | None = None, *, reads_all: bool = Tru
     connection = None
     try:
         connection = connect(path, timeout=5.0, isolation_level=None)
-        _limit(connection, seconds)
+        if seconds is not None:
+            until = time.monotonic() + seconds
+            connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
         return _problem(connection, path, reads_all=reads_all)
     except UNREADABLE_ERRORS as error:
         code = getattr(error, "sqlite_errorname", "")
@@ -62,12 +64,6 @@ def problem_in(path: str, seconds: float | None = None, *, reads_all: bool = Tru
     finally:
         if connection is not None:
             connection.close()
-
-
-def _limit(connection: Connection, seconds: float | None) -> None:
-    if seconds is not None:
-        until = time.monotonic() + seconds
-        connection.set_progress_handler(lambda: int(time.monotonic() > until), _STEPS)
 
 
 def _problem(connection: Connection, path: str, *, reads_all: bool) -> str | None:

@@ -23,6 +23,7 @@ from unified_state.archive.full_text import (
     index_terms,
     rarest,
 )
+from unified_state.archive.sessions import known_session
 from unified_state.archive.steps import StepPosition, readable, uuid_key
 from unified_state.archive.word_forms import Forms, begins_in, forms_of, with_begins
 from unified_state.errors import NotFoundError, StorageError
@@ -43,7 +44,6 @@ from unified_state.search.search_archive import (
     access_weights,
     hits_of_items,
     item_hits,
-    known_session,
     rank,
     step_hits,
     weights_of,

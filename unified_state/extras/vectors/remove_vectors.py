@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.text_columns import tidy
+from unified_state.archive.small_steps import rewrite_index
 from unified_state.archive.vector_table import drop_vectors
 from unified_state.errors import StorageError
 from unified_state.lib.files import FileLock
@@ -40,7 +40,7 @@ def remove_vectors(workspace: Workspace) -> RemovedVectors:
     def action(archive: Archive) -> RemovedVectors:
         removed = drop_vectors(archive, MINILM_NAME)
         if removed:
-            tidy(archive)
+            rewrite_index(archive)
         return RemovedVectors(MINILM_NAME, removed, archive.size())
 
     with vector_lock(workspace):

@@ -27,9 +27,9 @@ from unified_state.lib.times import current_time
 from unified_state.model.item import ITEM_KINDS
 from unified_state.model.refs import note_number
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.find import SearchRequest, find, is_team_ref, recall_and_note, turn_ref
+from unified_state.search.find import SearchRequest, find, is_team_ref, recall_and_note
 from unified_state.search.log import LogRequest, log
-from unified_state.search.recall_ref import Part, part_of
+from unified_state.search.recall_ref import Part, part_of, turn_of
 from unified_state.search.search_archive import MOST_HITS
 from unified_state.settings import environment
 from unified_state.state_file.manager import UnifiedStateManager
@@ -149,7 +149,7 @@ class ReadingTools:
             return page(found if part is None else part_of(found, part))
         if source:
             return page(workspace.use(lambda archive: explain(archive, workspace.place.repository, id)))
-        named = turn_ref(workspace, id) if turn else id
+        named = workspace.use(lambda archive: turn_of(archive, id)) if turn else id
         return recall_and_note(workspace, named, current_time(), part, page)
 
     @tool(READS)

@@ -45,11 +45,11 @@ def times_of(query: str, now: int) -> TimesOfQuery:
         after = words[position + 1] if position + 1 < len(words) else ""
         has_year = _is_short(after) and int(after) in _YEARS
         if word in _MONTHS and (word != "may" or has_year or before in {"in", "of", "since", "during", "last"}):
-            month = f"{_MONTHS.index(word) + 1:02}"
+            month = _MONTHS.index(word) + 1
             if has_year:
                 spans.append(_month(int(after), month))
             else:
-                months.append(month)
+                months.append(f"{month:02}")
         else:
             spans += _span(word, before, after, now)
     return TimesOfQuery(tuple(spans), tuple(months))
@@ -105,10 +105,7 @@ def _is_short(word: str) -> bool:
     return word.isdecimal() and len(word) <= _DIGITS
 
 
-def _month(year: int, month: str) -> tuple[int, int]:
-    begin = to_milliseconds(f"{year}-{month}-01T00:00:00Z")
-    next_year, next_month = (year, f"{int(month) + 1:02}") if month != "12" else (year + 1, "01")
-    end = to_milliseconds(f"{next_year}-{next_month}-01T00:00:00Z")
-    assert begin is not None  # noqa: S101  # the first of a month is a date
-    assert end is not None  # noqa: S101
-    return begin, end
+def _month(year: int, month: int) -> tuple[int, int]:
+    after, before = divmod(year * 12 + month, 12)
+    begin, end = (f"{in_year}-{number:02}-01T00:00:00Z" for in_year, number in ((year, month), (after, before + 1)))
+    return to_milliseconds(begin) or 0, to_milliseconds(end) or 0

@@ -29,11 +29,8 @@ _ANSWERED = 0.2  # for a prompt: the long answer after it repeats its words, and
 MOST = _STEP + _WINDOW + _SESSION + _ANSWERED
 PASSAGE = 250  # words of a longer step that count
 _SHORT = 60  # words of a step whose neighbours count in full
-_BEFORE, _AFTER, _EARLIER = (
-    1.0,
-    0.5,
-    0.3,
-)  # weights of the neighbours in a window, and of the step before the one before
+# weights of the neighbours in a window, and of the step before the one before
+_BEFORE, _AFTER, _EARLIER = 1.0, 0.5, 0.3
 _WINDOW_LENGTH = 3.0  # relative to the usual step
 
 _STEP_MEANT, _WINDOW_MEANT, _SESSION_MEANT = 0.8, 1.0, 0.3

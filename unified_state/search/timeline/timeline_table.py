@@ -66,13 +66,9 @@ def find_session(archive: Archive, session: int) -> SessionLine | None:
 
 def sessions_called(archive: Archive, begin: str) -> list[int]:
     """Return the numbers of the sessions whose ids begin so, with or without the name of another host before it."""
-    return archive.column(
-        "SELECT id FROM session WHERE substr(session_id, 1, ?2) = ?1 "
-        "OR substr(session_id, instr(session_id, ?3) + 1, ?2) = ?1 LIMIT 2",
-        begin,
-        len(begin),
-        HOST_MARK,
-    )
+    other = "substr(session_id, instr(session_id, ?3) + 1, ?2) = ?1"
+    query = f"SELECT id FROM session WHERE substr(session_id, 1, ?2) = ?1 OR {other} LIMIT 2"
+    return archive.column(query, begin, len(begin), HOST_MARK)
 
 
 def _session(archive: Archive, row: Any) -> SessionLine:
@@ -84,13 +80,9 @@ def _session(archive: Archive, row: Any) -> SessionLine:
 
 
 def _first_prompt(archive: Archive, session: int) -> str:
-    body = archive.value(
-        "SELECT body FROM step WHERE kind = ? AND turn IN "
-        "(SELECT id FROM turn WHERE session = ? AND agent IS NULL ORDER BY id LIMIT 3) ORDER BY step.id LIMIT 1",
-        KIND_NUMBERS[PROMPT],
-        session,
-    )
-    return unpack(body)
+    turns = "SELECT id FROM turn WHERE session = ? AND agent IS NULL ORDER BY id LIMIT 3"
+    query = f"SELECT body FROM step WHERE turn IN ({turns}) AND kind = ? ORDER BY step.id LIMIT 1"
+    return unpack(archive.value(query, session, KIND_NUMBERS[PROMPT]))
 
 
 _TURNS = "SELECT id, agent, at FROM turn WHERE session = ? "
@@ -106,12 +98,8 @@ def turn_before(archive: Archive, session: int, turn: int | None, count: int) ->
     """Return the number of the turn that lies `count` turns before a turn, or before the session's end. Near the
     session's begin it is the first turn; without any earlier turn it is None.
     """
-    return archive.value(
-        "SELECT min(id) FROM (SELECT id FROM turn WHERE session = ? AND id < ? ORDER BY id DESC LIMIT ?)",
-        session,
-        (1 << 62) if turn is None else turn,
-        count,
-    )
+    earlier = "SELECT id FROM turn WHERE session = ? AND id < ? ORDER BY id DESC LIMIT ?"
+    return archive.value(f"SELECT min(id) FROM ({earlier})", session, (1 << 62) if turn is None else turn, count)
 
 
 def session_of_turn(archive: Archive, turn: int) -> int | None:

@@ -12,7 +12,7 @@ from itertools import islice
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import root_at_worktree, session_number
-from unified_state.archive.text_columns import tidy
+from unified_state.archive.small_steps import rewrite_index
 from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
 from unified_state.errors import DamagedFileError, ForeignFileError, UsageError
 from unified_state.ledger.item_table import PROPOSED
@@ -89,12 +89,9 @@ def import_file(
             importer.keep(batch)
         if own:
             importer.settle()
-        done = ImportResult(
-            source.path, source.format, importer.records, importer.added, importer.proposed, importer.left
-        )
-        return done.replace(
-            skipped=tally.skipped, first_skipped=tally.first, elsewhere=tally.elsewhere
-        ), importer.has_forgotten
+        counts = importer.records, importer.added, importer.proposed, importer.left
+        left_out = tally.skipped, tally.first, tally.elsewhere
+        return ImportResult(source.path, source.format, *counts, *left_out), importer.has_forgotten
 
     done, has_forgotten = workspace.use(action)
     # Even without new records, because known ones may have changed.
@@ -154,7 +151,7 @@ class _Importer:
         if self._tombstones:
             self.added += apply_tombstones(self._archive, self._tombstones)
             self.has_forgotten = True
-        tidy(self._archive)  # remove what was masked from the index, if anything was
+        rewrite_index(self._archive)  # remove what was masked from the index, if anything was
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:
             root_at_worktree(self._archive, number)

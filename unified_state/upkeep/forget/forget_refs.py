@@ -11,13 +11,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import find_compaction
 from unified_state.archive.pending_messages import forget_messages
 from unified_state.archive.session_work import change_work, forget_todos
-from unified_state.archive.sessions import session_number
+from unified_state.archive.sessions import known_session
 from unified_state.archive.steps import (
     find_step,
     sessions_of_step,
@@ -150,7 +149,7 @@ def forget_wanted(
         confirm(found)
     if wanted.session_id is not None:
         with archive.transaction():
-            forget_session_texts(archive, session_number(archive, wanted.session_id) or 0, now)
+            forget_session_texts(archive, known_session(archive, wanted.session_id), now)
     elif wanted.text is None:
         texts = {step.text.strip() for number in found.steps if (step := find_step(archive, number)) is not None}
         forget_messages(archive, lambda text: text.strip() in texts)
@@ -163,10 +162,7 @@ def _find(archive: Archive, wanted: ForgetRequest) -> ForgetPlan:
     if wanted.text is not None:
         return _find_text(archive, wanted.text)
     if wanted.session_id is not None:
-        number = session_number(archive, wanted.session_id)
-        if number is None:
-            message = f"there is no session {wanted.session_id} in the archive"
-            raise NotFoundError(message, "`unified-state search` names the sessions it finds")
+        number = known_session(archive, wanted.session_id)
         summaries = archive.column("SELECT id FROM compaction WHERE session = ?", number)
         return ForgetPlan(tuple(step_numbers(archive, number)), summaries=tuple(summaries))
     kind, number = parse_ref(wanted.ref)
@@ -309,16 +305,11 @@ def _forget_list_entries(archive: Archive, steps: Sequence[int]) -> None:
                 forget_todos(archive, session, written)
 
 
-def _works(archive: Archive) -> list[tuple[int, dict[str, Any]]]:
-    """Return the work of each session."""
-    works = archive.rows("SELECT id, work FROM session WHERE work NOT NULL")
-    return [(session, parse_json(work)) for session, work in works]
-
-
 def _forget_titles(archive: Archive, items: Sequence[LedgerItem]) -> None:
     """Delete the titles of forgotten plans from the sessions' work."""
     titles = {title for item in items if isinstance(title := item.body.get("title"), str)}
-    for session, work in _works(archive):
+    for session, told in archive.rows("SELECT id, work FROM session WHERE work NOT NULL"):
+        work = parse_json(told)
         if work.get("planTitle") in titles:
             kept = {name: value for name, value in work.get("workItem", {}).items() if value not in titles}
             change_work(archive, session, {"planTitle": None, "workItem": kept})

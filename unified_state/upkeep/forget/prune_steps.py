@@ -87,19 +87,10 @@ def choose_steps(archive: Archive, before: int) -> tuple[PruneResult, Sequence[i
     evidence, old = _evidence(archive), archive.rows(_OLD, before)
     chosen = [row for row in old if row[0] not in evidence]
     numbers, sizes, sessions, times = zip(*chosen, strict=True) if chosen else ([], [], [], [])
-    found = PruneResult(
-        steps=len(numbers),
-        bytes=sum(sizes),
-        sessions=len(set(sessions)),
-        first=to_text(min(times)) if times else None,
-        last=to_text(max(times)) if times else None,
-        kept=len(old) - len(chosen),
-        archive_bytes=archive.size(),
-        first_step=min(numbers, default=None),
-        last_step=max(numbers, default=None),
-        free_bytes=free_bytes(archive),
-    )
-    return found, numbers
+    first, last = (to_text(end(times)) if times else None for end in (min, max))
+    ends = min(numbers, default=None), max(numbers, default=None)
+    counts = len(numbers), sum(sizes), len(set(sessions)), first, last, len(old) - len(chosen)
+    return PruneResult(*counts, archive.size(), *ends, free_bytes(archive)), numbers
 
 
 def prune_steps(archive: Archive, numbers: Sequence[int]) -> None:

@@ -77,7 +77,7 @@ def _found(archive: Archive, masker: Masker, now: int) -> Iterator[tuple[str, Ca
         if body != item.body or quote != item.quote:
             yield item.alias, partial(_mask_item, archive, item, body, quote, now)
     for found in free_texts(archive):
-        masked = masker.json(found.text) if found.is_json else masker.text(found.text)
+        masked = masker.json(found.text) if found.of.is_json else masker.text(found.text)
         if masked != found.text:
             yield found.name, partial(_mask_free_text, archive, found, masked, masker, now)
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.small_steps import in_small_steps
-from unified_state.archive.text_columns import tidy
+from unified_state.archive.small_steps import in_small_steps, rewrite_index
 from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
 from unified_state.lib.json_text import dump_json, parse_json
 
@@ -49,7 +48,7 @@ def finish(archive: Archive) -> bool:
     if sessions is None:
         return False
     rebuild_working_sets(archive, parse_json(sessions))
-    tidy(archive)
+    rewrite_index(archive)
     if archive.size() <= _SMALL:
         archive.run("VACUUM")
     archive.run("DELETE FROM meta WHERE name = ?", _UNFINISHED)
