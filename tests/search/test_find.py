@@ -183,6 +183,25 @@ def test_hits_of_all_repositories_are_within_one_limit_the_best_first(
     assert len(everywhere) == 2
 
 
+def test_a_repository_with_a_part_of_the_query_ranks_behind_one_with_all(
+    workspace: Workspace, worked: Archive, elsewhere: Elsewhere
+) -> None:
+    for number in range(3):
+        elsewhere(f"part{number}", "the lock is never freed")
+    best = elsewhere("best", "the zanzibar lock of the scheduler is never freed")
+    everywhere = find_everywhere(workspace, SearchRequest(query="zanzibar lock of the scheduler", limit=3), NOW)
+    assert everywhere[0].archive == best.place.archive_path
+    assert [one.hit.score for one in everywhere if one.archive == best.place.archive_path] == [
+        hit.score for hit in find(best, SearchRequest(query="zanzibar lock of the scheduler"), NOW)
+    ]
+
+
+def test_a_session_that_no_repository_has_is_told(workspace: Workspace, worked: Archive, elsewhere: Elsewhere) -> None:
+    elsewhere("other", "another parser")
+    with pytest.raises(NotFoundError, match="there is no session 'nobody'"):
+        find_everywhere(workspace, SearchRequest(query="parser", session_id="nobody"), NOW)
+
+
 def test_a_filter_holds_in_all_repositories(workspace: Workspace, worked: Archive, elsewhere: Elsewhere) -> None:
     elsewhere("other", "another parser")
     everywhere = find_everywhere(workspace, SearchRequest(query="parser", session_id=OTHER), NOW)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from sqlite3 import DatabaseError
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 Page = Callable[[dict[str, Any]], dict[str, Any]]
 
 _ACCESS = 0.1  # of a search hit; a recalled step weighs 1
+_OF_EACH = 20  # steps of an archive that are ranked together, where all are searched
 _NOTED = 3  # hits of a search that count as accessed
 _TOOLS = 20  # most tool names in a message
 
@@ -108,32 +109,41 @@ def recall_and_note(
     return workspace.use(action)
 
 
-def turn_ref(workspace: Workspace, ref: str) -> str:
-    """Return the ref of a turn, given itself or a step of it. Raises NotFoundError, and UsageError for other refs."""
-    from unified_state.search.recall_ref import turn_of
-
-    return workspace.use(lambda archive: turn_of(archive, ref))
-
-
 def find_everywhere(workspace: Workspace, wanted: SearchRequest, now: int) -> list[LocatedHit]:
-    """Return the best hits of all repositories, best first, and report archives that cannot be read."""
-    filters = filters_of(wanted, now)
-    from unified_state.search.search_archives import Search, search_archives
+    """Return the best hits of all repositories, best first, and report archives that cannot be read.
 
-    reader = query_reader(workspace)
-    prepare = partial(_index, workspace.report)
-    search = Search(wanted.query, wanted.limit, wanted.session_id, filters, now, prepare, reader)
-    hits, problems = search_archives(archives_of(workspace), search)
-    for problem in problems:
-        workspace.report(f"skipped: {problem.message}")
-    located: list[LocatedHit] = []
-    for path in dict.fromkeys(path for path, _ in hits):
-        with Archive(path) as archive:
-            worktree = worktree_of(archive)
-            found = [hit for at, hit in hits if at == path]
-            titles = {name: _title(archive, name) for name in {hit.session_id for hit in found}}
-        located += [LocatedHit(path, worktree, titles[hit.session_id], hit) for hit in found]
-    return sorted(located, key=lambda one: rank(one.hit))
+    Each archive ranks its own, by scores of its own. All of one rank lower where its best hit has only a part of the
+    query.
+    """
+    filters, reader = filters_of(wanted, now), query_reader(workspace)
+    ranked: list[tuple[float, LocatedHit]] = []
+    unknown, is_searched = None, False
+    for path in archives_of(workspace):
+        try:
+            with Archive(path) as archive:
+                _index(workspace.report, archive)
+                query, limit, session_id = wanted.query, wanted.limit, wanted.session_id
+                hits = search(
+                    archive, query, limit, session_id, now=now, filters=filters, candidates=_OF_EACH, reader=reader
+                )
+                worktree = worktree_of(archive)
+                for hit in hits:
+                    share = hit.score / hits[0].score if hits[0].score > 0 else 1.0
+                    ranked.append((hits[0].coverage * share, LocatedHit(path, worktree, None, hit)))
+                is_searched = True
+        except NotFoundError as error:
+            unknown = error
+        except UnifiedStateError as error:
+            workspace.report(f"skipped: {error.message}")
+    if unknown and not is_searched:
+        raise unknown
+    ranked.sort(key=lambda one: (-one[0], rank(one[1].hit)))
+    return [_with_title(found) for _, found in ranked[: max(0, wanted.limit)]]
+
+
+def _with_title(found: LocatedHit) -> LocatedHit:
+    with Archive(found.archive) as archive:
+        return found.replace(title=_title(archive, found.hit.session_id))
 
 
 def is_team_ref(ref: str) -> bool:
@@ -150,12 +160,12 @@ def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | Non
     settings = workspace.settings
     if settings.search_vectors == OFF:
         return None
-    reader: Reader | None = None
     try:
-        reader = need("OPEN_READER")(settings.minilm_folder)
+        reader: Reader = need("OPEN_READER")(settings.minilm_folder)
     except UnifiedStateError as error:
         if not is_told:
             workspace.report(f"searched by words alone: {error}")
+        return None
     return reader
 
 
@@ -187,30 +197,24 @@ def _note(
     workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int, shown: int | None = None
 ) -> None:
     """Record the accessed steps, and how much of a tool output was shown."""
-
-    def action() -> None:
+    with _reporting(workspace.report, archive, "what was looked up could not be noted"):
         note_accesses(archive, steps, weight, now)
         if shown:
             note_recall(archive, steps[0], shown)
 
-    _try_to_write(workspace.report, archive, action, "what was looked up could not be noted")
-
 
 def _index(report: Callable[[str], None], archive: Archive) -> None:
     """Index the tool outputs that their hook left unindexed."""
-
-    def action() -> None:
-        with archive.transaction(durable=False):
+    if archive.row("SELECT 1 FROM unindexed LIMIT 1"):
+        with _reporting(report, archive, "the newest outputs are not searched"), archive.transaction(durable=False):
             index_left(archive)
 
-    if archive.row("SELECT 1 FROM unindexed LIMIT 1"):
-        _try_to_write(report, archive, action, "the newest outputs are not searched")
 
-
-def _try_to_write(report: Callable[[str], None], archive: Archive, action: Callable[[], None], without: str) -> None:
-    """Run an action that a search does not depend on. Report it if the archive cannot be written."""
+@contextmanager
+def _reporting(report: Callable[[str], None], archive: Archive, without: str) -> Iterator[None]:
+    """Run what a search does not depend on. Report it if the archive cannot be written."""
     try:
-        action()
+        yield
     except (DatabaseError, StorageError) as error:
         problem = error if isinstance(error, StorageError) else explained(error, archive.path)
         if isinstance(problem, DamagedArchiveError):
@@ -228,14 +232,12 @@ def worktree_of(archive: Archive) -> str | None:
 
 def _title(archive: Archive, session_id: str | None) -> str | None:
     """Return the newest title of a session, the one that the user gave it before the client's."""
-    row = archive.row(
+    query = (
         "SELECT body FROM session JOIN turn ON turn.session = session.id JOIN step ON step.turn = turn.id "
         "WHERE session_id = ? AND kind = ? AND tool IN ('custom-title', 'ai-title') "
-        "ORDER BY tool DESC, step.id DESC LIMIT 1",
-        session_id,
-        KIND_NUMBERS[NOTICE],
+        "ORDER BY tool DESC, step.id DESC LIMIT 1"
     )
-    return None if row is None else unpack(row[0])
+    return unpack(archive.value(query, session_id, KIND_NUMBERS[NOTICE])) or None
 
 
 def archives_of(workspace: Workspace) -> list[str]:

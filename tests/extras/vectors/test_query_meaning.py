@@ -119,5 +119,4 @@ def test_the_nearest_in_meaning_of_all_repositories_is_the_best(
     make_vectors(Workspace(place, settings, report=lambda _line: None))
     best, second = find_everywhere(workspace, SearchRequest("people are unable to sign in"), NOW)[:2]
     assert (best.archive, second.archive) == (place.archive_path, told.path)
-    assert best.hit.score > second.hit.score
     assert second.hit.ref == "S1"
