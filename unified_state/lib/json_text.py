@@ -6,8 +6,7 @@ as in JavaScript, whether they are read or written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from json import JSONDecoder, JSONEncoder
+from json import JSONDecoder, dumps
 from typing import Any
 
 
@@ -18,23 +17,18 @@ def _null(_constant: str) -> None:
 parse_json = JSONDecoder(strict=False, parse_constant=_null).decode
 
 
-def _dump(*, ensure_ascii: bool) -> Callable[[Any], str]:
-    def encode(value: Any, *, allow_nan: bool) -> str:
-        return JSONEncoder(
-            separators=(",", ":"), ensure_ascii=ensure_ascii, allow_nan=allow_nan, check_circular=False
-        ).encode(value)
-
-    def dump(value: Any) -> str:
-        try:
-            return encode(value, allow_nan=False)
-        except ValueError:
-            return encode(parse_json(encode(value, allow_nan=True)), allow_nan=False)
-
-    return dump
+def dump_json(value: Any, *, ensure_ascii: bool = False) -> str:
+    """Return a value as JSON."""
+    form = {"separators": (",", ":"), "ensure_ascii": ensure_ascii, "check_circular": False}
+    try:
+        return dumps(value, allow_nan=False, **form)  # type: ignore[arg-type]
+    except ValueError:
+        return dumps(parse_json(dumps(value, **form)), **form)  # type: ignore[arg-type]
 
 
-dump_json = _dump(ensure_ascii=False)  # for people and for the index
-dump_ascii_json = _dump(ensure_ascii=True)  # any stream can carry it, lone surrogates too
+def dump_ascii_json(value: Any) -> str:
+    """Return a value as JSON that any stream can carry, lone surrogates too."""
+    return dump_json(value, ensure_ascii=True)
 
 
 def parse_object(text: str | bytes, errors: str = "replace") -> dict[str, Any] | None:

@@ -89,8 +89,8 @@ class Record:
 
     def model_dump(self) -> dict[str, Any]:
         """Return the fields by their Python names, at every level, as values that `json.dumps` takes."""
-        shown = {name: _plain(getattr(self, name)) for name in self.names if name != "unknown"}
-        return {**shown, **(getattr(self, "unknown", None) or {})}
+        dumped: dict[str, Any] = _json_value(self, on_disk=False)
+        return dumped
 
     @classmethod
     def from_disk(cls, fields: Mapping[str, Any]) -> Self:
@@ -118,25 +118,22 @@ def disk_value(value: Any) -> Any:
 
     Records become objects with camelCase names, and fields that are None are omitted.
     """
-    if isinstance(value, Record):
-        shown = {value.disk_names[name]: disk_value(getattr(value, name)) for name in value.names if name != "unknown"}
-        kept: Mapping[str, Any] = getattr(value, "unknown", None) or {}
-        return {**{name: field for name, field in shown.items() if field is not None}, **kept}
-    if isinstance(value, (list, tuple)):
-        return [disk_value(entry) for entry in value]
-    if isinstance(value, dict):
-        return {name: disk_value(entry) for name, entry in value.items()}
-    return value
+    return _json_value(value, on_disk=True)
 
 
-def _plain(value: Any) -> Any:
-    """Return the value with records as dicts and tuples as lists."""
+def _json_value(value: Any, *, on_disk: bool) -> Any:
+    """Return the value with records as objects and tuples as lists."""
     if isinstance(value, Record):
-        return value.model_dump()
+        fields = value.as_dict()
+        unknown = fields.pop("unknown", None) or {}
+        shown = {name: _json_value(field, on_disk=on_disk) for name, field in fields.items()}
+        if on_disk:
+            shown = {value.disk_names[name]: field for name, field in shown.items() if field is not None}
+        return {**shown, **unknown}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [_json_value(entry, on_disk=on_disk) for entry in value]
     if isinstance(value, dict):
-        return {name: _plain(entry) for name, entry in value.items()}
+        return {name: _json_value(entry, on_disk=on_disk) for name, entry in value.items()}
     return value
 
 

@@ -7,14 +7,11 @@ hold them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from itertools import groupby, pairwise
-from typing import Any, TypeVar
+from typing import Any
 from zlib import compress, decompress
 from zlib import error as ZlibError  # noqa: N812
-
-Key = TypeVar("Key", bound=Hashable)
 
 CUT_MARK = "…"
 _JOINER = "\u200d"
@@ -29,14 +26,6 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return text[: boundary(text, max(0, limit - len(CUT_MARK)))] + CUT_MARK
-
-
-def counted(keys: Iterable[Key]) -> dict[Key, int]:
-    """Return how often each key occurs. `collections.Counter` takes longer to load than a hook may."""
-    counts: dict[Key, int] = {}
-    for key in keys:
-        counts[key] = counts.get(key, 0) + 1
-    return counts
 
 
 def utf16_units(text: str) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import recent_steps
 from unified_state.ledger.rules.item_lines import harmless
-from unified_state.lib.text import counted, cut
+from unified_state.lib.text import cut
 from unified_state.model.step import PROMPT, TOOL_CALL
 from unified_state.restore.rules.passages import decides, passages
 from unified_state.restore.rules.recent_work import recent_work
@@ -26,7 +27,7 @@ def work_in_short(archive: Archive, session: int) -> Iterator[str]:
         yield f"Decided or explained by the agent: {cut(harmless(passage), _CHARACTERS)}"
     if recent.edits:
         yield f"Files edited: {harmless(', '.join(path for path, _ in recent.edits[:_FILES]))}"
-    tools = counted(step.tool or "" for _, step in steps if step.kind == TOOL_CALL)
+    tools = Counter(step.tool or "" for _, step in steps if step.kind == TOOL_CALL)
     if tools:
         most = sorted(tools, key=lambda tool: -tools[tool])[:_TOOLS]
         yield f"Tools: {', '.join(f'{harmless(tool)} {tools[tool]}' for tool in most)}"

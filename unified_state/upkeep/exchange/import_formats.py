@@ -125,7 +125,7 @@ def find_format(path: str) -> str:
     line = text.split(b"\n", 1)[0]
     if is_history(line):
         return HISTORY
-    if _is_entry(line) or b'"projectHash"' in text[:HEAD]:
+    if "type" in (parse_object(line) or {}) or b'"projectHash"' in text[:HEAD]:
         return TRANSCRIPT
     _refuse_by_name(path, text[:HEAD])
     if text.startswith((b"[", b"{")):
@@ -178,8 +178,3 @@ def _database_format(path: str) -> str:
     message = f"{path} is {'an archive of unified-state' if is_ours else 'a database of no program that is known here'}"
     hint = "export it there with `unified-state export --full FILE`, and import that file" if is_ours else _HINT
     raise ForeignFileError(message, hint)
-
-
-def _is_entry(line: bytes) -> bool:
-    """Return whether a line is an entry of a transcript: an object with a type."""
-    return "type" in (parse_object(line) or {})

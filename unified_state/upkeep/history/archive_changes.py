@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from unified_state.archive.archive import Archive
+from unified_state.archive.sessions import known_session
 from unified_state.archive.small_steps import note_rewrite
 from unified_state.archive.steps import find_step, uuid_key
 from unified_state.archive.text_columns import replace_text
@@ -58,13 +59,7 @@ def append(archive: Archive, records: Iterable[HistoryRecord]) -> int:
     """Store records, all or none, and return the number of new ones."""
     given = list(records)  # read before the transaction: the source may be slow, or fail
     with archive.transaction():
-        return sum(_keep(archive, kind, list(run)) for kind, run in groupby(given, type))
-
-
-def _keep(archive: Archive, kind: type[HistoryRecord], records: list[Any]) -> int:
-    if kind is StoredStep:
-        return keep_steps(archive, records)
-    return sum(_KEEP[kind](archive, record) for record in records)
+        return sum(_KEEP[kind](archive, list(run)) for kind, run in groupby(given, type))
 
 
 def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
@@ -72,10 +67,8 @@ def keep_steps(archive: Archive, steps: Sequence[StoredStep]) -> int:
     added = 0
     for (session_id, agent), run in groupby(steps, lambda step: (step.session_id, step.agent)):
         session = ensure_session(archive, session_id)
-        row = archive.row(
-            "SELECT id FROM turn WHERE session = ? AND agent IS ? ORDER BY id DESC LIMIT 1", session, agent
-        )
-        writer = StepWriter(archive, session, row[0] if row else None)
+        newest = "SELECT id FROM turn WHERE session = ? AND agent IS ? ORDER BY id DESC LIMIT 1"
+        writer = StepWriter(archive, session, archive.value(newest, session, agent))
         for step in run:
             before = writer.added
             added += writer.add(step, pack(step.text))
@@ -100,7 +93,7 @@ def _put_in_place(archive: Archive, masked: StoredStep) -> None:
 def ensure_session(archive: Archive, session_id: str) -> int:
     """Return the number of a session, which is inserted if it has no row."""
     archive.run("INSERT OR IGNORE INTO session (session_id) VALUES (?)", session_id)
-    return int(archive.row("SELECT id FROM session WHERE session_id = ?", session_id)[0])
+    return known_session(archive, session_id)
 
 
 def keep_session(archive: Archive, session: StoredSession) -> bool:
@@ -165,19 +158,17 @@ def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
         return False
     known = "SELECT id, summary FROM compaction WHERE boundary_uuid = ?"
     if is_new := (row := archive.row(known, compaction.boundary_uuid)) is None:
-        archive.run(
-            "INSERT INTO compaction (session, trigger, started_at, boundary_uuid, boundary_at, pre_tokens) "
-            "VALUES (?1, ?2, ?3, ?4, ?3, ?5)",
-            ensure_session(archive, compaction.session_id),
-            *(compaction.trigger, compaction.at, compaction.boundary_uuid, compaction.pre_tokens),
-        )
+        columns = "session, started_at, boundary_at, boundary_uuid, trigger, pre_tokens"
+        values = compaction.at, compaction.boundary_uuid, compaction.trigger, compaction.pre_tokens
+        insert = f"INSERT INTO compaction ({columns}) VALUES (?1, ?2, ?2, ?3, ?4, ?5)"
+        archive.run(insert, ensure_session(archive, compaction.session_id), *values)
         row = archive.row(known, compaction.boundary_uuid)
     number, summary = row
     is_masked = is_masked_later(compaction, carried(archive, COMPACTION, number).get("masked_at"))
     if is_masked or (summary is None and compaction.summary is not None):
-        told = None if compaction.summary is None else pack(compaction.summary)
+        packed = None if compaction.summary is None else pack(compaction.summary)
         change = "UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?"
-        archive.run(change, told, compaction.summary_from, number)
+        archive.run(change, packed, compaction.summary_from, number)
     if is_masked or is_new:
         carry(archive, COMPACTION, number, _beside(compaction))
     return is_new
@@ -199,10 +190,15 @@ def _is_buried(archive: Archive, what: str, key: str) -> bool:
     return archive.row("SELECT 1 FROM tombstone WHERE what = ? AND key = ?", what, key) is not None
 
 
-_KEEP: dict[type, Callable[[Archive, Any], bool]] = {
-    StoredSession: keep_session,
-    StoredItem: keep_item,
-    StoredLink: keep_link,
-    StoredCompaction: keep_compaction,
-    Tombstone: keep_tombstone,
+def _each(keep: Callable[[Archive, Any], bool]) -> Callable[[Archive, list[Any]], int]:
+    return lambda archive, records: sum(keep(archive, record) for record in records)
+
+
+_KEEP: dict[type, Callable[[Archive, list[Any]], int]] = {
+    StoredStep: keep_steps,
+    StoredSession: _each(keep_session),
+    StoredItem: _each(keep_item),
+    StoredLink: _each(keep_link),
+    StoredCompaction: _each(keep_compaction),
+    Tombstone: _each(keep_tombstone),
 }

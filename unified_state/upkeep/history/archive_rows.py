@@ -77,8 +77,7 @@ def note_masked(archive: Archive, what: str, key: int | str, now: int) -> None:
         archive.run("UPDATE item SET changed_at = ? WHERE uuid = ?", to_text(now), key)
     elif what in {STEP, COMPACTION}:
         fields = carried(archive, what, int(key))
-        last = fields.get("masked_at")
-        carry(archive, what, int(key), {**fields, "masked_at": now if last is None else max(now, last + 1)})
+        carry(archive, what, int(key), {**fields, "masked_at": max(now, fields.get("masked_at", -1) + 1)})
 
 
 def read_sessions(archive: Archive) -> list[StoredSession]:
@@ -92,27 +91,16 @@ def read_sessions(archive: Archive) -> list[StoredSession]:
 
 def read_steps(archive: Archive, numbers: Sequence[int], session_id: str | None = None) -> dict[int, StoredStep]:
     """Return steps by their numbers, in that order, with the given session or the one that had them first."""
-    placed = find_placed(archive, numbers)
-    chosen = ", ".join(map(str, numbers))
-    first = {
-        number
-        for (number,) in archive.rows(
-            f"SELECT min(id) FROM step WHERE turn IN (SELECT turn FROM step WHERE id IN ({chosen})) GROUP BY turn"
-        )
-    }
+    placed, chosen = find_placed(archive, numbers), ", ".join(map(str, numbers))
+    turns = f"SELECT turn FROM step WHERE id IN ({chosen})"
+    first = set(archive.column(f"SELECT min(id) FROM step WHERE turn IN ({turns}) GROUP BY turn"))
     extra = dict(archive.rows(f"SELECT key, fields FROM carried WHERE what = 'step' AND key IN ({chosen})"))
-    return {
-        number: StoredStep(
-            **{
-                **found.step.as_dict(),
-                "session_id": session_id or found.session_id,
-                "starts_turn": number in first,
-                **_fields(extra.get(number)),
-            }
-        )
-        for number in numbers
-        if (found := placed.get(number)) is not None
-    }
+    steps = {}
+    for number in filter(placed.__contains__, numbers):
+        found = placed[number]
+        told = {"session_id": session_id or found.session_id, "starts_turn": number in first}
+        steps[number] = StoredStep(**{**found.step.as_dict(), **told, **_fields(extra.get(number))})
+    return steps
 
 
 def as_stored(archive: Archive, items: Sequence[LedgerItem]) -> list[StoredItem]:
@@ -121,18 +109,12 @@ def as_stored(archive: Archive, items: Sequence[LedgerItem]) -> list[StoredItem]
     aliases: dict[str, list[str]] = {}
     for alias, uuid in archive.rows("SELECT alias, uuid FROM item_alias WHERE uuid != '' ORDER BY alias"):
         aliases.setdefault(uuid, []).append(alias)
-    return [
-        StoredItem(
-            **{
-                **item.as_dict(),
-                "compaction": None,
-                "boundary_uuid": boundaries.get(item.compaction),
-                "aliases": tuple(aliases.get(item.uuid, ())),
-                **carried(archive, ITEM, item.uuid),
-            }
-        )
-        for item in items
-    ]
+    stored = []
+    for item in items:
+        told = {"boundary_uuid": boundaries.get(item.compaction), "aliases": tuple(aliases.get(item.uuid, ()))}
+        extra = carried(archive, ITEM, item.uuid)
+        stored.append(StoredItem(**{**item.as_dict(), "compaction": None, **told, **extra}))
+    return stored
 
 
 def read_compactions(archive: Archive) -> list[StoredCompaction]:
