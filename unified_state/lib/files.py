@@ -247,9 +247,8 @@ class FileLock:
             raise StorageError(message, "try again, or look for a process that hangs") from error
         except OSError as error:
             message = f"{self._path} cannot be locked: {error.strerror or error}"
-            raise StorageError(
-                message, "check the permissions of the folder and whether its file system knows locks"
-            ) from error
+            hint = "check the permissions of the folder and whether its file system knows locks"
+            raise StorageError(message, hint) from error
 
     def __exit__(self, *_error: object) -> None:
         if isinstance(self._held, int):

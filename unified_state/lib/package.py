@@ -31,11 +31,8 @@ def extra_line(extra: str, published_at: str | None = PUBLISHED_AT) -> str:
 
 def upgrade_line(published_at: str | None = PUBLISHED_AT) -> str:
     """Return the command that upgrades the program."""
-    return (
-        "pip install --upgrade unified-state"
-        if published_at
-        else "in a clone of the repository: git pull, pip install ."
-    )
+    own = "in a clone of the repository: git pull, pip install ."
+    return "pip install --upgrade unified-state" if published_at else own
 
 
 def marketplace_line(published_at: str | None = PUBLISHED_AT) -> str:

@@ -116,8 +116,7 @@ def minutes_since(saved_at: str | None, now: int) -> float | None:
 
 def _item_counts(archive: Archive) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {}
-    for kind, status, count in archive.rows(
-        "SELECT kind, status, count(*) FROM item GROUP BY kind, status ORDER BY min(id)"
-    ):
+    query = "SELECT kind, status, count(*) FROM item GROUP BY kind, status ORDER BY min(id)"
+    for kind, status, count in archive.rows(query):
         counts.setdefault(kind, {})[status] = count
     return counts

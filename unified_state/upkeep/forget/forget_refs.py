@@ -193,9 +193,8 @@ def _find_text(archive: Archive, text: str) -> ForgetPlan:
 def _bodies(archive: Archive) -> Iterator[tuple[int, str | bytes]]:
     """Yield the numbers and the packed texts of all steps. Between its reads, other processes can write."""
     last = 0
-    while rows := archive.rows(
-        "SELECT id, body FROM step WHERE id > ? AND kind NOT NULL ORDER BY id LIMIT ?", last, _READ
-    ):
+    query = "SELECT id, body FROM step WHERE id > ? AND kind NOT NULL ORDER BY id LIMIT ?"
+    while rows := archive.rows(query, last, _READ):
         yield from rows
         last = rows[-1][0]
 
@@ -205,9 +204,7 @@ def apply_tombstones(archive: Archive, tombstones: Sequence[Tombstone]) -> int:
     ones.
     """
     known = {(stone.what, stone.key): stone.at for stone in read_tombstones(archive)}
-    steps: list[int] = []
-    summaries: list[int] = []
-    items: list[LedgerItem] = []
+    steps, summaries, items = list[int](), list[int](), list[LedgerItem]()
     left = f"summary IS NOT '{FORGOTTEN}'"
     for told in tombstones:
         if told.what == STEP:
@@ -285,14 +282,12 @@ def _with_captured(archive: Archive, found: ForgetPlan, origin: str | None) -> F
     uuids = uuids_of_turns_with(archive, found.steps)
     steps = [find_step(archive, number) for number in found.steps]
     said = [one_line(step.text)[:_QUOTED] for step in steps if step is not None and step.kind == TEXT]
-    taken = [
-        item
-        for item in captured
-        if item.source_uuid in uuids
-        or (item.kind == ATTEMPT and any(text and text in item.body["attempt"] for text in said))
-    ]
-    kept = taken if origin is not None else [item for item in taken if not is_in_force(item)]
-    return found.replace(items=tuple({item.uuid: item for item in (*found.items, *kept)}.values()))
+    taken = {item.uuid: item for item in found.items}
+    for item in captured:
+        repeats = item.kind == ATTEMPT and any(text and text in item.body["attempt"] for text in said)
+        if (item.source_uuid in uuids or repeats) and (origin is not None or not is_in_force(item)):
+            taken[item.uuid] = item
+    return found.replace(items=tuple(taken.values()))
 
 
 def _forget_list_entries(archive: Archive, steps: Sequence[int]) -> None:
