@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.lib.query import (
-    file_names,
     fts_query,
     names_file,
     query_words,
@@ -106,25 +105,6 @@ def test_a_snippet_is_a_part_of_the_text_with_marks(text: str, words: list[str],
     shown = snippet(plain, words, limit).replace("**", "").replace("…", "")
     assert shown in plain
     assert len(shown) <= limit
-
-
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ("why does `hooks.py` fail?", ["hooks.py"]),
-        ("see src/app.ts, (conf.d/x.toml).", ["src/app.ts", "conf.d/x.toml"]),
-        ("a.py a.py", ["a.py"]),
-        ("it ends. ... .hidden", []),
-        ("", []),
-    ],
-)
-def test_words_that_name_a_file_are_known(query: str, names: list[str]) -> None:
-    assert file_names(query) == names
-
-
-def test_a_query_names_at_most_sixteen_files_of_a_sensible_length() -> None:
-    assert len(file_names(" ".join(f"{number}.py" for number in range(10_000)))) == 16
-    assert file_names(f"{'x' * 300}.py") == []
 
 
 @pytest.mark.parametrize(

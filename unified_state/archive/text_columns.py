@@ -88,10 +88,8 @@ TEXT_COLUMNS = (
 def forget_texts(archive: Archive, what: str, key: int | str, until: int | None = None) -> None:
     """Delete all text that belongs to a step, an item, a compaction or a session (up to a time)."""
     for texts in TEXT_COLUMNS:
-        if what in texts.owners and until is None:
-            archive.run(texts.forget(texts.owners[what]), key)
-        elif what in texts.owners:
-            archive.run(texts.forget(f"{texts.owners[what]} AND {texts.at} <= ?2"), key, until)
+        if what in texts.owners:
+            archive.run(texts.forget(f"{texts.owners[what]} AND (?2 IS NULL OR {texts.at} <= ?2)"), key, until)
 
 
 def forget_session_texts(archive: Archive, session: int, at: int) -> None:

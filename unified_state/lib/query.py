@@ -11,7 +11,6 @@ from unified_state.lib.text import cut, index_text, is_cjk
 _MOST_WORDS = 64
 _ENOUGH = 3  # words beside a URL
 _SCHEME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
-_LONGEST_PATH, _MOST_FILES = 200, 16
 _MOST = 30  # occurrences of one word that are compared for the best part of a text
 _MOST_COMPARED = 8  # words by which the best part of a text is chosen
 MARK = "**"
@@ -58,15 +57,6 @@ def query_words(query: str, most: int = _MOST_WORDS) -> list[str]:
     telling = [word for word in words if word not in STOP_WORDS]
     others = [word for word in dict.fromkeys(words_of(without)) if word not in STOP_WORDS]
     return (others if len(others) >= _ENOUGH else telling or words)[:most]
-
-
-def file_names(query: str) -> list[str]:
-    """Return the words of a query that are names of files: `hooks.py`, `src/app.ts`; at most 16."""
-    words = (word.strip("`'\"()[]{},;:?!.") for word in query.split())
-    names = (
-        word for word in words if "." in word[1:-1] and word.rpartition(".")[2].isalnum() and len(word) < _LONGEST_PATH
-    )
-    return list(dict.fromkeys(names))[:_MOST_FILES]
 
 
 def names_file(text: str, file: str) -> bool:

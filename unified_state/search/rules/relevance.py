@@ -15,7 +15,8 @@ from heapq import nlargest
 from math import hypot, log, sqrt
 from typing import TypeVar
 
-from unified_state.lib.query import file_names, words_of
+from unified_state.lib.identifiers import mentioned_files
+from unified_state.lib.query import words_of
 from unified_state.lib.record import Record
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, Step
 from unified_state.search.rules.query_dates import asks_when, tells_when, times_of
@@ -243,7 +244,7 @@ class Boosts:
         self._words = words
         self._times = times_of(query, now)
         self._asks_when = asks_when(query)
-        self._files = file_names(query)
+        self._files = mentioned_files(query)
         self._accessed = accessed
 
     def of(self, number: int, step: Step, text: str) -> float:

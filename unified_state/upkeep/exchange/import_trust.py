@@ -101,11 +101,9 @@ def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
     values. Their masked steps do not replace steps here.
     """
     if isinstance(record, StoredSession):
-        return record.replace(
-            worktree=None,
-            seen_at=record.seen_at if is_past(record.seen_at, now) else None,
-            unknown=_kept(record.unknown, worktreeElsewhere=record.worktree),
-        )
+        seen_at = record.seen_at if is_past(record.seen_at, now) else None
+        unknown = _kept(record.unknown, worktreeElsewhere=record.worktree)
+        return record.replace(worktree=None, seen_at=seen_at, unknown=unknown)
     if isinstance(record, StoredStep | StoredCompaction):
         record = record.replace(masked_at=None)
     if isinstance(record, StoredStep) and record.kind == PROMPT:
@@ -119,19 +117,11 @@ def _item_of_others(item: StoredItem) -> StoredItem:
     Their `user_said` becomes `observed`. The capture key is reset, because it is computed here.
     """
     was_said = item.origin == USER_SAID
-    unknown = _kept(
-        item.unknown,
-        originElsewhere=USER_SAID if was_said else None,
-        captureKeyElsewhere=item.capture_key,
-        **{_STATUS: item.status},
-    )
-    return item.replace(
-        origin=OBSERVED if was_said else item.origin,
-        status=PROPOSED if item.status == ACTIVE else item.status,
-        paged_out_at=item.paged_out_at or item.created_at,
-        capture_key=None,
-        unknown=unknown,
-    )
+    there = {"captureKeyElsewhere": item.capture_key, "originElsewhere": USER_SAID if was_said else None}
+    unknown = _kept(item.unknown, **there, **{_STATUS: item.status})
+    origin, status = OBSERVED if was_said else item.origin, PROPOSED if item.status == ACTIVE else item.status
+    paged_out_at = item.paged_out_at or item.created_at
+    return item.replace(origin=origin, status=status, paged_out_at=paged_out_at, capture_key=None, unknown=unknown)
 
 
 def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
