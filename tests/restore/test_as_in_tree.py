@@ -8,7 +8,7 @@ import pytest
 from tests.builders import NOW
 from unified_state.capture.working_set.tree_view import TreeView
 from unified_state.model.known import RestoreInput, WorkingFile, WorkingSet
-from unified_state.restore.as_in_tree import as_in_tree
+from unified_state.restore.compose_restore import as_in_tree
 from unified_state.restore.rules.compose import compose
 
 
@@ -65,11 +65,3 @@ def test_a_tree_that_is_gone_altogether_marks_what_it_can_tell(tree: Path) -> No
     found = known(file("limiter.py", "with_retry"))
     shutil.rmtree(tree)
     assert "limiter.py (gone)" in restored(tree, found)
-
-
-def test_of_ten_thousand_files_few_are_looked_at(tree: Path) -> None:
-    many = known(*(file(f"f{number}.py", "some_name") for number in range(10_000)))
-    found = as_in_tree(many, TreeView(str(tree)), str(tree))
-    assert found.working_set is not None
-    assert sum(bool(one.gone) for one in found.working_set.files) == 60
-    assert len(found.working_set.files) == 10_000

@@ -26,7 +26,17 @@ from unified_state.lib.json_text import parse_json
 from unified_state.lib.times import is_past, to_milliseconds, to_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
-from unified_state.model.known import Composition, Prompt, Reason, RecentWork, RestoreInput, Statement, Turn
+from unified_state.model.known import (
+    Composition,
+    Prompt,
+    Reason,
+    RecentWork,
+    RestoreInput,
+    Statement,
+    Turn,
+    WorkingFile,
+    WorkingSet,
+)
 from unified_state.model.refs import GLOBAL_MARK
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
@@ -133,11 +143,27 @@ def _looked_up(
 ) -> RestoreInput:
     """Return what is known, compared with the working tree. For a prompt, which the user waits for, only items are."""
     if known.reason != "prompt" and source is not None and known.working_set:
-        from unified_state.restore.as_in_tree import as_in_tree  # only after a compaction
-
         root = archive.value("SELECT root FROM session WHERE id = ?", source)
         known = as_in_tree(known, timed_view(place.repository.worktree), root or "")
     return with_validities(archive, place.repository, known, active)
+
+
+def as_in_tree(known: RestoreInput, view: TreeView, root: str) -> RestoreInput:
+    """Return what is known without the names that its edited files have lost, and with marks at files that are gone.
+
+    The paths of a session are relative to its own folder, `root`. Where that is not the working tree they are not
+    compared: the session ran on another machine, or in another worktree.
+    """
+    if known.working_set is None or not view.is_at(root):
+        return known
+    files = (_file_in(file, view) if file.hot and not file.gone else file for file in known.working_set.files)
+    return known.replace(working_set=WorkingSet(files=tuple(files)))
+
+
+def _file_in(file: WorkingFile, view: TreeView) -> WorkingFile:
+    if view.is_gone(file.path):
+        return file.replace(gone="gone")
+    return file.replace(words=tuple(scored for scored in file.words if not view.lacks(file.path, scored[0])))
 
 
 def restored_text(known: RestoreInput, settings: Settings, tokens: float | None = None) -> Composition:
