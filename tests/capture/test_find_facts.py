@@ -300,6 +300,20 @@ def test_a_command_that_checks_nothing_makes_no_attempt_of_an_edit(capture: Keep
     assert shown(capture(*edited(1, "a.go"), *ran(3, command, "no", fails=True))) == [("error", "active")]
 
 
+@pytest.mark.parametrize(
+    ("said", "outcomes"),
+    [
+        ("", []),
+        ("The user wants to clarify these questions.\nQuestions asked:\n- Which store? (No answer provided)", []),
+        ("let us talk first", ["the user refused: let us talk first"]),
+    ],
+)
+def test_a_question_that_the_user_refused_is_no_decision(capture: Keep, said: str, outcomes: list[str]) -> None:
+    refused = f"{REFUSED} To tell you how to proceed, the user said:\n{said}"
+    found = capture(*used(1, "AskUserQuestion", refused, is_error=True, questions=[{"question": "Which store?"}]))
+    assert [item.body.get("outcome") for item in found] == outcomes
+
+
 def test_a_call_that_the_user_refused_is_an_attempt_with_their_words(capture: Keep) -> None:
     said = f"{REFUSED} To tell you how to proceed, the user said:\nnever push without asking"
     (attempt,) = capture(*ran(1, "git push", said, fails=True))

@@ -158,7 +158,8 @@ class FactKeeper:
         if plan is not None:
             self._plan(plan, step)
         elif reason is not None or denied is not None:
-            found = [refused_call(call, step.text, reason or "", denied or "")]
+            is_question = call.tool == QUESTION_TOOL and not (reason or denied)
+            found = [] if is_question else [refused_call(call, step.text, reason or "", denied or "")]
         else:
             found = [failed_call(call, step.text), *self._tried(step, call)]
         if plan is None:

@@ -15,6 +15,8 @@ _REFUSED = "The user doesn't want to proceed with this tool use."
 _DENIED, _IS_DENIED = ("Permission for this action ", "Permission to use "), " denied"
 _SAID = "the user said:\n"
 _NOTES = "\n\nNote: The user's next message may contain a correction or preference."
+# How a client's own words begin, where the user refused its questions and said nothing.
+_OF_CLIENT = ("The user wants to clarify these questions.", "The user has indicated they have provided enough answers")
 # Results of calls that did not run, or were interrupted, for reasons outside the call.
 _NOT_RUN = (
     "<tool_use_error>Sibling tool call errored",
@@ -28,8 +30,8 @@ def refusal(result: str) -> str | None:
     """Return the reason of the user's refusal, "" if they gave none, or None for other results."""
     if not result.startswith(_REFUSED):
         return None
-    _, found, said = result.partition(_SAID)
-    return said.partition(_NOTES)[0].strip() if found else ""
+    said = result.partition(_SAID)[2].partition(_NOTES)[0].strip()
+    return "" if said.startswith(_OF_CLIENT) else said
 
 
 def denial(result: str) -> str | None:
