@@ -13,8 +13,8 @@ def file(path: str, *names: str, hot: float = 2.0, gone: str = "") -> WorkingFil
     return WorkingFile(path=path, score=hot, hot=hot, words=tuple((name, 1.0) for name in names), gone=gone)
 
 
-def told(files: list[WorkingFile], tokens: int, summary: str = "") -> list[str]:
-    return list(file_lines(files, summary, tokens))
+def told(files: list[WorkingFile], tokens: int) -> list[str]:
+    return list(file_lines(files, tokens))
 
 
 def test_a_file_has_its_names() -> None:
@@ -34,12 +34,6 @@ def test_a_file_that_is_gone_is_told_as_such_without_names() -> None:
 @pytest.mark.parametrize("path", ["", "/", "a/", "x" * 300, "src/…/a.py", "src/a\u202e.py"])
 def test_what_is_no_path_is_not_told(path: str) -> None:
     assert told([file(path, "parse_line")], 999) == []
-
-
-def test_a_file_that_the_summary_tells_with_all_its_names_is_left_out() -> None:
-    files = [file("src/a.py", "parse_line"), file("src/b.py", "read_all", "read_one")]
-    summary = "I changed parse_line in src/a.py, and read_all in src/b.py."
-    assert told(files, 999, summary) == ["src/b.py: read_all read_one"]
 
 
 def test_a_file_that_was_only_named_says_nothing() -> None:

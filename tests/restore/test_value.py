@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unified_state.lib.text import estimate_tokens
-from unified_state.restore.rules.value import NameCounts, Piece, choose, names_in
+from unified_state.restore.rules.value import Piece, choose, names_in
 
 
 def pieces(*texts: str, age: int = 0, weight: float = 1.0) -> list[Piece]:
@@ -17,42 +17,28 @@ PORT, OTHER_PORT, FILE = "The port is 8443 here.", "The port is 9443 here.", "Se
 
 
 def test_what_has_room_is_chosen_in_order() -> None:
-    assert choose(pieces(PORT, FILE), NameCounts(), 100) == [0, 1]
+    assert choose(pieces(PORT, FILE), "", 100) == [0, 1]
 
 
-def test_a_piece_without_anything_new_is_never_chosen() -> None:
-    assert choose(pieces("And so it was for all of us."), NameCounts("as it was for all"), 100) == []
-    assert len(choose(pieces(PORT, PORT, PORT, PORT, PORT), NameCounts(), 100)) == 3
-
-
-def test_what_the_summary_tells_comes_behind_what_it_lost() -> None:
-    assert choose(pieces(PORT, FILE), NameCounts(f"Done: {PORT}"), 10) == [1]
-    assert choose(pieces(PORT, FILE), NameCounts(f"Done: {FILE}"), 10) == [0]
-
-
-def test_what_was_chosen_lowers_the_value_of_what_says_the_same() -> None:
-    assert choose(pieces(PORT, f"So {PORT}", FILE), NameCounts(), 16) == [0, 2]
+def test_a_piece_without_anything_new_comes_last() -> None:
+    assert choose(pieces(PORT, f"So {PORT}", FILE), "", 16) == [0, 2]
+    assert choose(pieces(PORT, FILE), f"Done: {PORT}", 10) == [1]
+    assert choose(pieces(PORT, FILE), f"Done: {FILE}", 10) == [0]
+    assert choose(pieces(PORT, FILE), f"{PORT} {FILE}", 100) == [0, 1]
 
 
 def test_the_newer_of_two_alike_comes_first() -> None:
     new, old = pieces(PORT)[0], pieces(OTHER_PORT, age=9)[0]
-    assert choose([new, old], NameCounts(), 8) == [0]
-    assert choose([old, new], NameCounts(), 8) == [1]
+    assert choose([new, old], "", 8) == [0]
+    assert choose([old, new], "", 8) == [1]
 
 
 def test_a_heavier_one_comes_first() -> None:
-    assert choose([*pieces(PORT), *pieces(OTHER_PORT, weight=4.0)], NameCounts(), 8) == [1]
+    assert choose([*pieces(PORT), *pieces(OTHER_PORT, weight=4.0)], "", 8) == [1]
 
 
 def test_the_shorter_of_two_with_the_same_names_comes_first() -> None:
-    assert choose(pieces(f"{PORT} And so it was, and so on.", PORT), NameCounts(), 16) == [1]
-
-
-def test_what_is_told_elsewhere_counts() -> None:
-    told = NameCounts()
-    for _ in range(3):
-        told.add(PORT)
-    assert choose(pieces(PORT), told, 100) == []
+    assert choose(pieces(f"{PORT} And so it was, and so on.", PORT), "", 16) == [1]
 
 
 def test_names_are_words_with_a_digit_a_mark_or_a_capital_inside() -> None:
@@ -62,12 +48,12 @@ def test_names_are_words_with_a_digit_a_mark_or_a_capital_inside() -> None:
 
 
 def test_cjk_words_count() -> None:
-    assert choose(pieces("端口是八四四三"), NameCounts(), 100) == [0]
+    assert choose(pieces("端口是八四四三"), "", 100) == [0]
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.integers(0, 99), st.floats(0, 4)), max_size=20), st.integers(0, 80))
 def test_it_keeps_within_the_tokens(given_: list[tuple[str, int, float]], tokens: int) -> None:
     found = [Piece(text=text, tokens=1 + estimate_tokens(text), age=age, weight=weight) for text, age, weight in given_]
-    chosen = choose(found, NameCounts(), tokens)
+    chosen = choose(found, "", tokens)
     assert sum(found[number].tokens for number in chosen) <= tokens
     assert chosen == sorted(set(chosen))

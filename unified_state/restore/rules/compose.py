@@ -27,7 +27,7 @@ from unified_state.restore.rules.file_lines import file_lines
 from unified_state.restore.rules.passages import passages
 from unified_state.restore.rules.turn_texts import important_turns, last_steps
 from unified_state.restore.rules.users_words import unquoted_lines
-from unified_state.restore.rules.value import NameCounts, Piece, choose, names_in
+from unified_state.restore.rules.value import Piece, choose, names_in
 from unified_state.restore.rules.work_lines import now_lines, run_pieces
 
 MOST_UNITS = 9_500  # below the client's 10,000, with room for the fence
@@ -36,10 +36,10 @@ _HANDED_OVER = 2_000.0  # tokens of the work of another host's session
 _LONGEST_TITLE = 200
 _SHORT = 240  # characters of an item that is not important, if not all fit whole
 # Tokens of the user's words, and the shares of what is left after the state and these words.
-_WORDS, _ITEMS_LEAVE = 1_200.0, 1 / 3
+_WORDS, _ITEMS_LEAVE = 1_500.0, 1 / 3
 _TITLES, _COUNTED = 60, 30  # tokens of the titles, and of the line on what is left out
 _INDENT = "    - "  # without the dash a passage could look like a title or an item
-_LAST_STEPS, _FILES, _TURNS = 0.26, 0.40, 0.06
+_LAST_STEPS, _FILES, _TURNS = 0.30, 0.38, 0.06
 _NAMES = 3  # fewest names and numbers of a passage that is restored
 WORDS_TITLE, UNQUOTED = "[USER] typed or pasted in this session", ", not quoted by the summary"
 NOW_TITLE = "[NOW]"
@@ -92,12 +92,9 @@ def _add_work(page: _Page, known: RestoreInput) -> None:
         page.add(NOW_TITLE, now_lines(known))
     room = page.tokens - _TITLES
     steps = last_steps(known.turns, room * _LAST_STEPS)
-    files = list(file_lines(known.working_set.files if known.working_set else (), summary, room * _FILES))
-    told = NameCounts("\n".join([summary, *page.lines()]))
-    for line in (*steps, *files):
-        told.add(line)
+    files = list(file_lines(known.working_set.files if known.working_set else (), room * _FILES))
     runs, said = run_pieces(known.recent), list(_said(known, "\n".join(steps)))
-    chosen = choose([*runs, *said], told, room * (1 - _TURNS) - _size(steps) - _size(files))
+    chosen = choose([*runs, *said], "\n".join((*steps, *files)), room * (1 - _TURNS) - _size(steps) - _size(files))
     page.keep_back(_COUNTED)
     page.add(RAN_TITLE, [runs[number].text for number in chosen if number < len(runs)])
     page.add(SAID_TITLE, _by_turn(known, (said[number - len(runs)] for number in chosen if number >= len(runs))))

@@ -13,14 +13,9 @@ _LONGEST_PATH = 200
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
 
 
-def file_lines(files: Iterable[WorkingFile], summary: str, tokens: float) -> Iterator[str]:
-    """Yield a line for each file, the most important first, within so many tokens.
-
-    A file is left out if the summary contains it with all its names.
-    """
+def file_lines(files: Iterable[WorkingFile], tokens: float) -> Iterator[str]:
+    """Yield a line for each file, the most important first, within so many tokens."""
     for line in map(_line, filter(_is_tellable, files)):
-        if all(word.rstrip(":") in summary for word in line.split()):
-            continue
         tokens -= estimate_tokens(f"{line}\n")
         if tokens < 0:
             return
