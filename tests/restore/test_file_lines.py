@@ -24,7 +24,7 @@ def test_a_file_has_its_names() -> None:
 def test_of_a_file_that_was_edited_more_names_are_told() -> None:
     names = [f"name_{number}" for number in range(99)]
     edited, read = told([file("a.py", *names), file("b.py", *names, hot=0.0)], 9999)
-    assert (edited.count("name_"), read.count("name_")) == (60, 12)
+    assert (edited.count("name_"), read.count("name_")) == (40, 8)
 
 
 def test_a_file_that_is_gone_is_told_as_such_without_names() -> None:

@@ -8,7 +8,7 @@ from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import estimate_tokens
 from unified_state.model.known import WorkingFile
 
-_MOST_NAMES, _LEAST_NAMES = 60, 12  # of a file that was edited, and of one that was read
+_MOST_NAMES, _LEAST_NAMES = 40, 8  # of a file that was edited, and of one that was read
 _LONGEST_PATH = 200
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
 
