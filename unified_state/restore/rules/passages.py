@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from unified_state.lib.text import CUT_MARK, cut, one_line
 
 _LONGEST, _SHORTEST = 400, 24  # characters
+_ENDS = re.compile(r"(?<=[.!?;]) ")  # of sentences
 _FENCE = "```"
 _RULES = frozenset("-|: =*_")  # a line of these alone separates
 # Of a decision or of a cause, as the first version of the product had them.
@@ -32,7 +34,7 @@ def sentences(lines: Iterable[str]) -> Iterator[str]:
     """Yield lines joined up to the length of a passage. A longer line is cut between its sentences."""
     part = ""
     for line in filter(None, lines):
-        for sentence in _in_line(line):
+        for sentence in [line] if len(line) <= _LONGEST else (cut(one, _LONGEST) for one in _ENDS.split(line)):
             if part and len(part) + 1 + len(sentence) > _LONGEST:
                 yield part
                 part = ""
@@ -62,17 +64,6 @@ def _blocks(text: str) -> Iterator[list[str]]:
             is_gap |= line.startswith("#")
     if lines:
         yield lines
-
-
-def _in_line(line: str) -> Iterator[str]:
-    """Yield a line, or its sentences if it is longer than a passage."""
-    begin = 0
-    if len(line) > _LONGEST:
-        for end in range(1, len(line) - 1):
-            if line[end] in ".!?;" and line[end + 1] == " " and end - begin > _SHORTEST:
-                yield cut(line[begin : end + 1].strip(), _LONGEST)
-                begin = end + 1
-    yield cut(line[begin:].strip(), _LONGEST)
 
 
 def is_announcement(part: str) -> bool:
