@@ -80,6 +80,11 @@ def test_a_check_whose_last_line_says_fail_has_failed() -> None:
     assert not one_run("go test ./... | tail -1", "ok shop 0.2s").failed
 
 
+def test_a_search_without_a_match_has_not_failed() -> None:
+    (found,) = recent(bash("grep -n limiter src/a.py", "Exit code 1", failed=True)).runs
+    assert (found.failed, found.last) == (False, "")
+
+
 def test_a_command_that_only_shows_content_is_known_as_such() -> None:
     assert one_run("git show abc | head", "one\ntwo").shows
     assert not one_run("make test | head", "one").shows

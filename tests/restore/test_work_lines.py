@@ -111,6 +111,20 @@ def test_a_failure_that_a_later_run_solved_is_not_told() -> None:
     assert len(told(other, failed)) == 2
 
 
+def test_a_failure_that_two_later_runs_solved_is_not_told() -> None:
+    both = frozenset({"make test", "make lint"})
+    failed = run("make test && make lint", 9, "FAIL", failed=True, parts=both)
+    test, lint = run("make test", 2, "ok"), run("make lint", 1, "fine")
+    assert len(told(lint, test, failed)) == 2
+    assert len(told(lint, failed)) == 2
+    assert len(told(test, failed)) == 2
+
+
+@pytest.mark.parametrize("command", ["git status", "git diff --stat", "git add -A", "git log --oneline"])
+def test_what_git_shows_again_at_any_time_is_not_told(command: str) -> None:
+    assert told(run(command, 0, "x")) == []
+
+
 def test_what_a_later_line_holds_is_not_told() -> None:
     later = run("make lint && make test", 1, "8 passed", parts=frozenset({"make lint", "make test"}))
     assert told(later, run("make lint", 5, "fine")) == ["  $ make lint && make test -> ended: 8 passed"]

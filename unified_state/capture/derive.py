@@ -118,7 +118,7 @@ class FactKeeper:
             return
         if step.kind == TOOL_RESULT:
             made = call or NO_CALL
-            if step.is_error and not found_nothing(made, step.text):
+            if step.is_error and not found_nothing(made.command, step.text):
                 self._failed(step, made)
             elif call is not None and not still_runs_as(step.text):
                 self._succeeded(step, call)

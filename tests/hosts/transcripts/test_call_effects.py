@@ -102,4 +102,4 @@ def test_the_edits_of_other_hosts_are_changes_too() -> None:
     ],
 )
 def test_a_search_without_a_match_is_no_failure(command: str, result: str, *, is_nothing: bool) -> None:
-    assert found_nothing(call_of("Bash", {"command": command}), result) is is_nothing
+    assert found_nothing(command, result) is is_nothing

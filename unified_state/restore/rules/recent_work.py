@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from unified_state.capture.rules.commits import commits, may_make
 from unified_state.capture.rules.failed_calls import checks, denial, did_not_run, refusal
 from unified_state.hosts.transcripts.rules.about_work import is_about_work
-from unified_state.hosts.transcripts.rules.call_effects import continued_by, ended_output, read_call, still_runs_as
+from unified_state.hosts.transcripts.rules.call_effects import (
+    continued_by,
+    ended_output,
+    found_nothing,
+    read_call,
+    still_runs_as,
+)
 from unified_state.hosts.transcripts.rules.failure_lines import failing_lines
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.shell.shell_commands import command_key, pipelines, shows
@@ -101,6 +107,8 @@ class _Reader:
         if key in self._runs or len(self._runs) == _MOST_RUNS or not _did_run(result.text):
             return
         chains = _chains(command)
+        if found_nothing(command, result.text):
+            result = result.replace(is_error=False, text="")
         run = self._runs[key] = _run(command, chains, result, self.age)
         if run.failed:
             return

@@ -17,6 +17,9 @@ _NOT_CODE = (".md", ".txt", ".rst", ".adoc")
 # Weights of a command that checks the code, of one that failed or printed one line, and of another.
 _CHECK, _OUTCOME, _COMMAND = 4.0, 3.0, 2.0
 
+# What the agent sees again with one command, and without effect.
+_SHOWN_AGAIN = ("git status", "git diff", "git log", "git add")
+
 
 def now_lines(known: RestoreInput) -> Iterator[str]:
     """Yield the lines about what stands now: git, edits without a commit, commands in flight, checks to repeat."""
@@ -70,8 +73,9 @@ def run_pieces(recent: RecentWork) -> list[Piece]:
     """
     told: list[Run] = []
     for run in recent.runs:
+        is_shown_again = all(part.startswith(_SHOWN_AGAIN) for part in run.parts)
         is_held = any(run.parts and run.parts <= later.parts for later in told)
-        if not (is_held or (run.failed and _is_solved(run, recent))):
+        if not (is_shown_again or is_held or (run.failed and _is_solved(run, recent))):
             told.append(run)
     return [
         Piece(text=(line := _line(run)), tokens=estimate_tokens(f"{line}\n"), age=run.age, weight=_weight(run))
@@ -84,16 +88,13 @@ def _weight(run: Run) -> float:
 
 
 def _is_solved(run: Run, recent: RecentWork) -> bool:
-    """Return whether a later run passed that had all commands of this one, or, after an edit, one of the same name."""
+    """Return whether later runs passed that had all commands of this one, or, after an edit, some of the same names."""
     later = [other for other in recent.runs if not other.failed and other.age < run.age]
-    if any(run.parts and run.parts <= other.parts for other in later):
+    if run.parts and run.parts <= {part for other in later for part in other.parts}:
         return True
+    edited = max((age for _, age in recent.edits if age < run.age), default=0)
     names = {_name(part) for part in run.parts}
-    edits = [age for _, age in recent.edits if age < run.age]
-    return any(
-        names and names <= {_name(part) for part in other.parts} and any(other.age < age for age in edits)
-        for other in later
-    )
+    return bool(names) and names <= {_name(part) for other in later if other.age < edited for part in other.parts}
 
 
 def _name(part: str) -> str:

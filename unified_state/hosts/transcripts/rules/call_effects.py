@@ -106,9 +106,9 @@ def ended_output(result: str) -> tuple[str, bool]:
     return next(filter(None, outputs), ""), failed
 
 
-def found_nothing(call: Call, result: str) -> bool:
+def found_nothing(command: str, result: str) -> bool:
     """Return whether a command that only looks for something has found nothing, which is no failure."""
-    return result.strip() == _NOT_FOUND and bool(call.command) and only_prints(call.command)
+    return result.strip() == _NOT_FOUND and bool(command) and only_prints(command)
 
 
 def _patches_of(command: str) -> tuple[list[tuple[str, str]], bool]:
