@@ -18,7 +18,7 @@ from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.ledger.item_table import list_items
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import EVIDENCE, LedgerItem
-from unified_state.model.known import Run, WorkingFile, WorkingSet
+from unified_state.model.known import Run, WorkingFile
 from unified_state.restore.rules.recent_work import recent_work
 from unified_state.secrets.masker import Masker
 
@@ -40,13 +40,13 @@ class Codex:
         Capture(self._archive, self._masker, Moment(NOW)).session(str(self.rollout.path), SESSION)
         return self._archive
 
-    def working_set(self) -> WorkingSet:
+    def working_set(self) -> tuple[WorkingFile, ...]:
         session = session_number(self.archived(), SESSION)
         assert session is not None
         return read_working_set(self._archive, session)
 
     def file(self, path: str) -> WorkingFile:
-        (found,) = [file for file in self.working_set().files if file.path == path]
+        (found,) = [file for file in self.working_set() if file.path == path]
         return found
 
     def runs(self) -> list[Run]:
@@ -70,8 +70,8 @@ def codex(tmp_path: Path, archive: Archive, masker: Masker) -> Codex:
 def test_a_patch_gives_files_with_their_identifiers_by_their_paths_in_the_repository(codex: Codex) -> None:
     codex.rollout.patches(EDIT.format(codex.root / "src" / "limiter.py"))
     found = codex.file("src/limiter.py")
-    assert {word for word, _ in found.words} == {"old_rate", "new_rate"}
-    assert found.hot > 0
+    assert set(found.words) == {"old_rate", "new_rate"}
+    assert found.is_used
 
 
 @pytest.mark.parametrize("tool", ["exec_command", "shell", "local_shell", "argv"])
@@ -88,7 +88,7 @@ def test_a_patch_in_a_shell_command_gives_them_too(codex: Codex, tool: str) -> N
         case "local_shell":
             action = {"type": "exec", "command": ["bash", "-lc", line], "working_directory": str(codex.root)}
             codex.rollout.line(type="local_shell_call", call_id="l1", status="completed", action=action)
-    assert codex.file("src/limiter.py").hot > 0
+    assert codex.file("src/limiter.py").is_used
     assert codex.runs() == []
 
 

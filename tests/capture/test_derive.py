@@ -15,9 +15,9 @@ from unified_state.archive.steps import queued_steps
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.derive import derive
 from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
-from unified_state.capture.working_set.working_set_table import read_working_set
+from unified_state.capture.working_set.working_set_table import read_working_set, top_entries
 from unified_state.model.hook_event import Moment
-from unified_state.model.known import WorkingSet
+from unified_state.model.known import WorkingFile
 from unified_state.secrets.masker import Masker
 
 BUG = "a bug of a rule"
@@ -52,16 +52,15 @@ def capture(archive: Archive, masker: Masker, path: Path, *, postpones: bool = F
     Capture(archive, masker, Moment(NOW), postpones=postpones).session(str(path), session)
 
 
-def working_set(archive: Archive, session: str = SESSION) -> WorkingSet:
+def working_set(archive: Archive, session: str = SESSION) -> tuple[WorkingFile, ...]:
     return read_working_set(archive, number(archive, session))
 
 
 def weights(archive: Archive) -> dict[str, float]:
     """All that a working set holds, by name."""
-    kept = working_set(archive)
-    files = {file.path: file.score for file in kept.files}
-    words = {f"{file.path}: {word}": weight for file in kept.files for word, weight in file.words}
-    return {**files, **words}
+    entries = top_entries(archive, number(archive))
+    words = {f"{entry.path}: {word}": level for entry in entries for word, level in entry.words.items()}
+    return {**{entry.path: entry.level for entry in entries}, **words}
 
 
 def number(archive: Archive, session: str = SESSION) -> int:
@@ -75,7 +74,7 @@ def test_what_a_prompts_hook_archived_is_noted_by_the_next_hook(
 ) -> None:
     append(transcript, *entries(1))
     capture(archive, masker, transcript, postpones=True)
-    assert working_set(archive) == WorkingSet()
+    assert working_set(archive) == ()
     append(transcript, *entries(11))
     capture(archive, masker, transcript)
     capture(other, masker, transcript)
@@ -89,7 +88,7 @@ def test_what_was_left_is_noted_once_also_when_a_working_set_is_made_anew(
     append(transcript, *entries(1))
     capture(archive, masker, transcript, postpones=True)
     rebuild_working_sets(archive, [number(archive)])
-    assert working_set(archive) == WorkingSet()
+    assert working_set(archive) == ()
     capture(archive, masker, transcript)
     capture(other, masker, transcript)
     assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)

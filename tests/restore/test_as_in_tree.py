@@ -7,7 +7,7 @@ import pytest
 
 from tests.builders import NOW
 from unified_state.capture.working_set.tree_view import TreeView
-from unified_state.model.known import RestoreInput, WorkingFile, WorkingSet
+from unified_state.model.known import RestoreInput, WorkingFile
 from unified_state.restore.compose_restore import as_in_tree
 from unified_state.restore.rules.compose import compose
 
@@ -19,11 +19,11 @@ def tree(tmp_path: Path) -> Path:
 
 
 def known(*files: WorkingFile) -> RestoreInput:
-    return RestoreInput(reason="compact", now=NOW, working_set=WorkingSet(files=files))
+    return RestoreInput(reason="compact", now=NOW, working_set=files)
 
 
-def file(path: str, *words: str, hot: float = 6.0, score: float = 9.0) -> WorkingFile:
-    return WorkingFile(path=path, score=score, hot=hot, words=tuple((word, 6.0) for word in words))
+def file(path: str, *words: str, is_used: bool = True) -> WorkingFile:
+    return WorkingFile(path=path, words=words, is_used=is_used)
 
 
 def restored(tree: Path, found: RestoreInput) -> str:
@@ -44,7 +44,7 @@ def test_a_name_that_is_not_in_its_file_now_is_left_out(tree: Path) -> None:
 
 
 def test_a_file_that_was_only_mentioned_may_have_another_path(tree: Path) -> None:
-    assert "(gone)" not in restored(tree, known(file("server.py", hot=0.0)))
+    assert "(gone)" not in restored(tree, known(file("server.py", is_used=False)))
 
 
 @pytest.mark.parametrize("root", ["", "/home/ada/elsewhere"])
@@ -57,8 +57,7 @@ def test_a_link_to_the_tree_is_the_tree(tree: Path, tmp_path_factory: pytest.Tem
     link = tmp_path_factory.mktemp("links") / "link"
     link.symlink_to(tree)
     found = as_in_tree(known(file("server.py")), TreeView(str(tree)), str(link))
-    assert found.working_set is not None
-    assert found.working_set.files[0].gone == "gone"
+    assert found.working_set[0].gone == "gone"
 
 
 def test_a_tree_that_is_gone_altogether_marks_what_it_can_tell(tree: Path) -> None:

@@ -11,7 +11,7 @@ from tests.builders import HOUR, NOW, item
 from unified_state.lib.fence import TAG, fenced, nonces_in
 from unified_state.lib.text import estimate_tokens, utf16_units
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
-from unified_state.model.known import Prompt, RecentWork, RestoreInput, Run, Statement, Turn, WorkingFile, WorkingSet
+from unified_state.model.known import Prompt, RecentWork, RestoreInput, Run, Statement, Turn, WorkingFile
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.restore.rules.compose import MOST_UNITS, compose
@@ -73,15 +73,11 @@ recents = st.builds(
     commits=edited,
     in_flight=st.lists(hostile, max_size=2).map(tuple),
 )
-weights = st.floats(0, 100)
-words = st.lists(st.tuples(st.text("abXY_ä", min_size=4, max_size=12), weights), max_size=12).map(tuple)
+words = st.lists(st.text("abXY_ä", min_size=4, max_size=12), max_size=12).map(tuple)
 paths = hostile | st.sampled_from(
     ["story", "section 0", "also", "errors", "//a/b.py", "/a/b.py", "a/b.py", "b.py", "/"]
 )
-working_sets = st.builds(
-    WorkingSet,
-    files=st.lists(st.builds(WorkingFile, paths, weights, weights, words), max_size=12).map(tuple),
-)
+working_sets = st.lists(st.builds(WorkingFile, paths, words, st.booleans()), max_size=12).map(tuple)
 
 
 def as_global(entry: LedgerItem) -> LedgerItem:
@@ -116,7 +112,7 @@ knowns = st.builds(
     prompts=st.lists(st.builds(Prompt, numbers, times, hostile), max_size=8).map(tuple),
     turns=st.lists(turns, max_size=6).map(tuple),
     recent=recents,
-    working_set=st.none() | working_sets,
+    working_set=working_sets,
     turn_count=st.integers(0, 50_000),
     last_turn_at=st.none() | st.integers(0, 2 * NOW),
     health=st.none() | hostile,

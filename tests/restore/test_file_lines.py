@@ -9,8 +9,8 @@ from unified_state.model.known import WorkingFile
 from unified_state.restore.rules.file_lines import file_lines
 
 
-def file(path: str, *names: str, hot: float = 2.0, gone: str = "") -> WorkingFile:
-    return WorkingFile(path=path, score=hot, hot=hot, words=tuple((name, 1.0) for name in names), gone=gone)
+def file(path: str, *names: str, is_used: bool = True, gone: str = "") -> WorkingFile:
+    return WorkingFile(path=path, words=names, is_used=is_used, gone=gone)
 
 
 def told(files: list[WorkingFile], tokens: int) -> list[str]:
@@ -23,7 +23,7 @@ def test_a_file_has_its_names() -> None:
 
 def test_of_a_file_that_was_edited_more_names_are_told() -> None:
     names = [f"name_{number}" for number in range(99)]
-    edited, read = told([file("a.py", *names), file("b.py", *names, hot=0.0)], 9999)
+    edited, read = told([file("a.py", *names), file("b.py", *names, is_used=False)], 9999)
     assert (edited.count("name_"), read.count("name_")) == (40, 8)
 
 
@@ -37,7 +37,7 @@ def test_what_is_no_path_is_not_told(path: str) -> None:
 
 
 def test_a_file_that_was_only_named_says_nothing() -> None:
-    assert told([file("a.py", hot=0.0)], 999) == []
+    assert told([file("a.py", is_used=False)], 999) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from tests.builders import HOUR, NOW, item
 from unified_state.lib.text import utf16_units
 from unified_state.model.item import ATTEMPT, CONSTRAINT, EVIDENCE
-from unified_state.model.known import Prompt, RecentWork, RestoreInput, Run, Statement, Turn, WorkingFile, WorkingSet
+from unified_state.model.known import Prompt, RecentWork, RestoreInput, Run, Statement, Turn, WorkingFile
 from unified_state.model.session_state import GitState
 from unified_state.model.step import PROMPT, TEXT, Step
 from unified_state.restore.rules.compose import MOST_UNITS, compose
@@ -50,7 +50,7 @@ def test_the_sections_have_an_order() -> None:
             runs=(Run(command="make test", age=3, last="8 passed", parts=frozenset({"make test"}), checks=True),),
             edits=(("a.py", 1),),
         ),
-        working_set=WorkingSet(files=(WorkingFile("src/a.py", 2.0, 1.0, (("parse_all", 1.0),)),)),
+        working_set=(WorkingFile("src/a.py", ("parse_all",), is_used=True),),
         turns=tuple(answered(number, f"{number} is done. {'At last. ' * 200}") for number in range(20)),
     )
     told = all_of(state).splitlines()

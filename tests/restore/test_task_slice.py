@@ -20,7 +20,7 @@ def fitting(task: str, *items: LedgerItem) -> list[str]:
 
 
 def files(task: str, *paths: str, items: tuple[LedgerItem, ...] = ()) -> list[str]:
-    known = [WorkingFile(path, 1.0, 1.0, (("parse_entry", 1.0),)) for path in paths]
+    known = [WorkingFile(path, ("parse_entry",), is_used=True) for path in paths]
     return [file.path for file in fitting_files(read_task(task), known, items)]
 
 

@@ -12,26 +12,17 @@ from unified_state.model.step import Step
 
 Reason = Literal["startup", "resume", "clear", "compact", "fork", "prompt", "subagent"]
 
-Scored = tuple[str, float]
-
 
 class WorkingFile(Record):
-    """A file by its path in the repository, with the identifiers seen in it, the highest score first.
+    """A file by its path in the repository, with the identifiers seen in it, the most important first.
 
-    `hot` is the part of its score that comes from edits. `gone` says that it is no longer there ("deleted").
+    `is_used` if a call named it. `gone` says that it is no longer there ("deleted").
     """
 
     path: str
-    score: float
-    hot: float
-    words: tuple[Scored, ...] = ()
+    words: tuple[str, ...] = ()
+    is_used: bool = False
     gone: str = ""
-
-
-class WorkingSet(Record):
-    """The top of a session's working set, sorted by score."""
-
-    files: tuple[WorkingFile, ...] = ()
 
 
 KEPT, MISSING = "kept", "missing"
@@ -147,7 +138,7 @@ class RestoreInput(Record):
     prompts: tuple[Prompt, ...] = ()  # what the user typed, the oldest first
     turns: tuple[Turn, ...] = ()  # the newest, in order
     recent: RecentWork = RecentWork()
-    working_set: WorkingSet | None = None
+    working_set: tuple[WorkingFile, ...] = ()
     turn_count: int = 0
     last_turn_at: int | None = None
     health: str | None = None

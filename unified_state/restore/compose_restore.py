@@ -35,7 +35,6 @@ from unified_state.model.known import (
     Statement,
     Turn,
     WorkingFile,
-    WorkingSet,
 )
 from unified_state.model.refs import GLOBAL_MARK
 from unified_state.model.session_state import GitState, WorkItem
@@ -154,16 +153,16 @@ def as_in_tree(known: RestoreInput, view: TreeView, root: str) -> RestoreInput:
     The paths of a session are relative to its own folder, `root`. Where that is not the working tree they are not
     compared: the session ran on another machine, or in another worktree.
     """
-    if known.working_set is None or not view.is_at(root):
+    if not view.is_at(root):
         return known
-    files = (_file_in(file, view) if file.hot and not file.gone else file for file in known.working_set.files)
-    return known.replace(working_set=WorkingSet(files=tuple(files)))
+    files = (_file_in(file, view) if file.is_used and not file.gone else file for file in known.working_set)
+    return known.replace(working_set=tuple(files))
 
 
 def _file_in(file: WorkingFile, view: TreeView) -> WorkingFile:
     if view.is_gone(file.path):
         return file.replace(gone="gone")
-    return file.replace(words=tuple(scored for scored in file.words if not view.lacks(file.path, scored[0])))
+    return file.replace(words=tuple(word for word in file.words if not view.lacks(file.path, word)))
 
 
 def restored_text(known: RestoreInput, settings: Settings, tokens: float | None = None) -> Composition:

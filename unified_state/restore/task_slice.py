@@ -16,7 +16,7 @@ from unified_state.lib.query import CHATTER, STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import index_text
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION, LedgerItem
-from unified_state.model.known import RestoreInput, WorkingFile, WorkingSet
+from unified_state.model.known import RestoreInput, WorkingFile
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT
 from unified_state.project.place import Place
 from unified_state.restore.compose_restore import items_for_all
@@ -66,7 +66,7 @@ def fitting_files(task: Task, files: Iterable[WorkingFile], items: Iterable[Ledg
             found[0].append(file)
         elif stem and stem <= task.words:
             found[1].append(file)
-        elif any(word in task.identifiers for word, _ in file.words):
+        elif not task.identifiers.isdisjoint(file.words):
             found[2].append(file)
     best = [file for rank in found for file in rank][:_MOST_FILES]
     return tuple(file.replace(words=file.words[:_MOST_WORDS]) for file in best)
@@ -125,7 +125,7 @@ def task_slice(
     constraints = list_items(archive, CONSTRAINT, [ACTIVE])
     kinds = (DECISION, QUESTION, ATTEMPT)
     others = [item for kind in kinds for item in reversed(newest_items(archive, kind, _LOOKED_AT, now))]
-    in_work = read_working_set(archive, session).files
+    in_work = read_working_set(archive, session)
     text = task() if others or in_work else ""
     asked = read_task(text)
     fitting = fitting_items(asked, others, _counts(others, telling_words(archive, text)))
@@ -138,7 +138,7 @@ def task_slice(
         reason="subagent",
         now=now,
         items=items,
-        working_set=WorkingSet(files=files) if files else None,
+        working_set=files,
         **in_all,
     )
     composed = compose(with_validities(archive, place.repository, known, items), settings.subagent_tokens)

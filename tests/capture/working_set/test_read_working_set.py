@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,13 @@ from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
 from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
-from unified_state.model.known import WorkingSet
+from unified_state.model.known import WorkingFile
 from unified_state.secrets.masker import Masker
 
 ROOT = "/home/ada/shop"
 FORK = "f0000000-0000-4000-8000-00000000cafe"
 
-Keep = Callable[..., WorkingSet]
+Keep = Callable[..., tuple[WorkingFile, ...]]
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def transcript(tmp_path: Path) -> Path:
 def keep(archive: Archive, masker: Masker, transcript: Path) -> Keep:
     """Archive entries at the end of the session's transcript; its working set after that."""
 
-    def go_on(*entries: Entry, session: str = SESSION, path: Path = transcript) -> WorkingSet:
+    def go_on(*entries: Entry, session: str = SESSION, path: Path = transcript) -> tuple[WorkingFile, ...]:
         path.parent.mkdir(parents=True, exist_ok=True)
         append(path, *entries)
         Capture(archive, masker, Moment(NOW)).session(str(path), session)
@@ -41,7 +41,7 @@ def keep(archive: Archive, masker: Masker, transcript: Path) -> Keep:
     return go_on
 
 
-def working_set(archive: Archive, session: str = SESSION) -> WorkingSet:
+def working_set(archive: Archive, session: str = SESSION) -> tuple[WorkingFile, ...]:
     number = session_number(archive, session)
     assert number is not None
     return read_working_set(archive, number)
@@ -60,13 +60,9 @@ def edited(number: int, name: str, *words: str) -> list[Entry]:
     return used(number, "Edit", "updated", file_path=f"{ROOT}/{name}", old_string="x", new_string=" ".join(words))
 
 
-def names(scored: Iterable[tuple[str, float]]) -> list[str]:
-    return [name for name, _ in scored]
-
-
-def files(found: WorkingSet) -> dict[str, list[str]]:
+def files(found: tuple[WorkingFile, ...]) -> dict[str, list[str]]:
     """The identifiers by file."""
-    return {file.path: sorted(names(file.words)) for file in found.files}
+    return {file.path: sorted(file.words) for file in found}
 
 
 def contents(archive: Archive) -> list[Any]:
@@ -84,7 +80,7 @@ def test_what_was_edited_and_said_is_kept_by_file(keep: Keep) -> None:
 
 
 def test_a_session_of_which_nothing_is_known_has_an_empty_one(archive: Archive) -> None:
-    assert read_working_set(archive, touch_session(archive, "s", NOW)) == WorkingSet()
+    assert read_working_set(archive, touch_session(archive, "s", NOW)) == ()
 
 
 def test_a_result_finds_its_call_in_an_earlier_chunk(keep: Keep) -> None:
@@ -93,15 +89,14 @@ def test_a_result_finds_its_call_in_an_earlier_chunk(keep: Keep) -> None:
     assert files(keep(after)) == {"src/a.py": ["parse_all"]}
 
 
-def test_what_was_edited_is_hotter_than_what_was_read(keep: Keep) -> None:
+def test_what_was_edited_stands_before_what_was_read(keep: Keep) -> None:
     found = keep(*used(1, "Read", "x", file_path=f"{ROOT}/read.py"), *edited(3, "edited.py", "x"))
-    assert [file.path for file in found.files] == ["edited.py", "read.py"]
-    assert found.files[0].hot > found.files[1].hot > 0
+    assert [(file.path, file.is_used) for file in found] == [("edited.py", True), ("read.py", True)]
 
 
 def test_a_file_that_a_command_removed_is_gone_until_it_is_written_again(keep: Keep) -> None:
-    def gone(found: WorkingSet) -> dict[str, str]:
-        return {file.path: file.gone for file in found.files}
+    def gone(found: tuple[WorkingFile, ...]) -> dict[str, str]:
+        return {file.path: file.gone for file in found}
 
     removed = used(3, "Bash", "", command="mv a.py b.py; rm *.log")
     assert gone(keep(*edited(1, "a.py", "parse_all"), *removed))["a.py"] == "moved to b.py"
@@ -116,7 +111,7 @@ def test_a_file_that_a_command_removed_is_gone_until_it_is_written_again(keep: K
 def test_the_files_in_a_folder_that_a_command_removed_or_moved_are_gone(keep: Keep, command: str, gone: str) -> None:
     keep(prompt(1, "go", cwd=ROOT), *edited(2, "old/a.py", "parse_all"), *edited(4, "older.py", "parse_one"))
     found = keep(*edited(6, "old/in/b.py", "parse_two"), *used(8, "Bash", "", command=command))
-    assert {file.path: file.gone for file in found.files} == {"old/a.py": gone, "old/in/b.py": gone, "older.py": ""}
+    assert {file.path: file.gone for file in found} == {"old/a.py": gone, "old/in/b.py": gone, "older.py": ""}
 
 
 def test_a_file_that_was_read_as_a_whole_has_no_other_names(keep: Keep) -> None:
@@ -167,9 +162,8 @@ def test_however_many_chunks_it_was_archived_in_the_working_set_is_the_same(
     piecemeal = working_set(archive)
     others = [{**entry, "uuid": uuid_of(1000 + number), "sessionId": "b"} for number, entry in enumerate(entries)]
     at_once = keep(*others, session="b", path=tmp_path / "b.jsonl")
-    assert [file.path for file in at_once.files] == [file.path for file in piecemeal.files]
+    assert [file.path for file in at_once] == [file.path for file in piecemeal]
     assert files(at_once) == files(piecemeal)
-    assert [file.score for file in at_once.files] == pytest.approx([file.score for file in piecemeal.files], rel=0.01)
 
 
 def test_paths_are_told_from_the_worktree_where_it_is_known(archive: Archive, keep: Keep) -> None:
@@ -181,9 +175,9 @@ def test_paths_are_told_from_the_worktree_where_it_is_known(archive: Archive, ke
 def test_a_row_keeps_a_bounded_number_of_identifiers_the_newest_ones(archive: Archive, keep: Keep) -> None:
     for start in range(0, 2000, 100):
         keep(*edited(start, "a.py", *(f"name_{start + number}" for number in range(100))))
-    (file,) = working_set(archive).files
+    (file,) = working_set(archive)
     assert 80 <= len(file.words) <= 320
-    assert "name_1999" in names(file.words)
+    assert "name_1999" in file.words
 
 
 def fork_of(transcript: Path) -> Path:
@@ -250,7 +244,7 @@ def test_a_process_that_ends_before_the_set_is_made_anew_leaves_nothing_forgotte
 ) -> None:
     keep(prompt(1, "at first stay.py", cwd=ROOT), prompt(2, "then gone.py", cwd=ROOT))
     sessions = empty_working_sets(archive, [2])
-    assert (sessions, working_set(archive)) == ({1}, WorkingSet())
+    assert (sessions, working_set(archive)) == ({1}, ())
     rebuild_working_sets(archive, sessions)
     assert set(files(working_set(archive))) == {"gone.py", "stay.py"}
 
@@ -275,7 +269,7 @@ def test_any_text_can_be_taken_in(keep: Keep, text: str) -> None:
         *used(2, "Bash", text, is_error=True, command=text),
         *used(4, "Edit", text, file_path=f"{ROOT}/{text}", new_string=text),
     )
-    assert [names(file.words) for file in found.files] == [["my_name"]]
+    assert [file.words for file in found] == [("my_name",)]
 
 
 def test_a_path_without_end_is_no_row(archive: Archive, keep: Keep) -> None:

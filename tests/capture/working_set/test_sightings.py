@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from unified_state.capture.working_set.rules.sightings import (
     ASKED,
     EDITED,
-    HEAT,
-    HEAT_OF_READING,
     MENTIONED,
     SEEN,
     WRITTEN,
@@ -59,7 +57,7 @@ def answered(text: str, tool: str, root: str = ROOT, *, is_error: bool = False, 
 def test_an_edit_shows_the_file_and_the_identifiers_in_what_was_written(tool: str, fields: dict[str, Any]) -> None:
     whole = {"first_name", "last_name"} if tool == "Write" else None
     assert called(tool, file_path=f"{ROOT}/src/a.py", **fields) == {
-        "src/a.py": Sighting("src/a.py", EDITED, {"first_name", "last_name"}, whole=whole, heat=HEAT)
+        "src/a.py": Sighting("src/a.py", EDITED, {"first_name", "last_name"}, whole=whole, is_used=True)
     }
 
 
@@ -72,14 +70,13 @@ def test_an_edit_shows_the_file_and_the_identifiers_in_what_was_written(tool: st
 )
 def test_an_edit_takes_away_the_identifiers_that_it_removes(tool: str, fields: dict[str, Any]) -> None:
     assert called(tool, file_path=f"{ROOT}/src/a.py", **fields) == {
-        "src/a.py": Sighting("src/a.py", EDITED, {"last_name"}, {"first_name"}, heat=HEAT)
+        "src/a.py": Sighting("src/a.py", EDITED, {"last_name"}, {"first_name"}, is_used=True)
     }
 
 
-def test_a_file_that_is_only_read_is_less_hot_than_one_that_is_edited() -> None:
+def test_a_file_that_a_call_reads_is_used() -> None:
     found = called("Read", file_path=f"{ROOT}/src/a.py", limit=10)
-    assert found["src/a.py"] == Sighting("src/a.py", WRITTEN, heat=HEAT_OF_READING)
-    assert HEAT_OF_READING < HEAT
+    assert found["src/a.py"] == Sighting("src/a.py", WRITTEN, is_used=True)
 
 
 def test_what_was_read_shows_the_identifiers_in_the_file() -> None:

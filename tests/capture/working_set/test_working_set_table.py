@@ -25,7 +25,7 @@ def entry(name: str = "a.py", level: float = 1.0, words: dict[str, float] | None
 
 
 def test_an_entry_is_read_as_it_was_written(archive: Archive, session: int) -> None:
-    written = entry(words={"parse_all": 1.25, "größe_x": -3.5}, hot=2.5, gone="五 \ud83d")
+    written = entry(words={"parse_all": 1.25, "größe_x": -3.5}, is_used=True, gone="五 \ud83d")
     write_entry(archive, session, written)
     assert read_entry(archive, session, "a.py") == written
 

@@ -78,7 +78,7 @@ class WorkingSetKeeper:
 
 def _raised_entry(before: Entry | None, seen: Sighting, clock: int) -> Entry:
     """Return a row with one more sighting."""
-    level, words, hot, gone = (before.level, before.words, before.hot, before.gone) if before else (None, {}, None, "")
+    level, words = (before.level, before.words) if before else (None, {})
     for word in seen.lost:
         words.pop(word, None)
     if seen.whole is not None:
@@ -87,12 +87,10 @@ def _raised_entry(before: Entry | None, seen: Sighting, clock: int) -> Entry:
         words[word] = raised(words.get(word), seen.weight, clock)
     if len(words) > _MOST_WORDS * 1.25:
         words = dict(sorted(words.items(), key=by_level, reverse=True)[:_MOST_WORDS])
-    return Entry(
-        seen.path,
-        raised(level, seen.weight, clock),
-        words,
-        raised(hot, seen.heat, clock) if seen.heat else hot,
-        gone if seen.gone is None else seen.gone,
+    entry = Entry(seen.path, raised(level, seen.weight, clock), words)
+    return entry.replace(
+        is_used=seen.is_used or (before is not None and before.is_used),
+        gone=seen.gone if seen.gone is not None else before.gone if before else "",
     )
 
 

@@ -9,22 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.lib.decay import score
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
-from unified_state.model.known import WorkingFile, WorkingSet
+from unified_state.model.known import WorkingFile
 
-_TOP_FILES, _LEAST_SCORE = 60, 0.02
+_TOP_FILES = 60
 
 
 class Entry(Record):
-    """One row: its path and level, the levels of the identifiers in it, that of its edits, and what became of it."""
+    """One row: its path and level, the levels of the identifiers in it, whether a call named it, what became of it."""
 
     path: str
     level: float
     words: dict[str, float]
-    hot: float | None = None
+    is_used: bool = False
     gone: str = ""
 
 
@@ -62,7 +61,7 @@ def read_entry(archive: Archive, session: int, path: str) -> Entry | None:
 def write_entry(archive: Archive, session: int, entry: Entry) -> None:
     """Insert or replace a row."""
     words = {word: round(level, 2) for word, level in entry.words.items()}
-    data = pack(dump_json([words, entry.hot, entry.gone]))
+    data = pack(dump_json([words, entry.is_used, entry.gone]))
     archive.execute("INSERT OR REPLACE INTO working_set VALUES (?, ?, ?, ?)", (session, entry.path, entry.level, data))
 
 
@@ -82,8 +81,8 @@ def clear_working_set(archive: Archive, session: int) -> None:
 
 def _entry(row: Any) -> Entry:
     try:
-        words, hot, gone = parse_json(unpack(row[2]))
-        return Entry(row[0], row[1], dict(words), hot, gone)
+        words, is_used, gone = parse_json(unpack(row[2]))
+        return Entry(row[0], row[1], dict(words), is_used, gone)
     except (ValueError, TypeError):  # the disk changed its bytes; the path and the level are still good
         return Entry(row[0], row[1], {})
 
@@ -95,18 +94,13 @@ def by_level(level: tuple[str, float]) -> tuple[float, str]:
     return level[1], level[0]
 
 
-def read_working_set(archive: Archive, session: int) -> WorkingSet:
-    """Return the top of a session's working set, with the current scores."""
-    clock = read_clock(archive, session)
-    return WorkingSet(files=tuple(_file(entry, clock) for entry in top_entries(archive, session)))
-
-
-def _file(entry: Entry, clock: int) -> WorkingFile:
-    scored = [(word, score(level, clock)) for word, level in sorted(entry.words.items(), key=by_level, reverse=True)]
-    return WorkingFile(
-        path=entry.path,
-        score=score(entry.level, clock),
-        hot=0.0 if entry.hot is None else score(entry.hot, clock),
-        words=tuple((word, value) for word, value in scored if value >= _LEAST_SCORE),
-        gone=entry.gone,
+def read_working_set(archive: Archive, session: int) -> tuple[WorkingFile, ...]:
+    """Return the top of a session's working set."""
+    return tuple(
+        WorkingFile(entry.path, _names(entry), is_used=entry.is_used, gone=entry.gone)
+        for entry in top_entries(archive, session)
     )
+
+
+def _names(entry: Entry) -> tuple[str, ...]:
+    return tuple(word for word, _ in sorted(entry.words.items(), key=by_level, reverse=True))

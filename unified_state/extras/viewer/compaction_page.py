@@ -135,7 +135,7 @@ def would_come_back(archive: Archive, project: Project, cut: Compaction, now: in
         prompts=tuple(one for one in known.prompts if one.at < at),
         turns=tuple(turn for turn in known.turns if all(step.at < at for step in turn.steps)),
         recent=RecentWork(),
-        working_set=None,
+        working_set=(),
         saved_at=None,
         highlights=(),
         pending_actions=(),

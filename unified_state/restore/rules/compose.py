@@ -92,7 +92,7 @@ def _add_work(page: _Page, known: RestoreInput) -> None:
         page.add(NOW_TITLE, now_lines(known))
     room = page.tokens - _TITLES
     steps = last_steps(known.turns, room * _LAST_STEPS)
-    files = list(file_lines(known.working_set.files if known.working_set else (), room * _FILES))
+    files = list(file_lines(known.working_set, room * _FILES))
     runs, said = run_pieces(known.recent), list(_said(known, "\n".join(steps)))
     chosen = choose([*runs, *said], "\n".join((*steps, *files)), room * (1 - _TURNS) - _size(steps) - _size(files))
     page.keep_back(_COUNTED)

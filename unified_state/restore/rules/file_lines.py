@@ -25,7 +25,7 @@ def file_lines(files: Iterable[WorkingFile], tokens: float) -> Iterator[str]:
 def _line(file: WorkingFile) -> str:
     """Return the path with what became of the file, and its names."""
     path = _shown(file.path) + (f" ({harmless(file.gone)})" if file.gone else "")
-    names = [] if file.gone else [name for name, _ in file.words[: _MOST_NAMES if file.hot else _LEAST_NAMES]]
+    names = () if file.gone else file.words[: _MOST_NAMES if file.is_used else _LEAST_NAMES]
     return f"{path}: {' '.join(names)}" if names else path
 
 
@@ -35,7 +35,7 @@ def _is_tellable(file: WorkingFile) -> bool:
     """
     path = file.path
     is_path = 2 < len(path) < _LONGEST_PATH and "…" not in path and path.isprintable()  # noqa: PLR2004  # `a/` says nothing
-    return is_path and bool(file.words or (file.gone.startswith("moved to ") if file.gone else file.hot))
+    return is_path and bool(file.words or (file.gone.startswith("moved to ") if file.gone else file.is_used))
 
 
 def _shown(path: str) -> str:

@@ -18,7 +18,6 @@ from unified_state.lib.text import strings_of
 from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
 
 EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
-HEAT, HEAT_OF_READING = 1.0, 0.15
 _LOOKED_AT, _LOOKED_AT_WRITTEN = 5_000, 6_000  # characters
 _SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
 _NOT_THERE = ("does not exist", "o such file")
@@ -29,7 +28,7 @@ _MOST_FILES = 40  # files of one search or patch
 class Sighting(Record):
     """A file seen in a step, with identifiers in it, and those that an edit removed (`lost`). `whole` are all of a file
     that was written anew or read from begin to end. `gone` says what became of it, if that is known ("": it is there).
-    `heat` is its share of an edit, from 0 to 1.
+    `is_used` if a call named it.
     """
 
     path: str
@@ -38,7 +37,7 @@ class Sighting(Record):
     lost: frozenset[str] | set[str] = frozenset()
     whole: frozenset[str] | set[str] | None = None
     gone: str | None = None
-    heat: float = 0.0
+    is_used: bool = False
 
 
 def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
@@ -68,10 +67,10 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
     whole = set(identifiers(content)) if call.tool == "Write" and isinstance(content, str) else None
     for path, texts in _written_by(call, root).items():
         words = identifiers(_beginning("\n".join(texts), _LOOKED_AT_WRITTEN))
-        yield Sighting(path, EDITED, words - lost, lost, whole, heat=HEAT)
+        yield Sighting(path, EDITED, words - lost, lost, whole, is_used=True)
     if call.path and not call.changes:
         words = identifiers(_beginning(strings_of(_beside_paths(call)), _LOOKED_AT_WRITTEN))
-        yield Sighting(relative_path(call.path, root), WRITTEN, words, heat=HEAT_OF_READING)
+        yield Sighting(relative_path(call.path, root), WRITTEN, words, is_used=True)
     if not call.files:
         written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
         yield from _of_words(written, WRITTEN, root)
