@@ -108,7 +108,8 @@ class CopiedTree:
             if not copy.exists() and program.is_file():
                 content = program.read_bytes()
                 if content.startswith(b"#!"):
-                    copy.write_bytes(content.replace(os.fsencode(sys.prefix), os.fsencode(self._environment)))
+                    content = content.replace(os.fsencode(sys.prefix), os.fsencode(self._environment))
+                    copy.write_bytes(content.replace(os.fsencode(ROOT), os.fsencode(self.root)))  # a hook's launcher
                     copy.chmod(0o755)
                 else:
                     copy.symlink_to(program)
