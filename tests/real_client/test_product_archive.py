@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from .conversation import Conversation
-from .installed import assert_archived, assert_healthy, grow_until_compaction, installed, rows, spoken
+from .installed import assert_archived, assert_healthy, installed, rows, spoken
 from .messages import bash, reply, text, thinking
 from .product import kept
-from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
+from .scenario import ALLOW_BASH, Scenario
 from .transcript import uuids
-
-MODELS = pytest.mark.parametrize("model", [OLD_MODEL, NEW_MODEL])
 
 
 def test_prompts_texts_and_tools(scenario: Scenario) -> None:
@@ -59,34 +57,6 @@ def test_an_answer_that_came_before_the_prompt_was_written(scenario: Scenario) -
     assert_archived(scenario, product, client.session_id)
     said = [line["text"] for line in product.export(client.session_id)]
     assert said == ["one", "at once", "two", "at once", "three", "at once"]
-
-
-@MODELS
-@pytest.mark.parametrize("mode", ["print", "stream"])
-def test_an_automatic_compaction_inside_a_turn(scenario: Scenario, mode: str) -> None:
-    product = installed(scenario)
-    grow_until_compaction(scenario)
-    options = (*ALLOW_BASH, *AUTO_COMPACT)
-    if mode == "print":
-        session_id = scenario.prompt("go", *options).session_id
-    else:
-        with Conversation(scenario, *options) as client:
-            client.ask("go")
-            client.ask("and on")
-        session_id = client.session_id
-    assert scenario.api.kinds()[:6] == ["main"] * 4 + ["compact", "main"]
-    assert_archived(scenario, product, session_id)
-
-
-def test_a_cleared_conversation_and_the_one_after_it(scenario: Scenario) -> None:
-    product = installed(scenario)
-    with Conversation(scenario) as client:
-        client.ask("first")
-        before = client.session_id
-        client.ask("/clear")
-        client.ask("second")
-    assert client.session_id != before
-    assert_archived(scenario, product, before, client.session_id)
 
 
 @pytest.mark.parametrize("option", ["--resume", "--continue"])

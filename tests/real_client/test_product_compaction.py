@@ -47,29 +47,20 @@ def assert_both_reached_the_model(product: Product, request: Request) -> None:
 
 
 @MODELS
-def test_both_restores_arrive_after_a_manual_compaction(scenario: Scenario) -> None:
-    product = installed_with_much(scenario)
-    scenario.script(reply(bash("echo hello")), "seen")
-    with Conversation(scenario, *ALLOW_BASH) as client:
-        for prompt in ("write the file", "/compact", "go on"):
-            client.ask(prompt)
-    assert_both_reached_the_model(product, scenario.api.of("main")[-1])
-    assert_archived(scenario, product, client.session_id)
-
-
-@MODELS
 @pytest.mark.parametrize("mode", ["print", "stream"])
 def test_both_restores_arrive_after_an_automatic_compaction_inside_a_turn(scenario: Scenario, mode: str) -> None:
     product = installed_with_much(scenario)
     grow_until_compaction(scenario)
     options = (*ALLOW_BASH, *AUTO_COMPACT)
     if mode == "print":
-        scenario.prompt("go", *options)
+        session_id = scenario.prompt("go", *options).session_id
     else:
         with Conversation(scenario, *options) as client:
             client.ask("go")
+        session_id = client.session_id
     assert scenario.api.kinds() == ["main"] * 4 + ["compact", "main"]
     assert_both_reached_the_model(product, scenario.api.of("main")[-1])
+    assert_archived(scenario, product, session_id)
 
 
 @MODELS
