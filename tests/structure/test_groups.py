@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.flaky import may_be_tried_again
-from tests.groups import MARKERS, NEVER_AGAIN, PROMISED, SLOW, STRESS, WAITING, markers_of
+from tests.groups import MARKERS, NEVER_AGAIN, PROMISED, SLOW, STRESS, WAITING
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,32 +48,6 @@ def test_what_check_does_not_read_is_what_is_marked_by_its_folder(tmp_path: Path
     assert ignored == {place for place in MARKERS if (ROOT / "tests" / place).is_dir()}
     (chosen,) = (words[index + 1] for index, word in enumerate(words) if word == "-m" and "not" in words[index + 1])
     assert chosen == "not process and not server and not client and not slow and not stress"
-
-
-@pytest.mark.parametrize(
-    ("place", "markers"),
-    [
-        ("lib/test_excerpts.py", set()),
-        ("archive/test_archive.py", set()),
-        ("extras/vectors/test_nearest_vectors.py", {"slow"}),
-        ("contracts/test_contracts.py", {"server"}),
-        ("acceptance/test_search.py", {"process"}),
-        ("acceptance/test_killed.py", {"process", "slow", "stress", "kills"}),
-        ("real_client/test_main_job.py", {"client", "promised"}),
-        ("structure/test_start_up.py", {"process"}),
-    ],
-)
-def test_a_test_is_marked_by_the_folder_it_is_in(place: str, markers: set[str]) -> None:
-    assert set(markers_of(place)) == markers
-
-
-def test_the_long_ones_come_first() -> None:
-    files = ["tests/lib/test_fence.py", "tests/restore/test_preview.py", "tests/lib/test_text.py"]
-    command = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", *files]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    names = [line.partition("::")[0] for line in shown.splitlines() if "::" in line]
-    assert set(names) == set(files)
-    assert names[: names.count(files[1])] == [files[1]] * names.count(files[1])
 
 
 def test_demo_installs_what_the_product_needs_and_test_the_rest(tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import pytest
-
 from tests.structure.package import arrows, circle, expect_none, imported, modules, nodes
 
 MAY_IMPORT = Path(__file__).parent / "may_import.txt"
@@ -122,17 +120,3 @@ def test_a_room_of_rules_is_pure() -> None:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE_CALLS
         ]
     expect_none(impure)
-
-
-@pytest.mark.parametrize(
-    ("place", "line"),
-    [
-        ("storage/tiers/sqlite", "storage/tiers"),
-        ("storage/archive", "storage"),
-        ("search/rules/query", "*/rules"),
-        ("search/query", "search"),
-        ("storages/archive", None),
-    ],
-)
-def test_the_longest_path_decides_which_line_counts(place: str, line: str | None) -> None:
-    assert line_of(place, {"storage", "storage/tiers", "search", "*/rules", "*"}) == line
