@@ -67,8 +67,6 @@ def test_a_compaction_keeps_every_structured_section(project: Project, manager: 
             {"decisions": [{"id": "D99", "decision": "x", "rationale": "y", "timestamp": "2026-01-26T10:00:00Z"}]},
             "$.decisions[0].id",
         ),
-        ({"workItem": {"progress": 7}}, "$.workItem.progress"),
-        ({"timestamp": "yesterday"}, "$.timestamp"),
         ({"timestamp": "2026-02-30T10:00:00Z"}, "$.timestamp"),
         ({"sd": 5}, "$.sd"),
         ({"version": "2.0.0", "sd": 5, "workItem": None}, "$.workItem"),
@@ -80,24 +78,6 @@ def test_validate_finds_nonsense_and_says_where(project: Project, nonsense: dict
     done = project.run("validate", "--json")
     assert done.code == 1, done
     assert path in [finding["path"] for finding in json.loads(done.out)["findings"]]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("question", "add", "x", "--context", "c", "--priority", "urgent"),
-        ("decision", "add", " ", "--rationale", "r"),
-        ("work", "set", "--progress", "nan"),
-        ("question", "resolve", "Q99", "x"),
-        ("decision", "supersede", "C1", "x", "--rationale", "r"),
-    ],
-)
-def test_nonsense_is_refused_in_one_line_and_changes_nothing(project: Project, arguments: tuple[str, ...]) -> None:
-    project.ask("constraint", "add", "API v1 stays", "--source", "user")
-    before = project.state_path.read_bytes()
-    done = project.run(*arguments)
-    assert (done.code in (1, 2), done.out, done.err.count("\n")) == (True, "", 1), done
-    assert project.state_path.read_bytes() == before
 
 
 def test_the_age_is_that_of_the_save_not_of_the_last_addition_or_of_the_file(project: Project) -> None:

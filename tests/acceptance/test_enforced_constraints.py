@@ -239,26 +239,6 @@ def test_input_that_is_no_call_is_said_in_one_line_and_stops_nothing(forbidden: 
     assert len(json.loads(done.out)["systemMessage"].splitlines()) == 1 if given else not done.out
 
 
-@pytest.mark.usefixtures("alarm")
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"command": "\ud83d\x00'\"$("},
-        {"command": "git push " + "$((" * 30_000},
-        {"file_path": "../" * 50_000},
-        {"command": "rm " + "x/y/z " * 15_000},
-        {"command": "git -c alias.a=b a " * 5_000},
-    ],
-    ids=lambda given: str(given)[:40],
-)
-def test_hostile_input_neither_hangs_nor_fails(project: Project, given: Json) -> None:
-    project.run(*FORCE_PUSH[:4], "me", "--scope", "path:src/**/*.py", "--mode", "deny")
-    project.run(*FORCE_PUSH, "--mode", "deny")
-    assert well_printed(call(project, **given))
-    assert well_printed(call(project, "Write", **given))
-    assert "Traceback" not in project.log()
-
-
 def test_a_command_that_is_too_long_to_be_read_is_asked_about_and_never_just_passes(forbidden: Project) -> None:
     done = call(forbidden, command="git push --force " + "x" * 200_000)
     assert decision(done) == "ask"

@@ -159,13 +159,6 @@ def test_steps_come_in_the_order_of_their_session(archive: Archive) -> None:
     assert steps_of(archive) == steps
 
 
-def test_sessions_that_are_appended_in_turns_do_not_mix(archive: Archive) -> None:
-    one, two = turn(1), turn(21, "two")
-    append(archive, [record for pair in zip(one, two, strict=True) for record in pair])
-    assert steps_of(archive) == one
-    assert steps_of(archive, "two") == two
-
-
 def test_a_step_of_two_sessions_is_in_both_and_stored_once(archive: Archive) -> None:
     shared = turn(1)
     forked = [one.replace(session_id="fork") for one in shared]

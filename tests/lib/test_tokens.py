@@ -97,12 +97,6 @@ def test_counts_as_the_whole_encoding_does(name: str, official: tiktoken.Encodin
     assert TokenCounter(RANKS).count([TEXTS[name]]) == [len(official.encode_ordinary(TEXTS[name]))]
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_the_bounds_hold(name: str, official: tiktoken.Encoding) -> None:
-    text = TEXTS[name]
-    assert len(official.encode_ordinary(text)) <= upper_bound(text) <= _utf8_size(text)
-
-
 @examples(25)
 @given(texts=st.lists(critical_text, max_size=4))
 def test_counts_any_texts_as_the_whole_encoding_does(texts: list[str], official: tiktoken.Encoding) -> None:

@@ -149,23 +149,6 @@ def test_wherever_the_plugin_lies_the_line_is_json_and_says_what_to_install(
     assert line.endswith(f"pipx install or uv tool install {told.format(root=root)}")
 
 
-def test_a_data_folder_that_the_users_file_names_is_used_as_soon_as_it_does(plugin: Plugin, home: Path) -> None:
-    plugin.run(PROMPT)
-    path = home / ".config" / "unified-state" / "config.toml"
-    path.parent.mkdir(parents=True)
-    for folder in ("one", "two"):
-        path.write_text(f'data_dir = "{home}/{folder}"\n')
-        for _ in range(2):
-            plugin.run(PROMPT)
-        assert worked(home / folder, "UserPromptSubmit")
-
-
-def test_an_event_that_only_a_newer_plugin_knows_is_none(plugin: Plugin, home: Path) -> None:
-    plugin.run({"command": PROMPT["command"].replace("UserPromptSubmit", "NewEvent")})
-    plugin.run({"command": PROMPT["command"].replace("UserPromptSubmit", "NewEvent")})
-    assert not list(home.rglob("hook.log"))
-
-
 @pytest.mark.parametrize("stdin", ["", "x" * 200_000])
 def test_whatever_comes_on_stdin_the_hook_ends_well(plugin: Plugin, stdin: str) -> None:
     for _ in range(2):  # as the first one, and with the record that it wrote

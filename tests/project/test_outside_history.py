@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import CalledProcessError
 from typing import Any
 
 import pytest
@@ -45,19 +44,6 @@ def test_every_commit_tells_what_is_outside_its_history_and_what_comes_after_it(
             for is_later in (False, True)
         ]
         assert found == [set(history) - set(earlier), set(behind)]
-
-
-@pytest.mark.parametrize("options", [("--object-format=sha256",), ("--ref-format=reftable",), ()])
-def test_it_is_told_in_every_format_of_a_repository(git: Git, tmp_path: Path, options: tuple[str, ...]) -> None:
-    folder = tmp_path / "other"
-    try:
-        git("init", "--quiet", *options, str(folder), cwd=tmp_path)
-    except CalledProcessError:
-        pytest.skip("this git has no reftable")
-    for number in range(3):
-        git("commit", "--quiet", "--allow-empty", "--message", str(number), cwd=folder)
-    first, *rest = git("rev-list", "--reverse", "HEAD", cwd=folder).split()
-    assert later(folder, first, rest) == set(rest)
 
 
 def test_a_worktree_and_a_shallow_clone_tell_what_they_have(

@@ -98,10 +98,6 @@ def test_a_turn_tells_what_was_done_and_its_last_answer() -> None:
     ]
 
 
-def test_a_turn_in_which_nothing_was_done_or_said_is_not_told() -> None:
-    assert important_turns([turn(3, text("Go.", PROMPT))], NOW, 500) == []
-
-
 def test_the_most_important_come_in_the_order_of_the_turns() -> None:
     turns = [
         turn(number, text(f"Closed {number}.", at=NOW - (9 - number) * WEEK), uses=3 * (number % 2))

@@ -68,20 +68,8 @@ def test_an_edit_of_a_text_is_no_edit_of_code(path: str) -> None:
     assert now(edits=((path, 1), ("a.py", 9)), runs=(CHECK,)) == []
 
 
-def test_checks_that_look_alike_in_the_line_are_told_once() -> None:
-    long = "pytest " + " ".join(f"tests/test_{number}.py" for number in range(20))
-    runs = (run(f"{long} -x", 4, checks=True), run(f"{long} -q", 5, checks=True))
-    (line,) = now(edits=(("a.py", 1),), runs=runs)
-    assert line.count("`") == 2
-
-
 def test_where_one_check_ran_since_the_edit_nothing_is_missing() -> None:
     assert now(edits=(("a.py", 3),), runs=(run("ruff check", 1, checks=True), CHECK)) == []
-
-
-def test_many_files_are_counted() -> None:
-    edits = tuple((f"f{number}.py", number) for number in range(40))
-    assert "f11.py and 28 more: `make test`" in now(edits=edits, runs=(CHECK.replace(age=50),))[0]
 
 
 @pytest.mark.parametrize(

@@ -202,13 +202,6 @@ def test_a_session_that_no_repository_has_is_told(workspace: Workspace, worked: 
         find_everywhere(workspace, SearchRequest(query="parser", session_id="nobody"), NOW)
 
 
-def test_a_filter_holds_in_all_repositories(workspace: Workspace, worked: Archive, elsewhere: Elsewhere) -> None:
-    elsewhere("other", "another parser")
-    everywhere = find_everywhere(workspace, SearchRequest(query="parser", session_id=OTHER), NOW)
-    assert [one.hit.session_id for one in everywhere] == [OTHER]
-    assert find_everywhere(workspace, SearchRequest(query="parser", file="lost.py"), NOW) == []
-
-
 def test_an_archive_that_cannot_be_read_is_left_out_and_told_and_left_as_it_is(
     workspace: Workspace, worked: Archive, elsewhere: Elsewhere, reports: list[str]
 ) -> None:
@@ -217,13 +210,3 @@ def test_an_archive_that_cannot_be_read_is_left_out_and_told_and_left_as_it_is(
     assert len(find_everywhere(workspace, SearchRequest(query="parser"), NOW)) == 5
     assert reports == [f"skipped: the archive {broken} is damaged: file is not a database"]
     assert broken.read_bytes() == b"no archive at all"
-
-
-def test_an_archive_beside_its_state_file_is_searched_too(
-    workspace: Workspace, elsewhere: Elsewhere, settings: Settings, tmp_path: Path
-) -> None:
-    """Where there was no writable home the archive is not in the data folder."""
-    other = elsewhere("other", "another parser")
-    settings.data_dir = str(tmp_path / "nowhere")
-    here = Workspace(other.place, settings, report=workspace.report)
-    assert [one.hit.ref for one in find_everywhere(here, SearchRequest(query="parser"), NOW)] == ["S1"]

@@ -56,12 +56,6 @@ def test_every_word_weighs_something_also_where_steps_are_added_while_they_are_c
     assert weight > 0
 
 
-def test_more_of_a_word_counts_less_and_less() -> None:
-    steps = looked((1, 1, {"parser": 20.0}), (5, 2, {"parser": 1.0, "cache": 1.0}))
-    scores = relevance(steps, WEIGHTS)
-    assert scores[1] < 2.2 * scores[5]
-
-
 def test_a_step_beside_a_match_is_better_than_one_far_away() -> None:
     scores = relevance(looked((1, 1, {"parser": 1.0}), (2, 1, {}), (9, 1, {})), WEIGHTS)
     assert scores[1] > scores[2] > scores[9]
@@ -74,12 +68,6 @@ def test_words_beside_a_long_step_hardly_count_for_it() -> None:
     beside, alone = (relevance(steps, WEIGHTS) for steps in (short, long))
     assert beside[2] > 1.5 * beside[9]
     assert alone[2] < 1.1 * alone[9]
-
-
-def test_a_long_step_hardly_counts_for_a_short_one_beside_it() -> None:
-    steps = looked((1, 1, {"parser": 2.0}), (2, 1, {"cache": 1.0}), (9, 2, {"parser": 2.0}), (10, 2, {"cache": 1.0}))
-    scores = relevance({**steps, 1: steps[1].replace(length=2_000)}, WEIGHTS)
-    assert scores[10] > 1.2 * scores[2]
 
 
 def test_a_long_step_counts_by_its_best_passage() -> None:
@@ -149,16 +137,6 @@ def test_a_step_counts_for_the_one_behind_it_more_than_for_the_one_before_it() -
     assert near[3] > near[1]
 
 
-def test_the_session_of_a_near_step_counts_for_its_others() -> None:
-    looked = {number: step.replace(before=None, after=None) for number, step in steps(1, 1, 2, 3).items()}
-    near = nearness(looked, {1: 0.9, 2: 0.2, 3: 0.2, 4: 0.0})
-    assert near[2] > near[3]
-
-
-def test_a_step_without_a_vector_counts_for_none_beside_it() -> None:
-    assert nearness(steps(1, 1, 2), {1: 0.9, 3: 0.1}) == {1: pytest.approx(MOST_MEANT), 3: 0}
-
-
 def test_a_step_that_has_no_vector_yet_loses_nothing_to_others_that_have() -> None:
     scores = fused({1: 1.6, 2: 0.4, 3: 0.0}, steps(1, 2, 3), {2: 0.4, 3: 0.1}, 1.0)
     assert scores[1] > scores[2] > scores[3]
@@ -167,13 +145,6 @@ def test_a_step_that_has_no_vector_yet_loses_nothing_to_others_that_have() -> No
 def test_a_model_that_is_trusted_less_counts_less() -> None:
     relevances, cosines = {1: 1.0, 2: 0.5}, {1: 0.1, 2: 0.7}
     assert fused(relevances, steps(1, 2), cosines, 1.0)[2] > 1.0 > fused(relevances, steps(1, 2), cosines, 0.2)[2]
-
-
-def test_two_that_count_alike_spread_no_wider_than_one_so_that_what_raises_a_step_counts_as_much() -> None:
-    alone, beside = {1: MOST, 2: 0.0}, {1: 0.9, 2: 0.1}
-    assert fused(alone, steps(1, 2), beside, MOST / MOST_MEANT)[1] == pytest.approx(MOST_FUSED)
-    apart = fused({1: MOST, 2: 0.0}, steps(1, 2), {1: 0.1, 2: 0.9}, MOST / MOST_MEANT)
-    assert apart[1] == pytest.approx(apart[2]) == pytest.approx(MOST_FUSED / 2)
 
 
 @given(st.lists(st.tuples(st.floats(0, MOST), st.none() | st.floats(-1, 1))), st.floats(0, 1))

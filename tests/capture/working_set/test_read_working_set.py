@@ -79,10 +79,6 @@ def test_what_was_edited_and_said_is_kept_by_file(keep: Keep) -> None:
     assert files(found) == {"src/a.py": ["parse_all", "parse_one"], "src/b.py": []}
 
 
-def test_a_session_of_which_nothing_is_known_has_an_empty_one(archive: Archive) -> None:
-    assert read_working_set(archive, touch_session(archive, "s", NOW)) == ()
-
-
 def test_a_result_finds_its_call_in_an_earlier_chunk(keep: Keep) -> None:
     before, after = used(1, "Read", "def parse_all():", file_path=f"{ROOT}/src/a.py")
     assert files(keep(before)) == {"src/a.py": []}
@@ -122,12 +118,6 @@ def test_a_file_that_was_read_as_a_whole_has_no_other_names(keep: Keep) -> None:
         "my_first",
         "my_third",
     }
-
-
-def test_a_file_that_is_written_anew_has_no_names_of_before(keep: Keep) -> None:
-    keep(prompt(1, "go"), *edited(2, "a.py", "my_first", "my_second"))
-    found = keep(*used(4, "Write", "written", file_path=f"{ROOT}/a.py", content="my_second = my_third"))
-    assert {path: sorted(words) for path, words in files(found).items()} == {"a.py": ["my_second", "my_third"]}
 
 
 def test_of_a_subagent_only_what_it_did_counts(keep: Keep, transcript: Path) -> None:
@@ -260,16 +250,6 @@ def test_a_working_set_that_is_made_anew_is_the_same(archive: Archive, keep: Kee
     before = contents(archive)
     rebuild_working_sets(archive, [2, 1])
     assert contents(archive) == before
-
-
-@pytest.mark.parametrize("text", ["half \ud83d my_name", "\x00my_name\x1b[31m", "修复my_name函数", "my_name\u202e\r\n"])
-def test_any_text_can_be_taken_in(keep: Keep, text: str) -> None:
-    found = keep(
-        prompt(1, text, cwd=ROOT),
-        *used(2, "Bash", text, is_error=True, command=text),
-        *used(4, "Edit", text, file_path=f"{ROOT}/{text}", new_string=text),
-    )
-    assert [file.words for file in found] == [("my_name",)]
 
 
 def test_a_path_without_end_is_no_row(archive: Archive, keep: Keep) -> None:

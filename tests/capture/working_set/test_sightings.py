@@ -84,11 +84,6 @@ def test_what_was_read_shows_the_identifiers_in_the_file() -> None:
     assert found == {"src/a.py": Sighting("src/a.py", SEEN, {"parse_config"}, whole={"parse_config"}, gone="")}
 
 
-def test_the_result_of_an_edit_shows_only_that_the_file_is_there() -> None:
-    found = answered("The file has been updated: new_name", "Edit", file_path=f"{ROOT}/a.py", old_string="x")
-    assert found == {"a.py": Sighting("a.py", SEEN, gone="")}
-
-
 def test_what_the_agent_wrote_counts_more_than_what_the_user_asked_and_that_more_than_what_was_printed() -> None:
     said = seen(step(TEXT, "see parse_config in src/a.py, #12"))
     asked = seen(step(PROMPT, "see parse_config in src/a.py, #12"))
@@ -143,11 +138,6 @@ def test_a_refused_edit_takes_its_new_names_away_again() -> None:
     assert found == {"a.py": Sighting("a.py", SEEN, lost={"my_b"})}
 
 
-def test_a_search_that_failed_shows_nothing() -> None:
-    error = f"<tool_use_error>Path does not exist: {ROOT}/a.py</tool_use_error>"
-    assert answered(error, "Grep", path=f"{ROOT}/a.py", is_error=True) == {}
-
-
 def test_a_search_shows_the_files_with_the_identifiers_in_their_lines() -> None:
     lines = [f"{ROOT}/src/a.py:3:def parse_config():", "src/b.py:parse_all()", "--", "src/b.py-4- x: y", "a.md:9:my_a"]
     found = answered("\n".join(lines), "Grep", pattern="parse")
@@ -166,11 +156,6 @@ def test_paths_of_windows_are_named_as_the_repository_names_them() -> None:
     )
     assert set(edited) == {"src/a.py"}
     assert set(said) == set(found) == {"src/a.py", "src/b.py"}
-
-
-@pytest.mark.parametrize("path", ["x" * 100_000 + ".py", 7, None, ["a.py"], {"a": 1}, ""])
-def test_what_is_no_path_is_no_file(path: object) -> None:
-    assert called("Edit", file_path=path, new_string="") == {}
 
 
 @given(

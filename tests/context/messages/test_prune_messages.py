@@ -206,18 +206,6 @@ def test_what_is_cut_was_handed_over_before() -> None:
         prune_messages(dialogue(10), fail)
 
 
-def test_in_steps_a_growing_conversation_is_seldom_changed() -> None:
-    messages, shelf = dialogue(60, "word " * 500), Shelf()
-    changes = 0
-    sent: list[Message] = []
-    for end in range(1, len(messages) + 1, 2):
-        request = prune_messages(messages[:end], shelf.keep, step_tokens=10_000)
-        changes += request[: len(sent)] != sent
-        sent = request
-        assert tokens(request) < 20_000 + 10_000 + tokens(messages) / 10
-    assert 0 < changes <= tokens(messages) / 10_000
-
-
 def test_objects_of_the_apis_library_are_read_as_blocks_are() -> None:
     class TextBlock:
         type, citations = "text", None

@@ -113,15 +113,11 @@ def test_who_and_where_is_read() -> None:
     [
         {},
         {"context_window_size": 0, "current_usage": USAGE},
-        {"context_window_size": -200_000, "current_usage": USAGE},
         {"context_window_size": "200000", "current_usage": USAGE},
-        {"context_window_size": True, "current_usage": USAGE},
         {"context_window_size": float("nan"), "current_usage": USAGE},
-        {"context_window_size": float("inf"), "current_usage": USAGE},
         {"context_window_size": 200_000, "current_usage": [], "used_percentage": "many"},
         {"context_window_size": 200_000, "current_usage": {"input_tokens": -5}},
         {"context_window_size": 200_000, "current_usage": {"input_tokens": 1e300}},
-        {"context_window_size": 200_000, "used_percentage": float("nan")},
         {"context_window_size": 200_000, "used_percentage": -1},
     ],
 )
@@ -130,21 +126,7 @@ def test_figures_that_cannot_be_are_none(window: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw",
-    [
-        b"",
-        b"{",
-        b"null",
-        b"[]",
-        b'"text"',
-        b"12",
-        b"\xff\xfe",
-        b"[" * 50_000,
-        b'{"session_id": 1, "cwd": [], "transcript_path": {}, "context_window": "full"}',
-        b'{"cwd": "/a\\u0000b"}',
-        b'{"session_id": "' + b"x" * 10_000_000 + b'"}',
-    ],
-    ids=["empty", "half", "null", "list", "text", "number", "bytes", "deep", "types", "nul", "10 MB"],
+    "raw", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 50_000, b'{"session_id": 1, "cwd": []}', b'{"cwd": "/a\\u0000b"}']
 )
 def test_an_input_of_another_shape_is_an_empty_one(raw: bytes) -> None:
     assert parse_status(raw, NOW) == StatusInput()

@@ -103,13 +103,6 @@ def test_a_file_that_the_client_does_not_take_does_not_count(
     assert not runs()
 
 
-def test_a_byte_order_mark_is_no_damage(runs: Callable[..., bool], repository: Path) -> None:
-    path = repository / ".claude" / "settings.json"
-    path.parent.mkdir()
-    path.write_text("\ufeff" + json.dumps(OURS), encoding="utf-8")
-    assert runs()
-
-
 def test_a_program_is_known_as_it_was_noted(tmp_path: Path) -> None:
     folder = str(tmp_path / "plugins" / "data")
     assert known_program(folder) is None

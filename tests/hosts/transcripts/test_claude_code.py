@@ -43,16 +43,6 @@ def test_a_prompt_opens_a_turn() -> None:
     assert step == Step(uuid=uuid_of(7), block=0, kind=PROMPT, at=NOW + 7000, text="fix it", starts_turn=True)
 
 
-def test_a_prompt_of_several_blocks_keeps_their_positions() -> None:
-    blocks = [{"type": "text", "text": "look"}, IMAGE, {"type": "text", "text": "at this"}]
-    found = steps(entry(1, "user", message={"content": blocks}))
-    assert [(step.block, step.kind, step.text) for step in found] == [
-        (0, PROMPT, "look"),
-        (1, ATTACHMENT, "data:image/png;base64,aGk="),
-        (2, PROMPT, "at this"),
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -110,11 +100,6 @@ def test_an_answer_is_its_thinking_its_text_and_its_calls() -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["tool_use", "server_tool_use", "mcp_tool_use"])
-def test_every_kind_of_tool_call_is_one(kind: str) -> None:
-    assert told(answer(1, {"type": kind, "id": "x", "name": "Search", "input": {}})) == [(TOOL_CALL, "{}")]
-
-
 def test_a_tool_result_is_kept_once_without_the_clients_copy() -> None:
     (step,) = steps(result(4, "toolu_1", "no such file", is_error=True))
     assert (step.kind, step.text, step.tool_use_id, step.is_error) == (TOOL_RESULT, "no such file", "toolu_1", True)
@@ -128,11 +113,6 @@ def test_the_images_of_a_tool_result_have_numbers_of_their_own() -> None:
     ]
     assert found[1].tool_use_id == "toolu_1"
     assert not found[1].starts_turn
-
-
-def test_a_part_of_a_tool_result_of_an_unknown_kind_is_kept_whole() -> None:
-    part = {"type": "tool_reference", "tool_name": "Search"}
-    assert told(result(4, "toolu_1", [part]))[1] == (ATTACHMENT, '{"type":"tool_reference","tool_name":"Search"}')
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -90,11 +89,6 @@ def test_a_typo_gets_a_suggestion(empty: Path, typed: tuple[str, ...], meant: st
 def test_what_means_nothing_here_gets_no_suggestion_and_no_list(empty: Path) -> None:
     (line,) = run("xyzzy", cwd=empty).stderr.splitlines()
     assert line == "unified-state: there is no command 'xyzzy'; see `unified-state --help`"
-
-
-def test_plumbing_is_hidden_from_the_first_page(empty: Path) -> None:
-    told = run(cwd=empty).stdout.partition("Examples")[0]
-    assert [name for name in all_groups()[PLUMBING] if re.search(rf"(?<![\w-]){name}(?![\w-])", told)] == []
 
 
 def test_every_example_of_the_help_is_a_command_line_that_can_be_parsed() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.minilm_folder import VARIABLE, minilm_folder
 from tests.amount import amount
 from tests.builders import answer as answered
 from tests.builders import call as called
@@ -93,21 +92,6 @@ def test_a_search_has_the_hits_of_the_command(here: Path, keep: Keep, capsys: py
     rest = answer(here, "search", query="parser", limit=5, offset=5)
     assert (rest["page"]["shown"], rest["page"]["next_offset"]) == (3, None)
     assert len({hit["ref"] for hit in found["hits"] + rest["hits"]}) == 8
-
-
-def test_a_search_by_meaning_finds_other_words_and_notes_where_it_cannot(
-    here: Path, keep: Keep, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("UNIFIED_STATE_SEARCH_VECTORS", "minilm")
-    monkeypatch.setenv(VARIABLE, minilm_folder())
-    keep(prompt(1, "the login page is broken"))
-    found = answer(here, "search", query="users cannot sign in")
-    assert found["hits"] == []
-    assert found["notes"] == ["searched by words alone: no step has a vector yet; `unified-state embed` makes them"]
-    assert run(["embed"]) == 0
-    found = answer(here, "search", query="users cannot sign in")
-    assert [hit["ref"] for hit in found["hits"]] == ["S1"]
-    assert "notes" not in found
 
 
 def test_why_is_that_of_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

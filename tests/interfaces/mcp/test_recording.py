@@ -32,14 +32,6 @@ def test_a_decision_is_recorded_as_the_models(repository: Path, keep: Keep) -> N
     assert answer(repository, "show", id="D1")["session_id"] == SESSION
 
 
-def test_a_decision_takes_the_place_of_another(repository: Path) -> None:
-    answer(repository, "add", kind="decision", text="Use SQLite", reason="one file")
-    assert (
-        answer(repository, "add", kind="decision", text="Use Postgres", reason="a team", supersedes="D1")["id"] == "D2"
-    )
-    assert answer(repository, "show", id="D1")["superseded_by"] == "D2"
-
-
 def test_a_question_is_asked_and_answered(repository: Path) -> None:
     assert (
         answer(repository, "add", kind="question", text="Which port?", reason="8080 is taken")["priority"] == "medium"

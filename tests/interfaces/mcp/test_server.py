@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -76,17 +74,3 @@ def test_a_bug_is_one_line_and_a_report(
     assert "Traceback" in next(home.rglob("bug-report.txt")).read_text(encoding="utf-8")
     assert archive.exists()
     assert capfd.readouterr().out == ""
-
-
-def test_a_setting_that_cannot_be_used_is_told(repository: Path) -> None:
-    (repository / ".claude").mkdir()
-    (repository / ".claude" / "unified-state.toml").write_text("budget_max = 'much'\n", encoding="utf-8")
-    assert "budget_max" in refused(repository, "add", kind="decision", text="Use SQLite", reason="one file")
-
-
-def test_an_archive_of_a_newer_version_is_left_as_it_is(repository: Path, home: Path) -> None:
-    call(repository, "add", kind="decision", text="Use SQLite", reason="one file")
-    (archive,) = home.rglob("archive.db")
-    with closing(sqlite3.connect(archive)) as connection:
-        connection.execute("PRAGMA user_version = 999")
-    assert "has version 999" in refused(repository, "show", id="D1")

@@ -31,21 +31,6 @@ def test_a_worktree_has_a_git_dir_of_its_own_and_shares_the_common_one(
     assert found.git_dir == str(repository / ".git" / "worktrees" / "other")
 
 
-def test_a_submodule_is_a_repository_of_its_own(repository: Path, git: Git, tmp_path: Path) -> None:
-    outer = tmp_path / "outer"
-    outer.mkdir()
-    git(outer, "init", "--quiet")
-    git(outer, "submodule", "--quiet", "add", str(repository), "inner")
-    found = located(outer / "inner")
-    assert found.worktree == str(outer / "inner")
-    assert found.common_dir == found.git_dir == str(outer / ".git" / "modules" / "inner")
-
-
-def test_a_link_to_a_folder_leads_to_the_same_repository(repository: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(repository)
-    assert located(tmp_path / "link") == located(repository)
-
-
 @pytest.mark.parametrize("content", ["gitdir: /nowhere/at/all\n", "something else\n", "", b"\xff"])
 def test_a_git_file_that_leads_nowhere_is_no_repository(tmp_path: Path, content: str | bytes) -> None:
     (tmp_path / ".git").write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -107,25 +107,6 @@ def test_the_history_of_an_item_has_what_it_replaced_and_what_replaced_it(told: 
             history_of(told, ref)
 
 
-def test_each_end_of_an_item_that_was_reopened_is_told(archive: Archive, masker: Masker) -> None:
-    body = {"question": "Which cap?", "context": "the API", "priority": "low"}
-    record_item(archive, QUESTION, body, USER, now=at(1))
-    for hour, cap in ((2, "60 s"), (4, "30 s"), (6, "10 s")):
-        close(archive, "Q1", cap, USER, now=at(hour))
-        if hour < 6:
-            reopen(archive, "Q1", USER, now=at(hour + 1))
-    found = [(one.time, one.verb, one.detail) for one in history_of(archive, "Q1")]
-    assert found == [
-        (at(1), "recorded", ""),
-        (at(2), "answered", ""),  # an item keeps its last two answers
-        (at(3), "reopened", ""),
-        (at(4), "answered", "30 s"),
-        (at(5), "reopened", ""),
-        (at(6), "answered", "10 s"),
-    ]
-    assert [bool(held(archive, hour)) for hour in range(8)] == [False, True, False, True, False, True, False, False]
-
-
 def test_a_proposal_is_told_as_accepted_or_rejected(archive: Archive, masker: Masker) -> None:
     body = {"decision": "Use SQLite", "rationale": "one file", "reversible": True}
     older = record_item(archive, DECISION, body, USER, now=at(1))
@@ -229,20 +210,6 @@ def test_what_was_recorded_before_a_commit_held_at_it(
     assert shown(capsys, "history", "D1") == manager.history("D1")
     assert run(["list", "--at", "HEAD"]) == 0
     assert "D1 (inferred): Use Redis. Why: fast" in capsys.readouterr().out
-
-
-def test_outside_git_and_in_a_shallow_clone_times_still_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], repository: Path,
-    git: Callable[..., str],
-) -> None:  # fmt: skip
-    git("commit", "--quiet", "--allow-empty", "--message", "second")
-    git("clone", "--quiet", "--depth=1", f"file://{repository}", str(tmp_path / "shallow"))
-    (tmp_path / "plain").mkdir()
-    for name in ("plain", "shallow"):
-        monkeypatch.chdir(tmp_path / name)
-        UnifiedStateManager().add_decision("Use SQLite", "one file")
-        assert shown(capsys, "diff", "1h")["events"][0]["verb"] == "decided"
-        assert run(["list", "--at", "HEAD~1"]) == 3 or "no commit here" in capsys.readouterr().err
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
