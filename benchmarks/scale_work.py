@@ -18,7 +18,6 @@ _EVENTS = {
     "Stop": {},
     "SubagentStart": {"agent_id": "a1", "agent_type": "Explore"},
     "PreCompact": {"trigger": "auto"},
-    "PostCompact": {"trigger": "auto", "compact_summary": "1. Primary request: go on with the export."},
     "SessionStart": {"source": "compact"},
     "SessionEnd": {"reason": "other"},
 }

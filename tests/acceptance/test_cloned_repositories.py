@@ -43,7 +43,6 @@ FIELDS = {
     "SubagentStart": {"agent_type": "Explore"},
     "SubagentStop": {"agent_type": "Explore", "last_assistant_message": "found"},
     "PreCompact": {"trigger": "auto"},
-    "PostCompact": {"compact_summary": "a summary"},
     "SessionEnd": {"reason": "other"},
 }
 

@@ -18,7 +18,7 @@ from .product import Done, Project, hook_command, well_printed
 from .reading import kept, said
 from .transcripts import Transcript
 
-EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 _LONG = amount(50_000_000, 2_000_000)
 
 NO_EVENT = {

@@ -19,7 +19,7 @@ from .product import Done, Project, told_in_one_line, well_printed
 from .reading import kept, said
 from .transcripts import Transcript
 
-HOOKS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SubagentStop", "PostCompact", "SessionEnd")
+HOOKS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SubagentStop", "SessionEnd")
 CHANGES = (
     ("decision", "add", "while it cannot be written", "--rationale", "r"),
     ("save", "--highlight", "while it cannot be written"),

@@ -177,7 +177,6 @@ def session_texts(project: Project) -> Iterator[tuple[str, str]]:
             project, "SubagentStop", agent_type="", agent_id="c", last_assistant_message="<summary>We began.</summary>"
         ),
     )
-    yield "PostCompact", hooked(project, "PostCompact", compact_summary="We began.")
     for part in ("brief", "working_set"):
         yield f"SessionStart compact {part}, later", hooked(project, "SessionStart", part, source="compact")
 

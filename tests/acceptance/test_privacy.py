@@ -108,7 +108,6 @@ def test_secrets_of_every_kind_are_in_no_byte_of_any_file_we_write(project: Proj
         ("PreCompact", {"trigger": "manual"}),
         ("SubagentStop", {"agent_type": ""}),
         ("SessionStart", {"source": "compact"}),
-        ("PostCompact", {}),
         ("Stop", {}),
         ("SessionEnd", {}),
     ):

@@ -64,7 +64,6 @@ def _hooks(project: Project, tokens: Tokens, path: Path) -> None:
         ("SessionStart", {"source": tokens("source"), "model": tokens("model")}),
         ("UserPromptSubmit", {"prompt": tokens("prompt of the hook")}),
         ("PreCompact", {"trigger": "auto", "custom_instructions": tokens("instructions")}),
-        ("PostCompact", {"trigger": tokens("trigger"), "compact_summary": tokens("summary of the hook")}),
         ("SubagentStart", {"agent_id": "a1", "agent_type": tokens("agent type")}),
         ("SubagentStop", {"agent_id": "a1", "agent_type": tokens("agent type"), "last_assistant_message": "x"}),
         ("Stop", {"last_assistant_message": tokens("last message")}),

@@ -16,7 +16,7 @@ from .product import Project, hook_command
 from .reading import kept, said
 from .transcripts import Transcript
 
-EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "SubagentStop", "PostCompact", "Stop", "SessionEnd")
+EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "SubagentStop", "Stop", "SessionEnd")
 REFUSE = """
 import sys
 def refuse(event, arguments):

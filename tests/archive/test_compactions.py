@@ -9,7 +9,6 @@ import pytest
 from tests.builders import NOW, SESSION, answer, boundary, call, entry, prompt, result, summary, uuid_of
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import (
-    POST_COMPACT,
     SUBAGENT_STOP,
     TRANSCRIPT,
     Compaction,
@@ -88,11 +87,11 @@ def test_where_nothing_was_kept_it_begins_at_the_boundary(
     assert latest(archive, session).kept_at == BOUNDARY.at
 
 
-# What follows PreCompact: the raw summary at SubagentStop, SessionStart, PostCompact, the entries of the transcript.
+# What follows PreCompact: the raw summary at SubagentStop, SessionStart, the entries of the transcript.
 ORDERS = [
     (*hooks, "boundary", "transcript")
-    for count_of_hooks in range(4)
-    for hooks in permutations(("raw", "start", "post"), count_of_hooks)
+    for count_of_hooks in range(3)
+    for hooks in permutations(("raw", "start"), count_of_hooks)
 ]
 
 
@@ -105,10 +104,6 @@ def test_however_a_compaction_is_heard_of_it_is_one(archive: Archive, session: i
                 keep_summary(archive, begin_compaction(archive, session, NOW), "raw", SUBAGENT_STOP)
             case "start":
                 begin_compaction(archive, session, NOW)
-            case "post":
-                compaction = begin_compaction(archive, session, NOW)
-                if compaction.summary is None:
-                    keep_summary(archive, compaction, "raw", POST_COMPACT)
             case "boundary":
                 keep_boundary(archive, session, BOUNDARY)
             case "transcript":
@@ -116,7 +111,7 @@ def test_however_a_compaction_is_heard_of_it_is_one(archive: Archive, session: i
     found = latest(archive, session)
     assert count(archive) == 1
     assert found.boundary_uuid == "b1"
-    assert found.summary == ("raw" if {"raw", "post"} & set(order) else "as the transcript has it")
+    assert found.summary == ("raw" if "raw" in order else "as the transcript has it")
 
 
 def test_a_boundary_that_no_hook_saw_is_a_compaction(archive: Archive, session: int) -> None:
@@ -147,12 +142,11 @@ def test_a_boundary_that_a_fork_copied_is_its_parents(archive: Archive, session:
     assert latest_compaction(archive, fork) is None
 
 
-@pytest.mark.parametrize("source", [SUBAGENT_STOP, POST_COMPACT])
-def test_the_summary_of_a_hook_is_not_replaced_by_the_shorter_one(archive: Archive, session: int, source: str) -> None:
-    keep_summary(archive, begin_compaction(archive, session, NOW), "raw", source)
+def test_the_summary_of_a_hook_is_not_replaced_by_the_shorter_one(archive: Archive, session: int) -> None:
+    keep_summary(archive, begin_compaction(archive, session, NOW), "raw", SUBAGENT_STOP)
     keep_boundary(archive, session, BOUNDARY)
     keep_transcript_summary(archive, session, SUMMARY)
-    assert (latest(archive, session).summary, latest(archive, session).summary_from) == ("raw", source)
+    assert (latest(archive, session).summary, latest(archive, session).summary_from) == ("raw", SUBAGENT_STOP)
 
 
 def test_without_a_hook_the_transcripts_summary_is_kept(archive: Archive, session: int) -> None:

@@ -119,7 +119,6 @@ class PlayedClient:
         self._write(builders.summary, summary)
         attachment = {"type": "hook_additional_context", "content": given}
         self._write(builders.entry, "attachment", attachment=attachment)
-        self._hook("PostCompact", trigger="manual", compact_summary=summary)
 
     def _context(self, tokens: str) -> None:
         """How large the API says that the conversation is, from the next answer on."""

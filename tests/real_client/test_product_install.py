@@ -43,11 +43,11 @@ def test_a_compaction_shows_what_each_hook_is_and_no_code(scenario: Scenario) ->
         terminal.enter("hello there")
         terminal.wait_for("one")
         terminal.enter("/compact")
-        screen = terminal.wait_for(r"PostCompact \[")
+        screen = terminal.wait_for(r"PreCompact \[")
         terminal.enter("go on")
         terminal.wait_for("two")
         terminal.leave()
-    assert re.findall(r"(P\w+Compact) \[\S+/unified-state-hook \1\]", screen) == ["PreCompact", "PostCompact"]
+    assert re.findall(r"(P\w+Compact) \[\S+/unified-state-hook \1\]", screen) == ["PreCompact"]
     assert "import" not in screen
     request = scenario.api.of("main")[-1]
     repeated = [text for _, text in request.texts() if "local-command-stdout" in text and "PreCompact" in text]

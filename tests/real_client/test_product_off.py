@@ -15,7 +15,7 @@ from .installed import archives, change_handlers, installed, installed_with_item
 from .messages import bash, reply
 from .scenario import ALLOW_BASH, Scenario
 
-EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd")
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 
 
 def files(scenario: Scenario) -> dict[Path, tuple[int, bytes]]:

@@ -26,7 +26,6 @@ ONCE = {
     "Stop": 2,
     "SubagentStop": 1,  # of the compaction itself
     "PreCompact": 1,
-    "PostCompact": 1,
     "SessionEnd": 1,
 }
 

@@ -2,7 +2,7 @@
 parts that the user took back.
 
 A compaction is reported several times and not always in this order: PreCompact, the raw summary at its SubagentStop,
-SessionStart(compact), PostCompact, and at last the boundary and the summary in the transcript. A compaction without a
+SessionStart(compact), and at last the boundary and the summary in the transcript. A compaction without a
 boundary is open, and all reports except those of the transcript refer to it. One that failed stays open, and the next
 one reuses it.
 """
@@ -18,7 +18,7 @@ from unified_state.lib.text import pack, unpack
 from unified_state.model.step import PROMPT, Boundary, Continuation, RewindMark, Summary
 
 # The sources of a summary. The hooks have it raw, the transcript has it last and only its readable part.
-SUBAGENT_STOP, POST_COMPACT, TRANSCRIPT = "subagent_stop", "post_compact", "transcript"
+SUBAGENT_STOP, TRANSCRIPT = "subagent_stop", "transcript"
 
 
 class Compaction(Record):

@@ -36,7 +36,7 @@ _BRIEF = "SessionStart.brief"
 _CONTEXT_EVENTS = ("SessionStart", "UserPromptSubmit", "SubagentStart")
 _NOTING = ("Stop", "SessionEnd")
 _KEEPING = ("SessionStart", "UserPromptSubmit", "PreCompact")  # Stop may still work when the session has ended
-EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", "PostCompact", CALLS_EVENT, "SessionEnd")
+EVENTS = (*_CONTEXT_EVENTS, "Stop", "SubagentStop", "PreCompact", CALLS_EVENT, "SessionEnd")
 BLOCKED = 2
 
 
@@ -227,8 +227,6 @@ def _handler(event_name: str) -> Handler | None:
             from unified_state.interfaces.hooks.stop import on_subagent_stop as handler
         case "PreCompact":
             from unified_state.interfaces.hooks.pre_compact import on_pre_compact as handler
-        case "PostCompact":
-            from unified_state.interfaces.hooks.pre_compact import on_post_compact as handler
         case _:
             return None
     return handler

@@ -19,7 +19,6 @@ TIMEOUTS = {
     "SubagentStart": 10,
     "SubagentStop": 30,
     "PreCompact": 120,
-    "PostCompact": 15,
     "SessionEnd": 5,
 }
 TOOL_TIMEOUT = 10

@@ -134,7 +134,6 @@ def test_every_event_of_a_session_is_its_projects(session: Session, elsewhere: P
     assert RULE in session.hook("PreCompact", trigger="auto")
     session.hook("SubagentStop", agent_type="", last_assistant_message="<summary>We went on.</summary>")
     assert RULE in session.hook("SessionStart", "brief", source="compact")
-    session.hook("PostCompact", compact_summary="<summary>We went on.</summary>")
     session.hook("SessionEnd", reason="other")
     assert session.archives() == [own]
     assert not elsewhere.exists() or memory_in(elsewhere) == []

@@ -1,9 +1,8 @@
-"""PreCompact, the compaction's own SubagentStop, and PostCompact: archive everything, guide the summary, store and
-judge it.
+"""PreCompact, and the compaction's own SubagentStop: archive everything, guide the summary, store and judge it.
 
 PreCompact archives to the end, saves the state with git, and prints the items that the summary should contain. Between
 it and SessionStart(compact) the client sends a SubagentStop with an empty agent type whose last message is the raw
-summary. PostCompact also has the summary and is the fallback.
+summary.
 """
 
 from __future__ import annotations
@@ -11,16 +10,8 @@ from __future__ import annotations
 import os
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.compactions import (
-    POST_COMPACT,
-    SUBAGENT_STOP,
-    begin_compaction,
-    keep_summary,
-    latest_compaction,
-    restart_compaction,
-)
+from unified_state.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary, restart_compaction
 from unified_state.archive.session_work import change_work
-from unified_state.archive.sessions import session_number
 from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError, StorageError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.ledger.item_table import ACTIVE, stated_items
@@ -59,24 +50,12 @@ def compact_reply(call: HookCall, archive: Archive) -> str:
 
 
 def on_summary(call: HookCall, archive: Archive) -> str:
-    """Store the raw summary. Of several summaries the last one counts, because the client uses that one."""
-    _keep(call, archive, summary_part(call.event.text("last_assistant_message")), SUBAGENT_STOP)
-    return ""
-
-
-def on_post_compact(call: HookCall, archive: Archive) -> str:
-    """Store the summary of a client that did not send it before."""
-    session = session_number(archive, call.event.session_id)
-    latest = latest_compaction(archive, session) if session is not None else None
-    if latest is None or latest.summary is None:
-        _keep(call, archive, summary_part(call.event.text("compact_summary")), POST_COMPACT)
-    return ""
-
-
-def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
-    """Store the summary, then judge it and record its reports. The first does not depend on the second."""
+    """Store the raw summary, then judge it and record its reports: the first does not depend on the second. Of several
+    summaries the last one counts, because the client uses that one.
+    """
+    text = summary_part(call.event.text("last_assistant_message"))
     if not text:
-        return
+        return ""
     from unified_state.capture.take_summary import (
         take_in,  # the matcher's tables, needed only for a summary
     )
@@ -84,11 +63,12 @@ def _keep(call: HookCall, archive: Archive, text: str, source: str) -> None:
     text = call.workspace.masker.text(text)
     with archive.transaction():
         compaction = begin_compaction(archive, call.session(archive), call.now, call.trigger)
-        keep_summary(archive, compaction, text, source)
+        keep_summary(archive, compaction, text, SUBAGENT_STOP)
     with archive.transaction():
         added = take_in(archive, compaction, text, call.now)
     if added:
         refresh_state(archive, call.workspace, call.now)
+    return ""
 
 
 def summary_part(message: str) -> str:
