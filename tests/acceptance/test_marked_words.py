@@ -238,7 +238,9 @@ def test_what_weakens_a_rule_needs_the_terminal(waiting: Typing) -> None:
     told = waiting.told("accept D2")
     assert told.startswith("[NOT ACCEPTED] only the user accepts D2, which confirms or replaces C1")
     assert "at a terminal: `unified-state inbox accept D2`" in told
-    assert waiting.told("reject C1").startswith("[NOT REJECTED] C1 is active, not proposed")
+    assert waiting.told("reject C1").startswith(
+        "[NOT REJECTED] C1 is active, not proposed; `unified-state inbox` lists"
+    )
     assert statuses(waiting) == {"C1": "active", "C2": "proposed", "D1": "proposed", "D2": "proposed"}
 
 

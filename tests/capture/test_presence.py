@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.amount import examples
 from tests.builders import item
 from unified_state.capture.rules.presence import claim_of, judge
-from unified_state.model.item import ALIAS_LETTERS, EVIDENCE
+from unified_state.model.item import ALIAS_LETTERS, ATTEMPT, EVIDENCE
 from unified_state.model.known import KEPT, MISSING
 
 AROUND = """1. Primary Request and Intent:
@@ -97,6 +97,12 @@ def test_the_paragraph_that_has_it_is_known() -> None:
     judged = judge([item(1), item(2, decision="Write the changelog every week")], summary).items
     assert summary[judged[0].begin : judged[0].end] == "- D1: Retry\n  when it fails\n"
     assert (judged[1].verdict, judged[1].begin, judged[1].end) == (MISSING, 0, 0)
+
+
+def test_a_failure_that_nobody_recorded_is_no_item_that_a_summary_loses() -> None:
+    error = item(1, EVIDENCE, content="Exit code 1").replace(rule="failed_call")
+    refused = item(2, ATTEMPT, origin="user_said").replace(rule="refused_call")
+    assert [one.ref for one in judge([error, refused, item(3)], AROUND).items] == ["A2", "D3"]
 
 
 def test_of_evidence_the_first_line_is_looked_for() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from unified_state.archive.archive import Archive
 from unified_state.capture.record_facts import was_captured
 from unified_state.capture.rules.marked_words import ACCEPT, Mark
-from unified_state.errors import UnifiedStateError
+from unified_state.errors import NotAtGateError, UnifiedStateError
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items, update_item
 from unified_state.ledger.record_item import Author, record_item
@@ -50,8 +50,8 @@ def decide(archive: Archive, verb: str, refs: Sequence[str], session_id: str | N
     try:
         items = (accept if verb == ACCEPT else reject)(archive, refs, author, now)
     except UnifiedStateError as error:
-        hint = f"; at a terminal: `unified-state inbox {verb} {' '.join(refs)}`"
-        return harmless(f"[NOT {verb.upper()}ED] {error.message}{hint}")
+        at_terminal = f"{error.message}; at a terminal: `unified-state inbox {verb} {' '.join(refs)}`"
+        return harmless(f"[NOT {verb.upper()}ED] {at_terminal if isinstance(error, NotAtGateError) else error}")
     return f"[{verb.upper()}ED] {'; '.join(_told(item, item.kind) for item in items)}{_UNDO}"
 
 

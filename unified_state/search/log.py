@@ -91,8 +91,9 @@ def _turns(archive: Archive, span: tuple[int, int]) -> Iterator[dict[str, Any]]:
         (KIND_NUMBERS[PROMPT], *span),
     )
     for turn, session_id, at, body in rows:
-        text = "" if body is None else one_line(unpack(body))
-        yield {"ref": f"T{turn}", "session_id": session_id, "timestamp": to_text(at), "text": text}
+        if body is not None:  # the client's own commands have no prompt
+            text = one_line(unpack(body))
+            yield {"ref": f"T{turn}", "session_id": session_id, "timestamp": to_text(at), "text": text}
 
 
 def _sessions(archive: Archive, span: tuple[int, int], now: int) -> Iterator[dict[str, Any]]:

@@ -21,6 +21,7 @@ def asked(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for number, (day, text) in enumerate(DAYS.items()):
         at = f"{day}T09:00:00.000Z"
         entries += [prompt(2 * number + 1, text, timestamp=at), answer(2 * number + 2, "Done.", timestamp=at)]
+    entries.append(prompt(9, "<command-name>/compact</command-name>", timestamp="2026-03-16T09:00:00.000Z"))
     assert run(["import", str(write_transcript(tmp_path / f"{SESSION}.jsonl", *entries))]) == 0
     return repository
 
@@ -54,7 +55,7 @@ def test_turns_by_time_words_and_session(
 @pytest.mark.usefixtures("asked")
 def test_sessions_and_a_search_without_words(capsys: pytest.CaptureFixture[str]) -> None:
     (session,) = printed(capsys, "sessions")
-    assert (session["session_id"], session["turns"], session["text"]) == (SESSION, 3, "Plan the login")
+    assert (session["session_id"], session["turns"], session["text"]) == (SESSION, 4, "Plan the login")
     assert [entry["ref"] for entry in printed(capsys, "search", "--since", "2026-03-14T00:00")] == ["T3", "T2"]
     assert run(["search"]) == 2
     assert run(["log", "yesterday"]) == 0

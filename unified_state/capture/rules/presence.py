@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from unified_state.ledger.rules.short_item import is_captured
 from unified_state.lib.query import STOP_WORDS, words_of
 from unified_state.lib.record import Record
 from unified_state.lib.text import is_cjk
+from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import EVIDENCE, MAIN_FIELDS, LedgerItem
 from unified_state.model.known import KEPT, MISSING, ItemVerdict, Survival
 
@@ -53,7 +55,9 @@ class Paragraph(Record):
 
 
 def judge(items: Iterable[LedgerItem], summary: str) -> Survival:
-    """Return for each item whether the summary contains it, and the position of that paragraph."""
+    """Return for each item whether the summary contains it, and the position of that paragraph. What was only captured
+    from calls is not asked for: a restore tells of the commands themselves.
+    """
     paragraphs = list(islice(_paragraphs(summary), _MOST_PARAGRAPHS))
 
     def judged(item: LedgerItem) -> ItemVerdict:
@@ -64,7 +68,7 @@ def judge(items: Iterable[LedgerItem], summary: str) -> Survival:
         place = next(found, None)
         return ItemVerdict(item.alias, KEPT, place.begin, place.end) if place else ItemVerdict(item.alias, MISSING)
 
-    return Survival(tuple(map(judged, items)))
+    return Survival(tuple(judged(item) for item in items if not is_captured(item) or item.origin == USER_SAID))
 
 
 def claim_of(item: LedgerItem) -> str:

@@ -160,8 +160,7 @@ def _status_lines(status: Status, now: int, more: list[str]) -> list[str]:
     tier = " (tier json)" if status.tier == "json" else ""
     lines = [
         f"repository {status.repository} in {status.worktree}",
-        f"archive    {status.turns:,} turns, {status.steps:,} steps, {status.compactions:,} compactions{newest}",
-        f"           of {status.sessions:,} sessions",
+        f"archive    sessions {status.sessions:,}, turns {status.turns:,}, steps {status.steps:,}{newest}",
         f"           {status.archive_bytes / 1e6:.1f} MB in {status.archive_path}{tier}",
         f"state      {items or 'no items'}{f'; {status.paged_out} only in the archive' if status.paged_out else ''}",
         f"           {_saved_text(status, now)}: {status.state_path}",
