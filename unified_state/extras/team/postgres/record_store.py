@@ -39,7 +39,6 @@ from unified_state.model.history_records import (
 )
 
 _SAMPLE = 1_000  # newest records of a project in which words are counted
-_COMPARED = 50_000  # newest records whose vectors are compared
 _ENTER = """
 SELECT identity::text, member, writes, (SELECT typnamespace::regnamespace::text FROM pg_attribute
     JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding')
@@ -111,12 +110,9 @@ ORDER BY at, length(coalesce(ref, '')), ref, id
 """
 _TEXT_OF = f"SELECT body FROM unified_state.record WHERE {_OWN} AND id = %(of)s AND kind = '{STEP}'"
 
-
-_NEAREST = f"""
-WITH newest AS MATERIALIZED (SELECT author, id, octet_length(body) AS size, embedding FROM unified_state.record
-    WHERE project = %(project)s AND model = %(model)s ORDER BY at DESC LIMIT {_COMPARED})
-SELECT author, id, size FROM newest
-ORDER BY embedding OPERATOR({{schema}}.<=>) %(vector)s::{{schema}}.vector LIMIT %(many)s
+_NEAREST = """
+SELECT author, id, octet_length(body) FROM unified_state.record WHERE project = %(project)s AND model = %(model)s
+ORDER BY embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector LIMIT %(many)s
 """
 _COSINE = (
     "CASE WHEN model = %(model)s THEN 1 - (embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector) END AS cosine"

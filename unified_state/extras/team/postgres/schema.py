@@ -21,7 +21,7 @@ GROUP = "unified_state:"  # begins the name of an organisation's group role
 LARGEST_BODY = 1 << 28  # bytes
 # Records that are ranked, the newest first; how many of the newest ones have words that are often, of which no index is
 # asked, and how many of the newest ones are then looked at.
-_RANKED, _OFTEN, _WALKED = 1_000, 50, 20_000
+_RANKED, _OFTEN, _WALKED = 1_000, 20, 50_000
 _FUNCTIONS = ", ".join(
     f"unified_state.{name}"
     for name in ("organisations", "whole", "listed", "readable", "own", "candidates", "begin_project")
@@ -156,11 +156,17 @@ GRANT INSERT ON unified_state.record TO {{group}};
 GRANT UPDATE ({", ".join(CHANGED)}) ON unified_state.record TO {{group}};
 GRANT EXECUTE ON FUNCTION {_FUNCTIONS} TO {{group}};
 """
-# Where pgvector is. The model's vectors have this length.
+# Where pgvector is. The model's vectors have this length. Its index is of all projects together: a search goes on in it
+# until enough of the nearest are of the project that is asked, or reads a small project's vectors without it.
 VECTORS = """
 ALTER TABLE unified_state.record
     ADD COLUMN IF NOT EXISTS embedding {schema}.vector(384), ADD COLUMN IF NOT EXISTS model text;
-CREATE INDEX IF NOT EXISTS record_models ON unified_state.record (project, model, at) WHERE embedding IS NOT NULL;
+CREATE INDEX IF NOT EXISTS record_models ON unified_state.record (project, model) WHERE embedding IS NOT NULL;
+CREATE INDEX IF NOT EXISTS record_vectors ON unified_state.record USING hnsw (embedding {schema}.vector_cosine_ops);
+"""
+NEAREST = """
+ALTER DATABASE {database} SET hnsw.ef_search = 150;
+ALTER DATABASE {database} SET hnsw.iterative_scan = relaxed_order
 """
 GRANT_VECTORS = "GRANT UPDATE (embedding, model) ON unified_state.record TO {group}"
 # Default rights of every user of a database that no member needs.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from psycopg import Connection, OperationalError
+from psycopg import Connection, OperationalError, ProgrammingError
 from psycopg.errors import DependentObjectsStillExist, FeatureNotSupported, InsufficientPrivilege, UndefinedFile
 from psycopg.sql import SQL, Identifier, Literal
 
@@ -24,6 +24,7 @@ from unified_state.extras.team.postgres.schema import (
     GRANTS,
     GROUP,
     MIGRATIONS,
+    NEAREST,
     NESTED,
     REVOKED,
     REVOKED_BY_SUPERUSER,
@@ -140,7 +141,7 @@ def init_server(server: Server) -> dict[str, str]:
                 with connection.transaction():
                     _migrate(connection, name, known)
                 nodes = _distribute(connection, server, name)
-                vectors = _add_vectors(connection, name)
+                vectors = _add_vectors(connection, server, name)
                 with connection.transaction():
                     for (group,) in connection.execute(_GROUPS, [GROUP]).fetchall():
                         _grant(connection, server, str(group))
@@ -209,7 +210,7 @@ def _distribute(connection: Connection[Any], server: Server, owner: str) -> str:
     return f", on {count} nodes of Citus"
 
 
-def _add_vectors(connection: Connection[Any], owner: str) -> str:
+def _add_vectors(connection: Connection[Any], server: Server, owner: str) -> str:
     """Make place for vectors if the server has pgvector. Return what there is."""
     try:
         with connection.transaction():
@@ -217,10 +218,12 @@ def _add_vectors(connection: Connection[Any], owner: str) -> str:
             (schema,) = connection.execute(_VECTOR_SCHEMA).fetchone() or ("",)
             connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(owner)))
             connection.execute(SQL(VECTORS).format(schema=Identifier(schema)))
-    except (InsufficientPrivilege, FeatureNotSupported, UndefinedFile):
+            connection.execute("RESET ROLE")
+            connection.execute(SQL(NEAREST).format(database=Identifier(server.parameters["dbname"])))
+    except (ProgrammingError, FeatureNotSupported, UndefinedFile):  # it is too old, or may not be made
         major = connection.info.server_version // 10_000
         return (
-            f"search by meaning does not work, all else does: install pgvector (postgresql-{major}-pgvector), a "
+            f"search by meaning does not work, all else does: install pgvector 0.8 (postgresql-{major}-pgvector), a "
             "superuser runs in this database CREATE EXTENSION vector, then `unified-state server init` again"
         )
     return "search by meaning works"
