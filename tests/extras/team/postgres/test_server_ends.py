@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.contract import session, step, turn
+from tests.contracts.contract import session, step
 from tests.extras.team.team import PROJECT, Team, found, make_database, send, sent
 from tests.pgbouncer import need_pgbouncer, pooling
 from tests.postgres_kinds import on_every_server
 from tests.postgres_server import PostgresServer, start_again, start_server, stop_server
-from unified_state.errors import NewerVersionError, StorageError
+from unified_state.errors import StorageError
 from unified_state.extras.team.postgres.record_store import TeamStore
-from unified_state.extras.team.postgres.schema import VERSION
 from unified_state.extras.team.postgres.set_up_server import init_server
 from unified_state.model.history_records import StoredStep
 
@@ -84,25 +83,6 @@ def test_through_a_pool_in_transaction_mode_nobody_reads_or_writes_as_another_on
         for member, store in stores.items():
             assert {one.text for one in store.own_records() if isinstance(one, StoredStep)} == {member}
             store.close()
-
-
-def test_an_additive_change_of_the_schema_is_no_flag_day_and_others_say_what_to_do(postgres: PostgresServer) -> None:
-    with ExitStack() as stack:
-        team = Team(postgres, make_database(postgres), stack)
-        send(team.open(), *turn(1))
-        superuser = team.superuser()
-        superuser.execute(
-            "ALTER TABLE unified_state.record ADD COLUMN weather text; UPDATE unified_state.server SET version = 2"
-        )
-        assert send(team.open(), *turn(50)) == len(turn(50))
-        superuser.execute("UPDATE unified_state.server SET serves_from = 2")
-        with pytest.raises(NewerVersionError, match=f"serves versions from 2 on; this is {VERSION}") as newer:
-            team.open()
-        assert "update unified-state" in newer.value.hint
-        superuser.execute("UPDATE unified_state.server SET version = 0, serves_from = 1")
-        with pytest.raises(StorageError) as older:
-            team.open()
-        assert "server init" in older.value.hint
 
 
 @on_every_server

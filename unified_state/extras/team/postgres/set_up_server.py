@@ -149,9 +149,10 @@ def init_server(server: Server) -> dict[str, str]:
         except InsufficientPrivilege as error:
             message = f"{server}: {server.scrubbed(error.diag.message_primary or str(error))}"
             raise StorageError(message, _MAY_NOT) from None
-    told = "is there" if known == VERSION else "was created" if known == 0 else f"was migrated from {known}"
+    told = "was created" if known == 0 else f"was migrated from {known}" if known < VERSION else "is there"
+    schema = f"version {max(known, VERSION)} {told}, owned by {name}{nodes}"
     place = f"{server.parameters['dbname']!r} {'was created' if is_new else 'is there'}{hint}"
-    return {"database": place, "schema": f"version {VERSION} {told}, owned by {name}{nodes}", "vectors": vectors}
+    return {"database": place, "schema": schema, "vectors": vectors}
 
 
 def _make_database(server: Server) -> bool:
@@ -191,6 +192,9 @@ def _owner(connection: Connection[Any], server: Server) -> str:
 
 
 def _migrate(connection: Connection[Any], owner: str, known: int) -> None:
+    """Bring the schema to this version. A newer one stays as it is."""
+    if known >= VERSION:
+        return
     connection.execute(SQL("SET LOCAL ROLE {}").format(Identifier(owner)))
     for migration in MIGRATIONS[known:]:
         connection.execute(migration)
