@@ -159,7 +159,7 @@ def clients(team: Team, many: int, roles: int, seconds: float = 20.0) -> None:
     for number in range(roles):
         team.admit(f"role {number}")
     (project,) = team.superuser().execute("SELECT id FROM unified_state.project").fetchone() or (0,)
-    call = "SELECT * FROM unified_state.candidates(%s, %s::tsquery, ARRAY[%s]::tsquery[], ARRAY[1.0], NULL, 150)"
+    call = "SELECT * FROM unified_state.candidates(%s, %s::tsquery, ARRAY[%s]::tsquery[], ARRAY[1.0], NULL, 100)"
     logins, queries = list(team.logins.values())[-roles:], asked()
     took: list[float] = []
 

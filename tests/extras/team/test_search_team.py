@@ -82,7 +82,7 @@ def test_ones_own_hits_are_told_once_and_those_of_ones_other_archives_are_found(
 
 
 def test_items_are_found_as_another_persons_and_recalled_and_explained_with_their_source(
-    find: Find, bobs: Callable[..., int], server: TeamServer
+    find: Find, bobs: Callable[..., int], server: TeamServer, team: Team
 ) -> None:
     quote = "always use the blue connection pool"
     rule = decision(
@@ -105,6 +105,10 @@ def test_items_are_found_as_another_persons_and_recalled_and_explained_with_thei
     assert why["turn"]["ref"] == "bob:S2"
     assert why["faults"] == ["its quote was changed: the SHA-256 is not wrong"]
     assert recall_of_team(server, "bob:S2")["text"].endswith(quote)
+    of = "project IN (SELECT id FROM unified_state.project WHERE organisation = %s) AND kind = 'step'"
+    team.superuser().execute(f"UPDATE unified_state.record SET body = '{{' WHERE {of}", [team.organisation])
+    damaged = explain_of_team(server, "bob:C4")
+    assert (damaged["turn"], damaged["faults"]) == (None, why["faults"])
 
 
 def test_a_ref_that_two_archives_have_says_so_and_a_wrong_one_too(team: Team, server: TeamServer) -> None:

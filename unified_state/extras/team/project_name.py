@@ -21,10 +21,6 @@ def shared_name(remote: str | None) -> str | None:
     host, _, path = rest.rpartition("@")[2].partition("/")
     name, _, port = host.partition(":")
     path = path.strip("/").removesuffix(".git")
-    return (
-        f"{name.lower()}{f':{port}' if port and not _is_usual(scheme, port) else ''}/{path}" if name and path else None
-    )
-
-
-def _is_usual(scheme: str, port: str) -> bool:
-    return port == {"https": "443", "http": "80", "ssh": "22", "git": "9418"}.get(scheme.lower())
+    is_usual = port == {"https": "443", "http": "80", "ssh": "22", "git": "9418"}.get(scheme.lower())
+    place = name.lower() if is_usual or not port else f"{name.lower()}:{port}"
+    return f"{place}/{path}" if name and path else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from unified_state.archive.export_steps import export_line
@@ -43,12 +44,13 @@ def explain_of_team(server: TeamServer, ref: str) -> dict[str, Any]:
             one, item, several = _called(store, ref)
             if not isinstance(item, StoredItem):
                 raise _nothing(ref)
-            key = (one.author, id_of(STEP, f"{item.source_uuid}/0"))
-            found = [row for row in store.fetch([key]) if item.source_uuid and row.kind == STEP]
-        source = [(row, step) for row in found if isinstance(step := sound(row), StoredStep)]
-        steps = [_foreign(_step(step, row), row, several) for row, step in source]
-        texts = [readable(step) for _, step in source]
-        return {**_foreign(_item(item), one, several), **_provenance(item, steps, texts)}
+            found = store.fetch([(one.author, id_of(STEP, f"{item.source_uuid}/0"))] if item.source_uuid else [])
+        step, text = None, None
+        with suppress(ValueError):  # a damaged one counts as none
+            for row in found:
+                if isinstance(source := sound(row), StoredStep):
+                    step, text = _foreign(_step(source, row), row, several), readable(source)
+        return {**_foreign(_item(item), one, several), **_provenance(item, step, text)}
 
     return within(SECONDS, read)
 
@@ -89,11 +91,11 @@ def _item(record: StoredItem) -> dict[str, Any]:
     return {**{name: getattr(item, name) for name in _FIELDS}, "files": list(item.files), "links": []}
 
 
-def _provenance(item: StoredItem, steps: list[dict[str, Any]], texts: list[str]) -> dict[str, Any]:
+def _provenance(item: StoredItem, step: dict[str, Any] | None, text: str | None) -> dict[str, Any]:
     faults = []
     if item.quote is not None and text_hash(item.quote) != item.quote_hash:
         faults.append(f"its quote was changed: the SHA-256 is not {item.quote_hash}")
-    elif item.quote is not None and texts and not any(item.quote in text for text in texts):
+    elif item.quote is not None and text is not None and item.quote not in text:
         faults.append("its quote is not in its source entry")
     return {
         "uuid": item.uuid,
@@ -101,7 +103,7 @@ def _provenance(item: StoredItem, steps: list[dict[str, Any]], texts: list[str])
         "compaction": None,
         "source_uuid": item.source_uuid,
         "quote_hash": item.quote_hash,
-        "turn": {"ref": steps[0]["ref"], "prompt": None, "step": steps[0]} if steps else None,
+        "turn": None if step is None else {"ref": step["ref"], "prompt": None, "step": step},
         "validity": {"valid": False, "text": "not checked here: its files and commits are another member's"},
         "faults": faults,
     }

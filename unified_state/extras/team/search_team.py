@@ -32,7 +32,7 @@ from unified_state.extras.team.team_ref import as_foreign
 from unified_state.extras.team.team_server import TeamServer
 from unified_state.lib.query import is_single_cjk, names_file, query_words, region
 from unified_state.lib.record import Record
-from unified_state.model.history_records import ITEM, STEP, StoredItem, StoredStep
+from unified_state.model.history_records import STEP, StoredItem, StoredStep
 from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace
@@ -57,7 +57,7 @@ T = TypeVar("T")
 Key = tuple[str, UUID]
 
 SECONDS = 5.0
-CANDIDATES, ENOUGH = 150, 60
+_CANDIDATES, _ENOUGH = 100, 60
 _RAREST, _MOST_WORDS = 4, 12  # words by which a record is proposed that has not all; words of a query that count
 _MOST_BYTES = 32 << 20  # of the records that are read
 _NOTHING = "'='"  # what no text has
@@ -75,16 +75,15 @@ class TeamHit(Hit):
 
 
 class _Theirs(Record):
-    """What the server has for a query: steps by numbers of their own, with the key of each, and items."""
+    """What the server has for a query: steps by numbers of their own, with the author and the ref of each, and items,
+    each with its author and called by its ref.
+    """
 
     steps: dict[int, StepPosition]
-    keys: dict[int, Key]
+    called: dict[int, tuple[str, str]]
     proposed: set[int]
     items: list[tuple[str, StoredItem]]
-    refs: dict[Key, str]
     cosines: dict[int, float]
-    newest: int
-    having: list[int]
 
 
 def find_in_team(
@@ -94,57 +93,52 @@ def find_in_team(
 
     Records that cannot be read are reported by their number. Raises StorageError on a timeout.
     """
-    filters = filters_of(wanted, now)
-    words = query_words(wanted.query, MOST_COUNTED)[:_MOST_WORDS]
-    forms = with_begins(forms_of(wanted.query, words), begins_in(words))
-    reader = query_reader(workspace, is_told=True)  # the local search already reported it
-    search = _Search(wanted, filters, words, forms, reader)
-    if not words or wanted.limit < 1:
+    search = _Search(wanted, now, query_reader(workspace, is_told=True))  # the local search already reported it
+    if not search.words or wanted.limit < 1:
         return []
     theirs, skipped = within(seconds, lambda: search.ask(server))
     if skipped:
         workspace.report(f"damaged on the team's server, not shown: {skipped:,} records; all others were searched")
     if workspace.is_empty:
-        return search.rank(None, theirs, now)
-    return workspace.use(lambda archive: search.rank(archive, theirs, now))
+        return search.rank(None, theirs)
+    return workspace.use(lambda archive: search.rank(archive, theirs))
 
 
 class _Search:
     """One search: what is asked of the server, and how the answers are ranked with what is here."""
 
-    def __init__(
-        self, wanted: SearchRequest, filters: Filters, words: list[str], forms: Forms, reader: Reader | None
-    ) -> None:
-        self.wanted, self.filters, self.words, self.forms = wanted, filters, words, forms
+    def __init__(self, wanted: SearchRequest, now: int, reader: Reader | None) -> None:
+        self.wanted, self.now, self.filters, self.reader = wanted, now, filters_of(wanted, now), reader
         self.meant = reader.vector(wanted.query) if reader is not None else None
-        self.reader = reader
-        self.parts = _expressions(words, forms)
+        self.words = query_words(wanted.query, MOST_COUNTED)[:_MOST_WORDS]
+        self.forms = with_begins(forms_of(wanted.query, self.words), begins_in(self.words))
+        self.parts = _expressions(self.words, self.forms)
+        self.newest, self.having = 0, [0] * len(self.words)  # of the server's newest records, and those with each word
 
     def ask(self, server: TeamServer) -> tuple[_Theirs, int]:
         """Return what the server proposes, and how many records were damaged."""
         with server.open() as store:
-            newest, having = store.count_words(list(self.parts.values()))
-            keys = self._propose(store, newest, having)
-            found = store.fetch(keys, self.meant)
+            self.newest, self.having = store.count_words(list(self.parts.values()))
+            found = store.fetch(self._propose(store), self.meant)
             places = [(one.author, f"S{_number(one) + side}") for one in found if _is_step(one) for side in (-1, 1)]
             beside = store.called(places, _MOST_BESIDE, self.meant) if self.filters == Filters() else []
             several = store.archives_of({one.author for one in (*found, *beside)})
-        return _placed(found, beside, several, newest, having)
+        return _placed(found, beside, several)
 
-    def _propose(self, store: TeamStore, newest: int, having: list[int]) -> list[Key]:
+    def _propose(self, store: TeamStore) -> list[Key]:
         """Return the records with all words, then those with the rarest, then the nearest ones; not too much of it."""
-        weights = weights_of(dict(zip(self.words, having, strict=True)), newest)
+        weights = weights_of(dict(zip(self.words, self.having, strict=True)), self.newest)
         by_part = {self.parts[word]: weight for word, weight in weights.items()}  # the heaviest first
         condition = "".join(f" & '{term}'" for term in self._facets())
         together = f"({' & '.join(by_part)}){condition}"
-        totals = accumulate(sorted(having))  # of words in few of the newest records all count, but never only few
-        count = max(_RAREST, sum(total <= newest / 2 for total in totals))
+        totals = accumulate(sorted(self.having))  # of words in few of the newest records all count, but never only few
+        count = max(_RAREST, sum(total <= self.newest / 2 for total in totals))
         any_of = f"({' | '.join(list(by_part)[:count])}){condition}"
-        found = store.candidates(together, by_part, self.filters.since, CANDIDATES)
-        if len(found) < ENOUGH and len(by_part) > 1:
-            found += store.candidates(any_of, by_part, self.filters.since, CANDIDATES)
+        found = store.candidates(together, by_part, self.filters.since, _CANDIDATES)
+        if len(found) < _ENOUGH and len(by_part) > 1:
+            found += store.candidates(any_of, by_part, self.filters.since, _CANDIDATES)
         if self.meant is not None and store.vectors_in and self.filters == Filters():
-            found += store.nearest(*self.meant, CANDIDATES)
+            found += store.nearest(*self.meant, _CANDIDATES)
         keys: dict[Key, int] = {(author, number): size for author, number, size in found}
         room, chosen = _MOST_BYTES, []
         for key, size in keys.items():
@@ -159,29 +153,26 @@ class _Search:
         named = {term for terms in index_terms([wanted.file or ""]) for term in terms}
         return [*facets(wanted.kind, tool=wanted.tool, session=wanted.session_id), *map(_quoted, named)]
 
-    def rank(self, archive: Archive | None, theirs: _Theirs, now: int) -> list[Hit]:
+    def rank(self, archive: Archive | None, theirs: _Theirs) -> list[Hit]:
         """Return the best of what is here and of what the server proposed."""
         steps = count_steps(archive) if archive else 0
         counted = count_having(archive, self.words, steps, self.forms) if archive else dict.fromkeys(self.words, 0)
-        having = rarest({word: counted[word] + more for word, more in zip(self.words, theirs.having, strict=True)})
-        total, filters = steps + theirs.newest, self.filters
+        having = rarest({word: counted[word] + more for word, more in zip(self.words, self.having, strict=True)})
+        total, filters = steps + self.newest, self.filters
         if archive and self.wanted.session_id is not None:
             try:
                 filters = filters.replace(session=known_session(archive, self.wanted.session_id))
             except NotFoundError:
                 archive = None
         weights = weights_of(having, total)
-        asked = ParsedQuery(self.wanted.query, weights, having, self.forms, total, self.wanted.session_id, filters, now)
+        session, now = self.wanted.session_id, self.now
+        asked = ParsedQuery(self.wanted.query, weights, having, self.forms, total, session, filters, now)
         hits = self._items(archive, theirs, asked) + self._steps(archive, theirs, asked, steps, counted)
         return sorted(hits, key=rank)[: self.wanted.limit]
 
     def _items(self, archive: Archive | None, theirs: _Theirs, asked: ParsedQuery) -> list[Hit]:
         known = "SELECT 1 FROM item WHERE uuid = ?"
-        others = [
-            (author, item.replace(alias=theirs.refs[author, id_of(ITEM, item.uuid)]))
-            for author, item in theirs.items
-            if archive is None or archive.row(known, item.uuid) is None
-        ]
+        others = [one for one in theirs.items if archive is None or archive.row(known, one[1].uuid) is None]
         authors = {item.alias: author for author, item in others}
         texts = {item.alias: item_text(item) for _, item in others}
         hits = item_hits(archive, asked) if archive else []
@@ -203,9 +194,10 @@ class _Search:
         asked = asked.replace(cosines=cosines)
         hits: list[Hit] = []
         for number, hit in step_hits(asked, placed, proposed, accessed, self.wanted.limit):
-            key = theirs.keys.get(number)
-            text = readable(placed[number].step)
-            hits.append(hit if key is None else _team_hit(hit, theirs.refs[key], key[0], text, self.words))
+            if number in theirs.called:
+                author, ref = theirs.called[number]
+                hit = _team_hit(hit, ref, author, readable(placed[number].step), self.words)  # noqa: PLW2901
+            hits.append(hit)
         return hits
 
     def _own(
@@ -214,10 +206,10 @@ class _Search:
         """Return the candidates of this archive with their neighbours, and their cosines."""
         if archive is None:
             return {}, set(), {}
-        matches = set(best_matches(archive, rarest(counted), steps, asked.filters, CANDIDATES, self.forms))
+        matches = set(best_matches(archive, rarest(counted), steps, asked.filters, _CANDIDATES, self.forms))
         meant = self.reader.read(archive, asked.text, counted, steps) if self.reader is not None else None
         if meant is not None:
-            matches.update(meant.nearest(asked.filters, CANDIDATES))
+            matches.update(meant.nearest(asked.filters, _CANDIDATES))
         placed = with_neighbours(archive, matches)
         return placed, matches, {} if meant is None else meant.cosines(placed)
 
@@ -254,16 +246,10 @@ def _is_step(found: ServerRow) -> bool:
     return found.kind == STEP and is_ref(found.ref) and str(found.ref).startswith("S")
 
 
-def _placed(
-    found: list[ServerRow],
-    beside: list[ServerRow],
-    several: dict[str, int],
-    newest: int,
-    having: list[int],
-) -> tuple[_Theirs, int]:
+def _placed(found: list[ServerRow], beside: list[ServerRow], several: dict[str, int]) -> tuple[_Theirs, int]:
     """Return the records with numbers of their own: those of each archive apart, in the order they have there."""
     near = {(one.author, one.archive, f"S{_number(one) + side}") for one in found if _is_step(one) for side in (-1, 1)}
-    theirs = _Theirs({}, {}, set(), [], {}, {}, newest, having)
+    theirs = _Theirs({}, {}, set(), [], {})
     archives: dict[tuple[str, str], int] = {}
     sessions: dict[tuple[str, str, str], int] = {}
     skipped = 0
@@ -275,15 +261,14 @@ def _placed(
         except ValueError:
             skipped += key in chosen
             continue
-        theirs.refs[key] = ref_of(one, several)
         if isinstance(record, StoredItem):
-            theirs.items.append((one.author, record))
+            theirs.items.append((one.author, record.replace(alias=ref_of(one, several))))
             continue
         place = (archives.setdefault((one.author, one.archive), len(archives)) + 1) * APART
         number = place + _number(one)
         session = place + sessions.setdefault((one.author, one.archive, record.session_id), len(sessions))
         theirs.steps[number] = StepPosition(record, session, record.session_id)
-        theirs.keys[number] = key
+        theirs.called[number] = one.author, ref_of(one, several)
         if one.cosine is not None:
             theirs.cosines[number] = one.cosine
         if key in chosen:

@@ -24,9 +24,6 @@ from unified_state.setting_table import MINILM_NAME, OFF
 if TYPE_CHECKING:
     from unified_state.extras.team.postgres.record_store import TeamStore
 
-if TYPE_CHECKING:
-    pass
-
 LOCK = "sync.lock"
 
 

@@ -6,7 +6,8 @@ What is sent again changes nothing. What its author forgot stays forgotten, whic
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Self
+from contextlib import AbstractContextManager
+from typing import Any
 from uuid import UUID
 
 from unified_state.errors import StorageError
@@ -134,7 +135,7 @@ class ServerRow(Record):
     cosine: float | None = None
 
 
-class TeamStore:
+class TeamStore(AbstractContextManager["TeamStore"]):
     """An open project. `identity` is the server's own under every address, and `member` the user's name there.
     `vectors_in` is the schema of pgvector, "" where the server has none.
     """
@@ -151,8 +152,8 @@ class TeamStore:
 
     def _enter(self, *, begins: bool) -> None:
         check_version(self._connection, self.server)
-        row = self._connection.execute(_ENTER, [self.organisation]).fetchone()
-        identity, member, writes, schema = row or ("", None, False, None)
+        told = self._connection.execute(_ENTER, [self.organisation]).fetchone()
+        identity, member, writes, schema = told or ("", None, False, None)
         self.identity, self.vectors_in = str(identity), schema or ""
         self._no_vectors = ", embedding = NULL, model = NULL" if schema else ""
         if member is None:
@@ -171,9 +172,6 @@ class TeamStore:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         self.close()

@@ -23,8 +23,7 @@ LARGEST_BODY = 1 << 28  # bytes
 # asked, and how many of the newest ones are then looked at.
 _RANKED, _OFTEN, _WALKED = 1_000, 20, 50_000
 _FUNCTIONS = ", ".join(
-    f"unified_state.{name}"
-    for name in ("organisations", "whole", "listed", "readable", "own", "candidates", "begin_project")
+    f"unified_state.{name}" for name in ("organisations", "listed", "readable", "own", "candidates", "begin_project")
 )
 CHANGED = ("kind", "at", "version", "archive", "ref", "part_of", "body", "words")
 
@@ -77,12 +76,9 @@ RIGHTS = f"""
 CREATE FUNCTION unified_state.organisations() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT coalesce(array_agg(substr(rolname, {len(GROUP) + 1})), '{{}}') FROM pg_catalog.pg_roles
     WHERE starts_with(rolname, '{GROUP}') AND pg_has_role(oid, 'MEMBER') $$;
-CREATE FUNCTION unified_state.whole() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT coalesce(array_agg(organisation), '{{}}') FROM unified_state.membership
-    WHERE login = current_user AND projects IS NULL $$;
 CREATE FUNCTION unified_state.listed() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT coalesce(array_agg(organisation || '/' || name), '{{}}')
-    FROM unified_state.membership, unnest(projects) AS name WHERE login = current_user $$;
+AS $$ SELECT coalesce(array_agg(organisation || CASE WHEN projects IS NULL THEN '' ELSE '/' || name END), '{{}}')
+    FROM unified_state.membership LEFT JOIN unnest(projects) AS name ON true WHERE login = current_user $$;
 CREATE FUNCTION unified_state.readable() RETURNS bigint[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT coalesce(array_agg(id), '{{}}') FROM unified_state.project $$;
 CREATE FUNCTION unified_state.own() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -103,8 +99,7 @@ AS $$ DECLARE caller name = session_user; BEGIN
             LIMIT (SELECT CASE WHEN count(*) > {_OFTEN} THEN {_WALKED} ELSE 0 END FROM (
                 SELECT r.words FROM unified_state.record AS r WHERE r.project = asked AND r.words IS NOT NULL
                 ORDER BY r.at DESC LIMIT {_RANKED}) AS sample WHERE sample.words @@ wanted)) AS newest
-        WHERE newest.words @@ wanted LIMIT {_RANKED}
-    ), met AS (
+        WHERE newest.words @@ wanted LIMIT {_RANKED}), met AS (
         SELECT * FROM walked WHERE (SELECT count(*) FROM walked) >= many UNION ALL (
             SELECT r.author, r.id, r.at, octet_length(r.body), r.words FROM unified_state.record AS r
             WHERE r.project = asked AND r.words @@ wanted AND (since IS NULL OR r.at >= since)
@@ -132,8 +127,7 @@ _POLICIES = {
     "colleagues ON unified_state.membership": "FOR SELECT "
     "USING (organisation = ANY ((SELECT unified_state.organisations())::text[]))",
     "readable ON unified_state.project": "FOR SELECT "
-    "USING (organisation = ANY ((SELECT unified_state.whole())::text[]) "
-    "OR organisation || '/' || name = ANY ((SELECT unified_state.listed())::text[]))",
+    "USING (ARRAY[organisation, organisation || '/' || name] && (SELECT unified_state.listed())::text[])",
     "readable ON unified_state.record": "FOR SELECT "
     "USING (project = ANY ((SELECT unified_state.readable())::bigint[]))",
     "own ON unified_state.record": "USING (project || '/' || author = ANY ((SELECT unified_state.own())::text[]))",

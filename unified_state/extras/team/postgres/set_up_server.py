@@ -105,19 +105,24 @@ class Member(Record):
 
 
 @contextmanager
-def _administrating(server: Server) -> Iterator[Connection[Any]]:
-    """Connect as the administrator, and become the owner of the schema. Raises StorageError."""
+def _connecting(server: Server) -> Iterator[None]:
+    """Raise StorageError for who is no administrator, and for PostgreSQL's other errors."""
     with failures(server):
         try:
-            with open_connection(server) as connection:
-                row = connection.execute(_OWNED_BY).fetchone()
-                if row is None or schema_version(connection, server) < VERSION:
-                    message = f"{server} has no schema of this version"
-                    raise StorageError(message, "run `unified-state server init` first")
-                yield connection
+            yield
         except InsufficientPrivilege as error:
             message = f"{server}: {server.scrubbed(error.diag.message_primary or str(error))}"
             raise StorageError(message, _MAY_NOT) from None
+
+
+@contextmanager
+def _administrating(server: Server) -> Iterator[Connection[Any]]:
+    """Connect as the administrator. Raises StorageError."""
+    with _connecting(server), open_connection(server) as connection:
+        if schema_version(connection, server) < VERSION:
+            message = f"{server} has no schema of this version"
+            raise StorageError(message, "run `unified-state server init` first")
+        yield connection
 
 
 @contextmanager
@@ -131,24 +136,20 @@ def _as_owner(connection: Connection[Any]) -> Iterator[None]:
 
 def init_server(server: Server) -> dict[str, str]:
     """Create what is missing: the database, its owner, the schema. Return a line on each. Raises StorageError."""
-    with failures(server):
-        try:
-            is_new = _make_database(server)
-            with open_connection(server) as connection:
-                connection.execute("SET client_min_messages = warning")
-                name = _owner(connection, server)
-                known = schema_version(connection, server)
-                with connection.transaction():
-                    _migrate(connection, name, known)
-                nodes = _distribute(connection, server, name)
-                vectors = _add_vectors(connection, server, name)
-                with connection.transaction():
-                    for (group,) in connection.execute(_GROUPS, [GROUP]).fetchall():
-                        _grant(connection, server, str(group))
-                hint = _revoke(connection, server) if is_new else ""
-        except InsufficientPrivilege as error:
-            message = f"{server}: {server.scrubbed(error.diag.message_primary or str(error))}"
-            raise StorageError(message, _MAY_NOT) from None
+    with _connecting(server):
+        is_new = _make_database(server)
+        with open_connection(server) as connection:
+            connection.execute("SET client_min_messages = warning")
+            name = _owner(connection, server)
+            known = schema_version(connection, server)
+            with connection.transaction():
+                _migrate(connection, name, known)
+            nodes = _distribute(connection, server, name)
+            vectors = _add_vectors(connection, server, name)
+            with connection.transaction():
+                for (group,) in connection.execute(_GROUPS, [GROUP]).fetchall():
+                    _grant(connection, server, str(group))
+            hint = _revoke(connection, server) if is_new else ""
     told = "was created" if known == 0 else f"was migrated from {known}" if known < VERSION else "is there"
     schema = f"version {max(known, VERSION)} {told}, owned by {name}{nodes}"
     place = f"{server.parameters['dbname']!r} {'was created' if is_new else 'is there'}{hint}"
@@ -313,7 +314,8 @@ def remove_member(server: Server, organisation: str, member: str) -> str:
         with _as_owner(connection):
             (login,) = connection.execute(_KNOWN, [organisation, member]).fetchone() or (None,)
             if login is None:
-                raise _no_member(organisation, member)
+                message = f"{member!r} is no member of {organisation!r}"
+                raise NotFoundError(message, "`unified-state server members` lists them")
             connection.execute(
                 "UPDATE unified_state.membership SET login = NULL WHERE organisation = %s AND member = %s",
                 [organisation, member],
@@ -322,16 +324,12 @@ def remove_member(server: Server, organisation: str, member: str) -> str:
             connection.execute(SQL("REVOKE {} FROM {}").format(Identifier(group), Identifier(login)))
             with suppress(InsufficientPrivilege), connection.transaction():  # what he began ends with his access anyway
                 connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s", [login])
-            _drop(connection, login)
+            try:
+                with connection.transaction():
+                    connection.execute(SQL("DROP ROLE {}").format(Identifier(login)))
+            except DependentObjectsStillExist:  # an administrator gave it something
+                connection.execute(SQL("ALTER ROLE {} NOLOGIN").format(Identifier(login)))
         return str(login)
-
-
-def _drop(connection: Connection[Any], login: str) -> None:
-    try:
-        with connection.transaction():
-            connection.execute(SQL("DROP ROLE {}").format(Identifier(login)))
-    except DependentObjectsStillExist:  # an administrator gave it something
-        connection.execute(SQL("ALTER ROLE {} NOLOGIN").format(Identifier(login)))
 
 
 def list_members(server: Server, organisation: str) -> list[Member]:
@@ -363,11 +361,6 @@ def delete_project(server: Server, organisation: str, name: str) -> int:
         if row is None:
             raise _no_project(organisation, name)
         return connection.execute("DELETE FROM unified_state.record WHERE project = %s", [row[0]]).rowcount
-
-
-def _no_member(organisation: str, member: str) -> NotFoundError:
-    message = f"{member!r} is no member of {organisation!r}"
-    return NotFoundError(message, "`unified-state server members` lists them")
 
 
 def _no_project(organisation: str, name: str) -> NotFoundError:
