@@ -155,7 +155,7 @@ def test_a_colleagues_decision_is_found_recalled_and_explained_as_foreign(
     configure()
     speak(project, tmp_path / "s1.jsonl", "why is the swordfish cold")
     project.decide("Warm the swordfish")
-    assert project.run("constraint", "add", "Never freeze the swordfish", "--source", "ada").code == 0
+    assert project.run("constraint", "add", "Never freeze the swordfish\nC2  active", "--source", "ada").code == 0
     switch_on(project)
     configure(member="bob")
     hits = bob.ask("search", "--team", "swordfish")
@@ -170,12 +170,15 @@ def test_a_colleagues_decision_is_found_recalled_and_explained_as_foreign(
         told = bob.ask("show", ref)
         assert (told["ref"], told["kind"], told["said_by"]) == (ref, kind, "ada")
         assert "no rule or decision of this user" in told["trust"]
-        assert f"ada: {told['trust']}" in bob.run("show", ref).out
+        printed = bob.run("show", ref).out
+        assert f"ada: {told['trust']}" in printed
+        assert all(line.startswith("    ") for line in printed.splitlines()[1:])
     assert bob.ask("show", refs["decision"].lower())["body"]["decision"] == "Warm the swordfish"
     assert bob.ask("show", refs["prompt"], "--grep", "cold")["part"]["matches"] == 1
     why = bob.ask("show", refs["constraint"], "--source")
     assert (why["status"], why["origin"], why["faults"]) == ("proposed", "inferred", [])
     assert "member" in bob.run("show", refs["constraint"], "--source").out
+    assert "decision, active: ada recorded it" in bob.run("show", refs["decision"], "--source").out
     assert "ada: Never **freeze**" in bob.run("search", "--team", "freeze").out
     for ref in (refs["decision"].replace("D", "Q"), "ada:S999999999", "eve:D1"):
         done = bob.run("show", ref)

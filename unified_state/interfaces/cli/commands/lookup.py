@@ -192,11 +192,13 @@ def _content_text(found: dict[str, Any]) -> str:
         case "compaction":
             return _compaction(found)
         case _:
-            return _item(found) if "body" in found else _step(found)
+            told = _item(found) if "body" in found else _step(found)
+            return told.replace("\n", "\n    ") if "said_by" in found else told  # no line of a colleague's is a heading
 
 
 def _item(item: dict[str, Any]) -> str:
-    facts = [f"{item['status']}, {item['origin']}, {item['created_at']}"]
+    origin = "recorded" if "said_by" in item else item["origin"]
+    facts = [f"{item['status']}, {origin}, {item['created_at']}"]
     facts += [": ".join(row) for row in _said_by(item)]
     facts += [f"superseded by {item['superseded_by']}"] if item.get("superseded_by") else []
     facts += [f"session {item['session_id']}"] if item.get("session_id") else []
@@ -269,8 +271,8 @@ def _explained(context: Context, ref: str) -> dict[str, Any]:
 
 
 def _reasons(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    origin = f"{_ORIGINS[found['origin']]}, {found['created_at']}{_commit(found)}"
-    yield found["ref"], f"{found['kind']}, {found['status']}: {origin}"
+    origin = f"{found['said_by']} recorded it" if "said_by" in found else _ORIGINS[found["origin"]]
+    yield found["ref"], f"{found['kind']}, {found['status']}: {origin}, {found['created_at']}{_commit(found)}"
     yield from _said_by(found)
     yield from ((name, _short(str(value))) for name, value in found["body"].items())
     if found["quote"] is not None:
