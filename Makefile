@@ -163,7 +163,7 @@ $(VENV)/installed: $(VENV)/product
 	$(PIP) --editable '.[dev,mcp,postgres,vectors,viewer]'
 	@touch $@
 
-$(VENV)/real-client: $(VENV)/installed
+$(VENV)/real-client: $(VENV)/installed Makefile
 	$(PIP) claude-agent-sdk==0.2.189
 	@touch $@
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.sandboxed.sandbox import Sandbox, private_folders
 
+from .scenario import CHECKOUT
+
 ENV = {"PATH": "/usr/bin:/bin"}
 
 
@@ -66,3 +68,9 @@ def test_a_killed_program_is_gone_at_once(sandbox: Sandbox, tmp_path: Path) -> N
 
     assert process.communicate() == ("", "")
     assert process.returncode == -9
+
+
+def test_the_client_is_the_version_that_the_documentation_names(client: Path) -> None:
+    version = subprocess.run([client, "--version"], capture_output=True, text=True, check=True).stdout.split()[0]
+    pages = ("README.md", "docs/how-to/install.md", "docs/explanation/limits.md", "docs/reference/hooks.md")
+    assert [page for page in pages if version not in (CHECKOUT / page).read_text(encoding="utf-8")] == []
