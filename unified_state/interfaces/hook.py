@@ -161,7 +161,6 @@ class HookRun(Run):
             Moment(self.now, workspace.head, lambda: time.monotonic() < until),
             part=self.part,
             environ=self.environ,
-            let_client_go_on=self.let_client_go_on,
         )
 
     def _settled(self, event: HookEvent) -> Place:
@@ -194,9 +193,6 @@ class HookRun(Run):
         warn(str(error))  # the client shows it with the refusal
         self.status = BLOCKED
         return ""
-
-    def let_client_go_on(self) -> None:
-        """Let the caller wait no longer for the end of this run. Claude Code waits for none (see `gate.sh`)."""
 
     def answer(self, output: str, call: HookCall) -> str:
         """Return the output in the client's format."""

@@ -38,7 +38,9 @@ class Call:
         self.output: dict[str, Any] = {}
 
     def run(self, event: str, part: str, data_dir: str) -> None:
-        """Handle the event. The waiting caller gets an answer in every case."""
+        """Handle the event. The waiting caller gets an answer in every case, at a turn's end before the work."""
+        if event == "Stop" or (event == "SubagentStop" and self._fields.get("agent_type")):
+            self.answered.set()  # the answer is empty; a compaction's own has no agent type
         try:
             if event == TOOL_EVENT:
                 self.tell(check(self.as_json, data_dir, self.environ))
@@ -74,9 +76,6 @@ class _CallRun(HookRun):
 
     def refuse(self, error: CompactionRefusedError) -> str:
         return dump_ascii_json({"decision": "block", "reason": str(error)})
-
-    def let_client_go_on(self) -> None:
-        self._sdk_call.answered.set()
 
 
 _THREADS = 4

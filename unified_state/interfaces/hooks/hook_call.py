@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.pending_messages import PendingMessage, keep_message
@@ -19,10 +19,7 @@ from unified_state.project.workspace.workspace import Workspace
 
 
 class HookCall:
-    """The data for a handler. `environ` is the environment of the hook's process.
-
-    After `let_client_go_on()` nobody waits for the handler.
-    """
+    """The data for a handler. `environ` is the environment of the hook's process."""
 
     def __init__(
         self,
@@ -32,7 +29,6 @@ class HookCall:
         *,
         part: str,
         environ: Mapping[str, str],
-        let_client_go_on: Callable[[], None],
     ) -> None:
         self.event = event
         self.workspace = workspace
@@ -42,7 +38,6 @@ class HookCall:
         self.environ = environ
         pid = environ.get("CLAUDE_PID", "")
         self.pid = int(pid) if pid.isascii() and pid.isdigit() else None
-        self.let_client_go_on = let_client_go_on
         self.message = ""  # one line for the user, in addition to the context for the model
         self.reply = ""  # for the user, in place of the model's answer
 

@@ -2,8 +2,8 @@
 PostToolBatch: archive the calls of a client that writes no transcript.
 
 The client writes its transcript in batches, about 100 ms late, so at Stop the newest entries may be missing. Only the
-last message can be lost with the client. Nobody waits for this work (see `gate.sh`). If it is killed, the next hook
-archives the rest.
+last message can be lost with the client. Nobody waits for this work (see `gate.sh`, and `Call` of the SDK). If it is
+killed, the next hook archives the rest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ def on_stop(call: HookCall, archive: Archive) -> str:
     if call.settings.postgres_enabled and call.settings.sync_in_background and (start_sync := hook("START_SYNC")):
         worktree = call.workspace.place.repository.worktree
         start_sync(archive, worktree, call.environ, call.now)  # a client that ends would kill this hook first
-    call.let_client_go_on()
     call.capture(archive)
     if call.settings.context_autopilot:
         watch_context(call, archive)
@@ -43,7 +42,6 @@ def on_subagent_stop(call: HookCall, archive: Archive) -> str:
         )  # loads git, which other Stop hooks do not need
 
         return on_summary(call, archive)
-    call.let_client_go_on()  # the transcript has or will have all of it
     path = call.event.text("agent_transcript_path")
     if path and call.event.session_id:
         call.capturer(archive).transcript(path, call.event.session_id, call.event.agent_id or "subagent")
