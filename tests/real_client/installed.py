@@ -14,7 +14,7 @@ from typing import Any
 from tests.sandboxed.product import Product
 
 from .messages import Json, Request, bash, flat_text, reply
-from .product import kept, said
+from .product import ENDED, kept, said
 from .scenario import Scenario
 from .transcript import attachments
 
@@ -55,7 +55,7 @@ def grow_until_compaction(scenario: Scenario) -> None:
     scenario.script(*(reply(bash(f"echo round-{n}"), input_tokens=size) for n, size in enumerate(sizes)), "done")
 
 
-_OF_A_TASK = re.compile(r"<task-notification>.*<result>(.*)</result>", re.DOTALL)
+_OF_A_TASK = re.compile(r"<task-notification>.*<tool-use-id>(.*)</tool-use-id>.*<result>(.*)</result>", re.DOTALL)
 
 
 def spoken(scenario: Scenario, session_id: str) -> Counter[tuple[str, str]]:
@@ -68,8 +68,8 @@ def spoken(scenario: Scenario, session_id: str) -> Counter[tuple[str, str]]:
             for entry in entries
             if attachments([entry], "queued_command")
         )
-    for uuid, text in list(found):
-        found.update((uuid, output) for output in _OF_A_TASK.findall(text))  # the result of the call that began it
+    for _, text in list(found):  # the result of the call that began it
+        found.update((f"{call}/{ENDED}", output) for call, output in _OF_A_TASK.findall(text))
     return found
 
 

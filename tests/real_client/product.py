@@ -7,6 +7,7 @@ from collections import Counter
 
 from .messages import Json
 
+ENDED = "ended"
 BRIEF_MARK, WORKING_SET_MARK = "[CONTEXT RESTORED]", "[LAST STEPS]"
 
 
@@ -36,7 +37,8 @@ def kept(lines: list[Json]) -> Counter[tuple[str, str]]:
         elif line["kind"] == "tool_call":
             found[line["uuids"][0], json.dumps(line["input"], sort_keys=True)] += 1
         elif line["kind"] == "tool_result":
-            found[line["uuids"][0], line["result"]] += 1
+            call, ended, _ = line["uuids"][0].partition(f"/{ENDED}/")  # told by a notification, wherever it stands
+            found[call + ended.rstrip("/"), line["result"]] += 1
     return found
 
 
