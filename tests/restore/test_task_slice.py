@@ -100,3 +100,8 @@ def test_the_task_of_a_subagent_is_that_of_the_open_call(
 ) -> None:
     keep(prompt(1, "delegate it"), *entries)
     assert [task.strip() for task in open_tasks(archive, 1, AGENT, "general-purpose")] == tasks
+
+
+def test_a_call_whose_subagent_has_begun_is_not_that_of_another(archive: Archive, keep: Callable[..., None]) -> None:
+    keep(prompt(1, "delegate it"), answer(2, asks("t1", "one"), asks("t2", "two")))
+    assert [task.strip() for task in open_tasks(archive, 1, AGENT, "general-purpose", {"t1"})] == ["two"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import count_words, telling_words
@@ -96,9 +96,11 @@ _CALLS = (
 )
 
 
-def open_tasks(archive: Archive, session: int, agent_id: str, agent_type: str | None) -> list[str]:
+def open_tasks(
+    archive: Archive, session: int, agent_id: str, agent_type: str | None, begun: Collection[str] = ()
+) -> list[str]:
     """Return the task of a starting subagent: that of the call whose result names it, as in the background, or else
-    those of the calls for its type that have no result.
+    those of the calls for its type that have no result. `begun` are the ids of calls whose subagents have begun.
     """
     tasks = []
     for number, result in archive.rows(_CALLS, session, _TURNS, KIND_NUMBERS[TOOL_RESULT], KIND_NUMBERS[TOOL_CALL]):
@@ -107,7 +109,8 @@ def open_tasks(archive: Archive, session: int, agent_id: str, agent_type: str | 
         task = f"{given.get('description', '')}\n{given.get('prompt', '')}"[:_LONGEST_TASK]
         if told is not None and agent_id in told.text:
             return [task]
-        if result is None and agent_type in {None, str(given.get("subagent_type") or _USUAL_TYPE)}:
+        is_taken = call is not None and call.tool_use_id in begun
+        if result is None and not is_taken and agent_type in {None, str(given.get("subagent_type") or _USUAL_TYPE)}:
             tasks.append(task)
     return tasks
 
