@@ -127,6 +127,10 @@ def test_the_task_of_a_team_lead_is_words() -> None:
     ]
 
 
+def test_what_an_old_client_took_behind_a_number_sign_is_words() -> None:
+    assert lines("<user-memory-input>always use odd ports</user-memory-input>") == ["  T1: always use odd ports"]
+
+
 def test_a_prompt_that_shows_the_tag_of_a_command_is_a_prompt() -> None:
     assert lines("Why does it print a tag?\n\nIt is `<command-name>`.") != []
 

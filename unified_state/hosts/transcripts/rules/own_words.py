@@ -31,7 +31,7 @@ _MACHINE_TAGS = (
     "system-reminder", "task-", "teammate-message", "tool_use_error", "unified-state-", "user-prompt-submit-hook",
 )  # fmt: skip
 _COMPACTING = ("compact", "/clear")  # commands whose arguments are for the client or for us
-_COMMAND, _TEAMMATE = "<command-", "<teammate-message"
+_COMMAND, _WRAPPED = "<command-", ("<teammate-message", "<user-memory-input>")
 _FENCES = ("```", "~~~")
 _FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "* commit ", "[Pasted text ", "[Image ", "[Attached ")
 # Lines of logs, of git, of a shell and of a trace; and what a screen of an agent shows, up to the end of its paragraph.
@@ -73,7 +73,8 @@ def own_passages(prompt: str) -> list[str]:
 
 def typed_passages(prompt: str) -> list[str]:
     """Return what the user typed for a restore to quote: the paragraphs of `own_passages`, the last paragraph behind
-    what was pasted, the arguments of a slash command, and the task that the lead of a team of agents gave.
+    what was pasted, the arguments of a slash command, the task that the lead of a team of agents gave, and what old
+    clients took behind a `#`.
 
     Only the paragraphs of `own_passages` can become binding.
     """
@@ -81,7 +82,7 @@ def typed_passages(prompt: str) -> list[str]:
     if start.startswith(_COMMAND):
         given = without_command(prompt)
         return [] if given is None else [given.strip()]
-    if start.startswith(_TEAMMATE):
+    if start.startswith(_WRAPPED):
         return prompt.partition(">")[2].rpartition("</")[0].strip().split("\n\n")
     if start.startswith(_MACHINE_OPENINGS):
         return []
