@@ -36,15 +36,15 @@ class LogRequest(Record):
 
 def log(workspace: Workspace, wanted: LogRequest, now: int, *, everywhere: bool = False) -> list[dict[str, Any]]:
     """Return turns, or sessions, of this project or of all, the newest first. Raises UsageError for no time."""
-    span = _span(wanted, now)
     if not everywhere:
-        return workspace.use(lambda archive: _read(archive, wanted, span, now))
+        return workspace.use(lambda archive: read_log(archive, wanted, now))
+    _span(wanted, now)  # what is no time is refused once
     found = []
     for path in archives_of(workspace):
         try:
             with Archive(path) as archive:
                 worktree = worktree_of(archive)
-                found += [{"worktree": worktree, **entry} for entry in _read(archive, wanted, span, now)]
+                found += [{"worktree": worktree, **entry} for entry in read_log(archive, wanted, now)]
         except UnifiedStateError as error:
             workspace.report(f"skipped: {error.message}")
     return sorted(found, key=lambda entry: str(entry["timestamp"]), reverse=True)[: wanted.limit]
@@ -72,7 +72,9 @@ def _span(wanted: LogRequest, now: int) -> tuple[int, int]:
     return begin, _ALL
 
 
-def _read(archive: Archive, wanted: LogRequest, span: tuple[int, int], now: int) -> list[dict[str, Any]]:
+def read_log(archive: Archive, wanted: LogRequest, now: int) -> list[dict[str, Any]]:
+    """Return turns, or sessions, of an archive, the newest first. Raises UsageError for no time."""
+    span = _span(wanted, now)
     read = _sessions(archive, span, now) if wanted.sessions else _turns(archive, span)
     words = [word.casefold() for word in wanted.words]
     found = (

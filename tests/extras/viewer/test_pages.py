@@ -176,6 +176,21 @@ def test_a_search_marks_its_hits_and_shows_its_filters_as_chips(seen: Viewer, op
     page.wait_for_url(f"**session={SESSION}**")
 
 
+def test_without_words_the_log_tells_what_was_asked_the_newest_first(seen: Viewer, opened: Open) -> None:
+    page = opened(seen)
+    page.get_by_role("link", name="Log and search").click()
+    page.wait_for_url("**/search")
+    times = page.locator(".hits time").all_inner_texts()
+    assert (len(times) > 1, times) == (True, sorted(times, reverse=True))
+    assert {line[:1] for line in page.locator(".hits li").all_inner_texts()} == {"T"}
+    page.goto(f"{seen.base}/search?since=2020-01-01&session={SESSION[:8]}")
+    assert page.locator(".hits time").all_inner_texts() == times
+    page.goto(f"{seen.base}/search?since=never")
+    assert "is no time" in page.locator(".bad").inner_text()
+    page.goto(f"{seen.base}/search?session=another")
+    assert page.locator(".hits li").count() == 0
+
+
 def test_hostile_text_is_shown_and_never_run(seen: Viewer, opened: Open) -> None:
     page = opened(seen)
     for address in ADDRESSES:

@@ -1,4 +1,4 @@
-"""The search page: the search of the command line, with its filters and its hits marked."""
+"""The search page: the search of the command line, with its filters and its hits marked; without words its log."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from unified_state.archive.archive import Archive
 from unified_state.errors import UnifiedStateError
 from unified_state.extras.viewer.open_projects import Project
 from unified_state.extras.viewer.page_writer import page_values, write_page
-from unified_state.model.step import Hit
+from unified_state.lib.text import cut
+from unified_state.model.step import PROMPT, Hit
 from unified_state.search.find import SearchRequest, filters_of, query_reader
+from unified_state.search.log import LogRequest, read_log
 from unified_state.search.search_archive import search
 
 if TYPE_CHECKING:
     from unified_state.search.meaning import Reader
 
 FIELDS = ("kind", "tool", "file", "since", "session")
-_LIMIT = 30
+_LIMIT, _CHARACTERS = 30, 300
 
 
 def search_page(archive: Archive, project: Project, asked: Mapping[str, str], now: int) -> str:
     """Return the page with the hits of a query. Unlike the command it notes nothing in the archive."""
-    query = asked.get("q", "").strip()
-    problem, hits, reader = "", [], None
-    if query:
-        try:
+    query, chosen = asked.get("q", "").strip(), {name: asked.get(name, "").strip() for name in FIELDS}
+    problem, hits, reader = "", list[Hit](), None
+    try:
+        if not query:
+            hits = _log(archive, chosen, now)
+        else:
             reader = query_reader(project.workspace, is_told=True) if project.workspace else None
-            hits = _hits(archive, asked, query, now, reader)
-        except UnifiedStateError as error:
-            problem = str(error)
-    chosen = {name: asked.get(name, "").strip() for name in FIELDS}
+            hits = _hits(archive, chosen, query, now, reader)
+    except UnifiedStateError as error:
+        problem = str(error)
     return write_page(
         "search.html",
         project=project,
@@ -54,15 +57,15 @@ def _chips(chosen: Mapping[str, str], query: str) -> list[tuple[str, str, str]]:
     ]
 
 
-def _hits(archive: Archive, asked: Mapping[str, str], query: str, now: int, reader: Reader | None) -> list[Hit]:
-    wanted = SearchRequest(
-        query,
-        _LIMIT,
-        asked.get("session") or None,
-        asked.get("since") or None,
-        asked.get("tool") or None,
-        asked.get("file") or None,
-        asked.get("kind") or None,
-    )
+def _log(archive: Archive, chosen: Mapping[str, str], now: int) -> list[Hit]:
+    """Return what was asked, the newest first."""
+    wanted = LogRequest(chosen["since"] or None, True, chosen["session"], limit=_LIMIT)
+    found = read_log(archive, wanted, now)
+    return [Hit(one["ref"], PROMPT, (), None, one["timestamp"], 0, cut(one["text"], _CHARACTERS)) for one in found]
+
+
+def _hits(archive: Archive, chosen: Mapping[str, str], query: str, now: int, reader: Reader | None) -> list[Hit]:
+    session, since, tool, file, kind = (chosen[name] or None for name in ("session", "since", "tool", "file", "kind"))
+    wanted = SearchRequest(query, _LIMIT, session, since, tool, file, kind)
     filters = filters_of(wanted, now)
-    return search(archive, wanted.query, _LIMIT, wanted.session_id, now=now, filters=filters, reader=reader)
+    return search(archive, query, _LIMIT, session, now=now, filters=filters, reader=reader)
