@@ -3,18 +3,57 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.builders import SESSION, answer, prompt
 from unified_state.interfaces.mcp import tools as mcp_tools
 from unified_state.interfaces.mcp.mcp_server import INSTRUCTIONS
 
-from .asking import call, refused, tools
+from .asking import call, refused, text_of, tools
 
 DESCRIPTION_LIMIT = 2_048  # bytes that the client shows of a description, or of a server's instructions
 READS = {"list", "history", "search", "show", "blame", "restore"}
 RECORDS = {"add", "resolve", "edit", "work"}
+# As somebody calls the tools who has seen their schemas and nothing else.
+GUESSED: list[tuple[str, dict[str, Any]]] = [
+    ("list", {}),
+    ("list", {"at": "yesterday"}),
+    ("add", {"text": "Use SQLite"}),
+    ("add", {"text": "Cap the backoff at 8 s", "kind": "decision", "reason": "the API asks", "reversible": False}),
+    ("add", {"text": "Never push to main", "kind": "constraint", "reason": "the user", "blocking": True}),
+    ("add", {"text": "Answer in German", "kind": "constraint", "quote": "Answer in German."}),
+    ("add", {"text": "Which port?", "kind": "question", "reason": "8000 is taken", "priority": "high"}),
+    ("add", {"text": "KeyError: id", "kind": "evidence", "type": "error", "reason": "make test"}),
+    ("add", {"text": "121 passed", "kind": "evidence", "type": "output"}),
+    ("add", {"text": "A retry in the client", "kind": "attempt", "reason": "it counts twice"}),
+    ("add", {"text": "Write the conflict test", "kind": "todo"}),
+    ("add", {"text": "The tests are green", "kind": "note"}),
+    ("add", {"text": "Use PostgreSQL", "supersedes": "D1"}),
+    ("edit", {"id": "D2", "text": "Cap the backoff at 9 s"}),
+    ("edit", {"id": "Q1", "priority": "low", "reason": "8000 is free again"}),
+    ("edit", {"id": "N2", "text": "All tests are green"}),
+    ("edit", {"id": "A1", "drop": True}),
+    ("resolve", {"id": "Q2", "text": "Port 8080"}),
+    ("resolve", {"id": "E1"}),
+    ("resolve", {"id": "N1"}),
+    ("work", {"id": "#12", "title": "Export", "phase": "build", "progress": 0.4}),
+    ("work", {"goal": "all tests pass", "verified": "E2"}),
+    ("history", {"id": "D1"}),
+    ("history", {"id": "1d", "last": "now"}),
+    ("search", {"query": "token bucket", "limit": 5, "kind": "prompt"}),
+    ("search", {"query": "bucket", "since": "2020-01-01", "session": SESSION}),
+    ("search", {"since": "yesterday"}),
+    ("show", {"id": "d1", "source": True}),
+    ("show", {"id": "T1"}),
+    ("show", {"id": "S1", "lines": "1:20"}),
+    ("restore", {"budget": 1000}),
+    ("restore", {"summary": "A token bucket is built."}),
+    ("blame", {"file": "a.py", "lines": "1"}),
+]
 
 
 def test_the_tools_are_those_of_the_documentation(repository: Path) -> None:
@@ -49,13 +88,16 @@ def test_the_list_of_tools_costs_a_client_at_most_9000_characters(repository: Pa
     assert len(json.dumps({"tools": listed})) <= 9_000
 
 
-def test_what_an_item_is_called_is_the_same_in_every_tool(repository: Path) -> None:
-    takes = {name: tool.input_schema["properties"] for name, tool in tools(repository).items()}
-    assert {"ref", "item_id", "question_id", "resolution", "rationale"}.isdisjoint(set().union(*takes.values()))
-    assert [name for name, given in takes.items() if "id" in given] == ["history", "show", "edit", "resolve", "work"]
-    required = {name: tool.input_schema.get("required", []) for name, tool in tools(repository).items()}
-    assert required["add"] == ["text"]
-    assert {len(names) for names in required.values()} <= {0, 1}
+def test_of_33_calls_that_the_schemas_suggest_at_most_one_fails(repository: Path, keep: Callable[..., None]) -> None:
+    keep(prompt(1, "Add a token bucket. Answer in German."), answer(2, "Begun."))
+    takes = {name: tool.input_schema["properties"].keys() for name, tool in tools(repository).items()}
+    failed = [
+        (name, given, text_of(result))
+        for name, given in GUESSED
+        if (result := call(repository, name, **given)).is_error or not given.keys() <= takes[name]
+    ]
+    assert (len(GUESSED), failed) == (33, [])
+    assert {name for name, _ in GUESSED} == READS | RECORDS
 
 
 def test_an_optional_argument_may_also_be_null(repository: Path) -> None:

@@ -15,6 +15,7 @@ from unified_state.project.git_command import GitPythonProcesses, run_git
 from unified_state.search.rules.query_dates import begin_of
 from unified_state.settings import environment
 
+NOW = "now"
 _SECONDS = 10.0  # for git
 _SECOND = 999  # milliseconds: git counts in seconds, and what was recorded in the same one came before the commit
 _SHOWN = 60  # characters of a name in a message
@@ -44,7 +45,7 @@ def find_point(archive: Archive, repository: Repository, name: str, now: int) ->
     A compaction counts from its begin, a turn from its prompt, and a commit from when it was committed. Raises
     NotFoundError.
     """
-    at = _of_archive(archive, name) or to_milliseconds(name) or begin_of(name, now)
+    at = now if name == NOW else _of_archive(archive, name) or to_milliseconds(name) or begin_of(name, now)
     if at is not None:
         return Point(name, at)
     found = _of_commit(repository, name)

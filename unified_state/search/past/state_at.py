@@ -15,7 +15,7 @@ from unified_state.model.item import EVIDENCE, LedgerItem
 from unified_state.model.refs import ITEM, kind_of
 from unified_state.project.find_repository import Repository
 from unified_state.search.past.item_events import Event, ItemEvents, as_it_was
-from unified_state.search.past.points import Point, find_point
+from unified_state.search.past.points import NOW, Point, find_point
 
 _MOST_IN_CHAIN = 200
 
@@ -66,7 +66,7 @@ def changes_between(archive: Archive, repository: Repository, first: str, last: 
 
     Evidence that a rule captured is left out, because there is one for each failed command.
     """
-    other = Point("now", now) if last is None else find_point(archive, repository, last, now)
+    other = find_point(archive, repository, last or NOW, now)
     begin, end = sorted([find_point(archive, repository, first, now), other], key=lambda point: point.at)
     events = ItemEvents(archive)
     items = [item for item in list_items(archive) if item.kind != EVIDENCE or item.rule is None]
