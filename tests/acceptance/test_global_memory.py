@@ -167,7 +167,7 @@ def test_it_is_edited_taken_back_and_forgotten_by_its_refs(project: Project) -> 
 
 
 def test_it_is_shown_in_one_place(project: Project) -> None:
-    record(project)
+    assert project.at_terminal("remember", "--global", UV).out == "global:C1\n"
     assert project.at_terminal("decision", "add", "--global", "Black for Python", "--reason", "habit").code == 0
     lines = project.run("list", "--global").out.splitlines()
     assert [line.partition(" ")[0] for line in lines] == ["global:C1", "global:D1"]

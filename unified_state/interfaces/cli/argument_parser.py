@@ -106,7 +106,8 @@ def meant(arguments: Sequence[str]) -> list[str]:
     """
     first, rest = arguments[0] if arguments else "", list(arguments[1:])
     if first in NOUNS:
-        return _of_noun(first, rest if rest and not rest[0].startswith("-") else ["list", *rest])
+        verb = "add" if any(" " in word for word in rest) else "list"
+        return _of_noun(first, rest if rest and not rest[0].startswith("-") else [verb, *rest])
     if first in {"add", "list"} and rest:
         kind = [DECISION, rest[0]] if first == "add" and " " in rest[0] else [NOUNS.get(rest[0], rest[0])]
         return [first, *kind, *rest[1:]]
