@@ -176,8 +176,12 @@ def test_it_is_shown_in_one_place(project: Project) -> None:
 
 def test_a_rule_of_it_is_dropped_by_a_yes_alone(project: Project) -> None:
     record(project)
-    assert project.at_terminal("drop", "global:C1", answer="no").code == 2
+    refused = project.at_terminal("drop", "global:C1", answer="no")
+    assert (refused.code, "`unified-state inbox accept global:D1` drops it too" in refused.err) == (2, True), refused
     assert UV in begun(project)
+    assert [one["id"] for one in project.ask("inbox", "--global")] == ["D1"]
+    assert project.at_terminal("inbox", "accept", "global:D1").code == 0
+    assert "global:C1 " not in begun(project)
 
 
 def test_it_is_told_and_not_enforced(project: Project) -> None:

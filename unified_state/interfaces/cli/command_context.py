@@ -65,6 +65,9 @@ class Command:
         context = Context(as_json=as_json, session_id=session_id, is_global=is_global)
         try:
             return self._action(context, arguments) or 0
+        except NotAtGateError as error:
+            error.hint = error.hint.replace("inbox accept ", f"inbox accept {context.mark}")
+            raise
         except NothingArchivedError as error:
             if self._empty is None:
                 raise

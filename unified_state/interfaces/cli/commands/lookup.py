@@ -154,7 +154,7 @@ def _hit_line(hit: Hit) -> str:
 def _show(context: Context, arguments: Namespace) -> None:
     from unified_state.search.recall_ref import Part, part_of
 
-    context.named = arguments.project or context.named
+    context.named = context.named or arguments.project
     part = Part(arguments.lines, arguments.grep) if arguments.lines or arguments.grep else None
     if arguments.source:
         if part is not None:
