@@ -71,7 +71,14 @@ def test_what_a_damaged_file_still_says_in_readable_entries_is_not_thrown_away(p
 def _damaged(whole: bytes) -> dict[str, bytes]:
     """A state file as crashes, disks and people leave it. What a single byte does, `one_byte.py` tries."""
     text, middle = whole.decode(), whole.index("é".encode()) + 1
-    wrong = {"version": None, "decisions": "oops", "constraints": {"C1": "x"}, "openQuestions": [["Q1"], None]}
+    deep = json.loads("[" * 150 + "]" * 150)
+    wrong = {
+        "more": deep,
+        "version": None,
+        "decisions": "oops",
+        "constraints": {"C1": "x"},
+        "openQuestions": [["Q1"], None],
+    }
     return {
         "empty": b"",
         "all NUL": bytes(len(whole)),

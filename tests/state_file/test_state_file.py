@@ -63,11 +63,6 @@ def test_the_file_is_json_with_one_entry_a_line(state_file: StateFile, path: Pat
     assert '  "git": {\n    "branch": "main",\n' in text
 
 
-def test_the_file_is_private(state_file: StateFile, path: Path) -> None:
-    write(state_file)
-    assert path.stat().st_mode & 0o777 == 0o600
-
-
 def test_the_file_is_text_whatever_it_says(state_file: StateFile, path: Path) -> None:
     write(state_file, STATE.replace(repository="half \ud83d, whole \U0001f600"))
     assert json.loads(path.read_bytes().decode())["repository"] == "half \ufffd, whole \U0001f600"
@@ -92,23 +87,6 @@ def test_a_file_of_which_we_know_nothing_is_not_ours(state_file: StateFile, path
     path.parent.mkdir()
     path.write_text(json.dumps({"version": "2.0.0", "sd": {"id": "SD-1"}}))
     assert state_file.load() == StateContent(json={"version": STATE_VERSION, "workItem": {"id": "SD-1"}}, is_ours=False)
-
-
-NESTED = b'{"version": "3.0.0", "a": ' + b"[" * 100 + b"]" * 100 + b"}"
-DAMAGED = [b"", b"{", b"\xff\xfe", b"[]", b"5", b"{}", b'{"version": "x"}', b"[" * 100_000, NESTED]
-
-
-@pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_file_is_set_aside_whole_before_it_is_written_anew(
-    state_file: StateFile, path: Path, content: bytes
-) -> None:
-    path.parent.mkdir()
-    path.write_bytes(content)
-    found = write(state_file)
-    aside = path.parent / "unified-session-state.damaged-1.json"
-    assert (found.json, found.is_ours, found.set_aside) == (None, False, str(aside))
-    assert aside.read_bytes() == content
-    assert state_file.load().json == disk_value(STATE)
 
 
 def test_each_damaged_file_has_a_name_of_its_own(state_file: StateFile, path: Path) -> None:
