@@ -64,11 +64,6 @@ def test_where_git_cannot_tell_nothing_is_outside(
     assert outside_history(str(repository), "x", history) == set()
     assert outside_history(str(repository), history[0], ["../../secret", "", "--all"]) == set()
     commit = repository / ".git/objects" / history[3][:2] / history[3][2:]
-    whole = commit.read_bytes()
-    for damaged in (b"", whole[:20], bytes(len(whole))):
-        commit.chmod(0o600)
-        commit.write_bytes(damaged)
-        assert outside_history(str(repository), history[0], history[-1:]) == set()
     commit.unlink()
     os.mkfifo(commit)
     assert outside_history(str(repository), history[0], history[-1:], seconds=0.5) == set()

@@ -16,6 +16,7 @@ from errno import ENOENT
 from subprocess import Popen
 
 from unified_state.lib.processes import Excerpt, Processes, Program
+from unified_state.lib.record import Record
 from unified_state.lib.shell.search_path import absolute_folders, find_program
 from unified_state.lib.text import cut
 from unified_state.project.find_repository import find_repository, is_object_id
@@ -57,12 +58,11 @@ class GitNotCalledError(Exception):
     """Git is missing, or a call would run a program that a repository brings along; the message has the reason."""
 
 
-class GitCommand:
+class GitCommand(Record):
     """Git for one worktree: how each command line begins, and its environment."""
 
-    def __init__(self, beginning: list[str], environ: dict[str, str]) -> None:
-        self.environment = environ
-        self.beginning = beginning
+    beginning: list[str]
+    environment: dict[str, str]
 
     def arguments(self, *question: str) -> list[str]:
         """Return the command line of a git command."""
@@ -98,7 +98,7 @@ def prepare_git(
             message = f"git was not called: the filter {name!r} cannot be switched off"
             raise GitNotCalledError(message)
         for setting in ("clean=", "smudge=", "process=", "required=false"):
-            git.beginning += ["-c", f"filter.{name}.{setting}"]
+            git.beginning.extend(("-c", f"filter.{name}.{setting}"))
     return git
 
 

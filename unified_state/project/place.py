@@ -246,26 +246,19 @@ def keep_project(session_id: str, project: str, place: Place, data_dir: str) -> 
     kept = [project, *([os.path.dirname(common_dir)] if common_dir else [])]  # for a linked worktree that is removed
     if not session_id or _kept_projects(data_dir, session_id) == kept:
         return
-    try:
+    with suppress(OSError):  # the data folder is read-only; commands belong to the folder of the shell then
         write_session_file(session_file(data_dir, SESSIONS_FOLDER, session_id), dump_ascii_json(kept))
-    except OSError:
-        return  # the data folder is read-only; commands belong to the folder of the shell then
 
 
 def drop_project(session_id: str, data_dir: str) -> None:
     """Forget the project of a session that ended: a terminal that it opened may go on, with its id."""
-    try:
+    with suppress(OSError):  # there is none
         os.unlink(session_file(data_dir, SESSIONS_FOLDER, session_id))
-    except OSError:
-        return  # there is none
 
 
 def _kept_projects(data_dir: str, session_id: str | None) -> list[str]:
-    if not session_id:
-        return []
+    path = session_file(data_dir, SESSIONS_FOLDER, session_id or "")
     try:
-        return list(
-            map(str, parse_json(read_regular(session_file(data_dir, SESSIONS_FOLDER, session_id), SMALL_FILE).decode()))
-        )
+        return list(map(str, parse_json(read_regular(path, SMALL_FILE).decode())))
     except (OSError, ValueError, TypeError):
         return []

@@ -160,13 +160,6 @@ def test_a_bisection(repository: Path, git: Git, read: Read) -> None:
     assert read(repository).operation == "bisect"
 
 
-def test_a_reftable_repository(repository: Path, tmp_path: Path, git: Git, read: Read) -> None:
-    if "ref-format" not in git(tmp_path, "init", "-h", fails=True):
-        pytest.skip("this git makes no reftable repositories")
-    git(tmp_path, "clone", "--quiet", "--ref-format=reftable", "repository", "reftable")
-    assert read(tmp_path / "reftable") == read(repository)
-
-
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="only root gives a repository to another user")
 def test_a_repository_of_someone_else_is_refused_in_gits_words(repository: Path, read: Read) -> None:
     for path in (repository, repository / ".git"):
