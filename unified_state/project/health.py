@@ -42,9 +42,8 @@ def note_run(folder: str, run: HookRun) -> None:
 
 def forget_run(folder: str, event: str) -> None:
     """Delete the trace of an event's last run, if there is one."""
-    path = os.path.join(folder, RUNS_FOLDER, event)
-    if os.path.exists(path):
-        os.unlink(path)
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, RUNS_FOLDER, event))
 
 
 def last_runs(folder: str) -> list[HookRun]:

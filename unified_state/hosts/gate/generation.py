@@ -8,6 +8,7 @@ The gate (`interfaces/gate.sh`) compares texts, never times: a generation that e
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import lru_cache
 
 from unified_state.lib.files import make_room, write_note
@@ -41,10 +42,8 @@ def written_table(sql: str) -> tuple[str, str]:
 
 def end_generation(folder: str) -> None:
     """End the generation of the archive in a folder: each prompt may need an addition. Raises OSError."""
-    try:
+    with suppress(FileNotFoundError):  # no session was noted since it ended
         os.unlink(f"{folder}/{GENERATION}")  # an archive in memory has no folder
-    except FileNotFoundError:
-        return  # no session was noted since it ended
 
 
 def note_quiet(folder: str, data_dir: str, session_id: str) -> None:
@@ -62,12 +61,8 @@ def note_quiet(folder: str, data_dir: str, session_id: str) -> None:
 
 def drop_quiet(data_dir: str, session_id: str) -> None:
     """Note that a session's next prompt may need an addition. Raises OSError."""
-    path = quiet_path(data_dir, session_id)
-    if path and os.path.exists(path):
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            return  # another hook of the session was faster
+    with suppress(FileNotFoundError):  # also for an id that is no name of a file
+        os.unlink(quiet_path(data_dir, session_id))
 
 
 def quiet_path(data_dir: str, session_id: str) -> str:

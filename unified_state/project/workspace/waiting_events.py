@@ -9,6 +9,8 @@ never taken for the user's own.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from sqlite3 import DatabaseError
 from typing import Any
 
@@ -34,27 +36,23 @@ _SURROGATES = "surrogatepass"
 
 def waiting_files(place: Place) -> list[str]:
     """Return the files with events that wait."""
-    paths: list[str | None] = [os.path.join(place.folder, EVENTS)]
-    if os.path.isdir(beside_state_file(place)):
-        paths.append(_path_beside(place))
-    return [path for path in paths if path is not None and os.path.exists(path)]
+    is_beside = os.path.isdir(beside_state_file(place))
+    return [path for path in _paths(place, beside=is_beside) if os.path.exists(path)]
 
 
-def _path_beside(place: Place) -> str | None:
-    """Return the path beside the state file; None if the masking key cannot be read."""
-    try:
-        tag = Masker(place.key_folder).tag(f"events of {place.repository.worktree}")
-    except StorageError:
-        return None
-    return os.path.join(beside_state_file(place), f"events-{tag}.jsonl")
+def _paths(place: Place, *, beside: bool) -> Iterator[str]:
+    """Yield the paths beside the archive, and beside the state file unless the masking key cannot be read."""
+    yield os.path.join(place.folder, EVENTS)
+    if beside:
+        with suppress(StorageError):
+            tag = Masker(place.key_folder).tag(f"events of {place.repository.worktree}")
+            yield os.path.join(beside_state_file(place), f"events-{tag}.jsonl")
 
 
 def keep_waiting(place: Place, event: Event) -> str | None:
     """Append an event durably, and return the path of the file; None if it cannot be written anywhere."""
     content = (dump_json(event) + "\n").encode("utf-8", _SURROGATES)
-    for path in (os.path.join(place.folder, EVENTS), _path_beside(place)):
-        if path is None:
-            continue
+    for path in _paths(place, beside=True):
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             with FileLock(f"{path}.lock", _LOCK_SECONDS):
