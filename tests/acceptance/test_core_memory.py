@@ -54,6 +54,15 @@ def test_a_compaction_keeps_every_structured_section(project: Project, manager: 
     assert project.state()["trigger"] == "precompact"
 
 
+def test_a_hook_saves_a_file_over_its_budget_without_a_package(project: Project, manager: UnifiedStateManager) -> None:
+    """The client starts hooks without site-packages, where an installation from a clone has them."""
+    for number in range(12):
+        manager.add_decision(f"{number} {'is decided ' * 30}", "r")
+    alone = Project(project.folder, project.home, ("env",))  # in a process of its own
+    assert alone.hook("PreCompact", trigger="auto").code == 0
+    assert (project.log(), project.state()["trigger"]) == ("", "precompact")
+
+
 @pytest.mark.parametrize(
     ("nonsense", "path"),
     [

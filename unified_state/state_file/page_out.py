@@ -18,7 +18,7 @@ from unified_state.lib.times import to_text
 from unified_state.model.item import CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
 from unified_state.model.session_state import State
 from unified_state.settings import Settings
-from unified_state.state_file.state_file import budget_status, encode_state
+from unified_state.state_file.state_file import CHARACTERS_PER_TOKEN, budget_status, encode_state
 
 Counter = Callable[[Sequence[str]], list[int]]
 
@@ -28,20 +28,22 @@ _INDENT, _FRAME = 2, 12  # tokens around an entry of a list, and around the list
 
 
 def page_out(
-    archive: Archive, rest: State, items: list[LedgerItem], settings: Settings, counter: Counter, now: int
+    archive: Archive, rest: State, items: list[LedgerItem], settings: Settings, counter: Counter | None, now: int
 ) -> State:
     """Return the state of the file: `rest`, which has no items, and those of the items that stay. The others are marked
     in the ledger as paged out.
+
+    Without a counter (in hooks) sizes are estimated, and no item leaves.
     """
     forms = list(_shorter(rest))
     texts = [*map(entry_text, items), *(encode_state(disk_value(form)).decode() for form in forms)]
-    counts = counter(texts)
+    counts = (counter or _estimated)(texts)
     sizes = {item.uuid: count + _INDENT for item, count in zip(items, counts, strict=False)}
     target, most = max(settings.budget_target, settings.budget_min), settings.budget_max
     fitting = [number for number, size in enumerate(counts[len(items) :]) if size <= target // 2]
     number = fitting[0] if fitting else len(forms) - 1
     rest, total = forms[number], counts[len(items) + number] + _FRAME + sum(sizes.values())
-    gone = leaving(oldest_first(items, now), sizes, total, target, most)
+    gone = [] if counter is None else leaving(oldest_first(items, now), sizes, total, target, most)
     leave_file(archive, gone, to_text(now))
     items = [item for item in items if item not in gone]
     total -= sum(sizes[item.uuid] for item in gone)
@@ -51,6 +53,10 @@ def page_out(
         metrics = metrics.replace(last_truncation=to_text(now))
         summaries = summaries.replace(key_decisions=key_decisions(items) if summaries.key_decisions else ())
     return rest.replace(**sections_of(items), summaries=summaries, token_metrics=metrics)
+
+
+def _estimated(texts: Sequence[str]) -> list[int]:
+    return [round(len(text) / CHARACTERS_PER_TOKEN) for text in texts]
 
 
 def _shorter(state: State) -> Iterator[State]:

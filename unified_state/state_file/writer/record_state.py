@@ -8,7 +8,7 @@ but complete file, which the next write updates. The rules file, if the user ask
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unified_state.archive.archive import Archive
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from unified_state.ledger.record_item import Author
 
 T = TypeVar("T")
+Counter = Callable[[Sequence[str]], list[int]]
+
 _ALL = -1
 _FRAME = 12  # tokens of the numbers about its size
 
@@ -142,7 +144,7 @@ def _let_wait(
 def show_state(workspace: Workspace, archive: Archive, now: int) -> None:
     """Update the state file after a change of the ledger. A failure is reported."""
     try:
-        refresh_state(archive, workspace, now)
+        refresh_state(archive, workspace, now, count_tokens)
     except StorageError as error:
         workspace.report(f"recorded, but {error}")
 
@@ -159,13 +161,14 @@ def refresh_state(
     archive: Archive,
     workspace: Workspace,
     now: int,
+    count_tokens: Counter | None = None,
     *,
     is_anew: bool = False,
 ) -> State:
     """Update the state file from the ledger, and return the state.
 
     The save time and the git state stay in a file that is ours, unless it is written anew. Nothing of any other file
-    stays: what the archive does not know of it is proposed.
+    stays: what the archive does not know of it is proposed. Without `count_tokens` (in hooks) no item is paged out.
     """
     place = workspace.place
 
@@ -177,7 +180,7 @@ def refresh_state(
 
             adopt(archive, content, workspace.masker, now)
         present = content.json if content.json and content.is_ours and not is_anew else {}
-        state = _within_budget(archive, workspace, now, present)
+        state = _within_budget(archive, workspace, now, present, count_tokens)
         as_before = state.replace(updated_at=present.get("updatedAt"))
         return as_before if disk_value(as_before) == content.json else state
 
@@ -218,6 +221,7 @@ def _within_budget(
     workspace: Workspace,
     now: int,
     present: dict[str, Any],
+    count_tokens: Counter | None,
 ) -> State:
     """Return the state that the file holds. Its tokens are not counted while a proved bound says that they fit."""
     items, settings = items_in_file(archive), workspace.settings
@@ -226,7 +230,7 @@ def _within_budget(
     state = rest.replace(**sections_of(items))
     text = encode_state(disk_value(state)).decode()
     size = round(len(text) / CHARACTERS_PER_TOKEN)
-    if upper_bound(text) > settings.budget_max:
+    if count_tokens is not None and upper_bound(text) > settings.budget_max:
         size = count_tokens([text])[0] + _FRAME
     status = budget_status(size, settings.budget_target, settings.budget_max)
     metrics = rest.token_metrics.replace(estimated_tokens=size, budget_status=status)

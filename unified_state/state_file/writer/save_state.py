@@ -22,13 +22,14 @@ from unified_state.ledger.record_item import checked, of_kind
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_text
+from unified_state.lib.tokens import count_tokens
 from unified_state.model.item import EVIDENCE
 from unified_state.model.refs import note_number
 from unified_state.model.session_state import GitState, Note, State
 from unified_state.project.workspace.workspace import Workspace, open_workspace
 from unified_state.settings import environment
 from unified_state.state_file.state_file import written_state_files
-from unified_state.state_file.writer.record_state import check_version, record, refresh_state, whole_state
+from unified_state.state_file.writer.record_state import Counter, check_version, record, refresh_state, whole_state
 
 
 def change_work_item(workspace: Workspace, changes: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def save(
                     add_notes(archive, owner, "action", actions, at)
             change_work(archive, session, {"branch": git.branch, "commit": git.commit})
         noted.append(session)
-        return save_state(archive, workspace, now, trigger, git)
+        return save_state(archive, workspace, now, trigger, git, count_tokens)
 
     saved = workspace.use(use)
     remember(workspace.place.repository, workspace.place.folder)
@@ -122,7 +123,9 @@ def order_note(workspace: Workspace, number: int, before: str) -> Note:
 
 def refresh(workspace: Workspace, *, is_anew: bool = False) -> State:
     """Update the state file from the ledger, and return the state. Nothing of its own stays in a file written anew."""
-    return workspace.use(lambda archive: refresh_state(archive, workspace, current_time(), is_anew=is_anew))
+    return workspace.use(
+        lambda archive: refresh_state(archive, workspace, current_time(), count_tokens, is_anew=is_anew)
+    )
 
 
 def load(workspace: Workspace) -> State:
@@ -130,7 +133,7 @@ def load(workspace: Workspace) -> State:
 
     def use(archive: Archive) -> State:
         now = current_time()
-        return whole_state(archive, workspace, now, refresh_state(archive, workspace, now))
+        return whole_state(archive, workspace, now, refresh_state(archive, workspace, now, count_tokens))
 
     return workspace.use(use)
 
@@ -164,6 +167,7 @@ def save_state(
     now: int,
     trigger: str,
     git: GitState,
+    count_tokens: Counter | None = None,
 ) -> State:
     """Write the state file with a fresh git state, and return the state."""
     masked = workspace.masker.json(dump_json(disk_value(git)))
@@ -175,4 +179,4 @@ def save_state(
             trigger,
             masked,
         )
-    return refresh_state(archive, workspace, now)
+    return refresh_state(archive, workspace, now, count_tokens)
