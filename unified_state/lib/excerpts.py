@@ -105,16 +105,12 @@ def _window(texts: Sequence[str], offset: int, tokens: int) -> Iterator[str]:
 
 
 def _fitting(text: str, begin: int, tokens: int) -> int:
-    """Return the end of the longest part from `begin` on that fits into so many tokens, at least one character."""
-    least, most = begin + 1, min(len(text), begin + max(1, tokens) * _MOST_PER_TOKEN)
-    while least < most:
-        middle = (least + most + 1) // 2
-        if _size(text[begin:middle]) <= tokens:
-            least = middle
-        else:
-            most = middle - 1
-    end = boundary(text, least) if least < len(text) else least
-    return end if end > begin else least
+    """Return the end of a part from `begin` on that fits into so many tokens, at least one character."""
+    end = min(len(text), begin + max(1, tokens) * _MOST_PER_TOKEN)
+    while end > begin + 1 and (size := _size(text[begin:end])) > tokens:
+        end = begin + max(1, (end - begin) * tokens // size)
+    whole = boundary(text, end) if end < len(text) else end
+    return whole if whole > begin else end
 
 
 def _size(value: Any) -> int:
