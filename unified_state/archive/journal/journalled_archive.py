@@ -60,12 +60,9 @@ class JournalledArchive(Archive):
         self._written = self.connection.total_changes  # those that are in the file
 
     def _open(self, _seconds: float) -> Connection:
-        header = self._header()
         self.connection = connect_archive(MEMORY, 0)
-        self._is_new = not header
         try:
-            if header:
-                self._read()
+            self._read()
         except BaseException:
             self.connection.close()
             raise
@@ -89,17 +86,6 @@ class JournalledArchive(Archive):
                 raise self._unusable(self._problem)
             self._write()
 
-    def _header(self) -> Line:
-        """Return the header of the file; {} without a file. Raises NewerArchiveError."""
-        header = next(self._lines(), {})
-        if header is None or (header and _HEADER not in header):
-            header = {_HEADER: 1}  # the other lines count
-        version = header.get(_TABLES, ARCHIVE_VERSION)
-        if header.get(_HEADER, 1) != 1 or not isinstance(version, int) or version > ARCHIVE_VERSION:
-            message = f"the journal {self._journal} was written by a newer version"
-            raise NewerArchiveError(message, f"upgrade unified-state: {upgrade_line()}")
-        return header
-
     def _lines(self) -> Iterator[Line | None]:
         """Yield the lines of the file, None for a damaged one."""
         try:
@@ -113,7 +99,17 @@ class JournalledArchive(Archive):
             raise self._unusable(error.strerror or str(error)) from error
 
     def _read(self) -> None:
-        """Read the content of the file into the tables in memory."""
+        """Read the content of the file into the tables in memory. Raises NewerArchiveError."""
+        lines = self._lines()
+        header = next(lines, {})
+        self._is_new = header == {}
+        if self._is_new:
+            return
+        if header is None or _HEADER not in header:  # it is damaged, and the other lines count
+            lines = chain((header,), lines)
+        elif header[_HEADER] != 1 or header.get(_TABLES, 0) not in range(ARCHIVE_VERSION + 1):
+            message = f"the journal {self._journal} was written by a newer version"
+            raise NewerArchiveError(message, f"upgrade unified-state: {upgrade_line()}")
         tables = self._kept_columns()
         with self.transaction():
             triggers = self.rows("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
@@ -121,9 +117,7 @@ class JournalledArchive(Archive):
                 self.run(f"DROP TRIGGER {name}")
             for name in tables:
                 self.connection.execute(f"DELETE FROM {name}")
-            for line in self._lines():
-                if line is None or _HEADER not in line:
-                    self.damaged += not self._put(line or {}, tables)
+            self.damaged = sum(not self._put(line or {}, tables) for line in lines)
             for _, sql in triggers:
                 self.run(sql)
             self.connection.execute("INSERT OR IGNORE INTO unindexed SELECT id FROM step WHERE kind NOT NULL")
