@@ -188,13 +188,10 @@ def lies_in(path: str, folder: str) -> bool:
     """Return whether an absolute path is a folder or below it, as the platform's rules say: drives on Windows, and
     letters whose case does not count there and on macOS.
     """
-    below, top = (_comparable(os.path.normpath(one)) for one in (path, folder))
+    below, top = (os.path.normcase(os.path.normpath(one)) for one in (path, folder))
+    if sys.platform in _FOLDING:
+        below, top = below.casefold(), top.casefold()
     return below == top or below.startswith(os.path.join(top, ""))
-
-
-def _comparable(path: str) -> str:
-    path = os.path.normcase(path)
-    return path.casefold() if sys.platform in _FOLDING else path
 
 
 def sync_folder(folder: str) -> None:

@@ -75,7 +75,7 @@ def pack(text: str) -> str | bytes:
         packed = compress(encoded, _LEVEL)
         if len(packed) < len(encoded):
             return packed
-    return text if text.isascii() or _is_well_formed(text) else compress(encoded, _LEVEL)
+    return text if well_formed(text) is text else compress(encoded, _LEVEL)
 
 
 def unpack(stored: str | bytes | None) -> str:
@@ -90,9 +90,11 @@ def unpack(stored: str | bytes | None) -> str:
 
 def well_formed(text: str) -> str:
     """Return the text with lone surrogates replaced, since SQLite and terminals refuse them."""
-    if text.isascii() or _is_well_formed(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def escape_surrogates(text: str) -> str:
@@ -100,14 +102,6 @@ def escape_surrogates(text: str) -> str:
     different.
     """
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _is_well_formed(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 _FIRST_CJK = "\u2e80"
