@@ -62,7 +62,9 @@ class StepWriter:
         if self._forgotten and f"{step.uuid}/{step.block}" in self._forgotten:
             return False
         if step.starts_turn or not self._is_own_turn:
-            self._open_turn(step)
+            # A turn starts at a prompt, or if a session continues one that it was forked from.
+            self.turn, self._is_own_turn = self._after_last("turn"), True
+            self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
         if step.kind == TOOL_RESULT and (met := self._meet(step, key)) is not None:
             return met
         if step.text.startswith(DATA_URL) and (first := self._same_medium(body)):
@@ -125,12 +127,6 @@ class StepWriter:
     def _owner(self, turn: int) -> int:
         (owner,) = self._run("SELECT session FROM turn WHERE id = ?", (turn,)).fetchone()
         return int(owner)
-
-    def _open_turn(self, step: Step) -> None:
-        """Start a turn: at a prompt, or if a session continues a turn that it was forked from."""
-        self.turn = self._after_last("turn")
-        self._is_own_turn = True
-        self._run("INSERT INTO turn VALUES (?, ?, ?, ?)", (self.turn, self._session, step.agent, step.at))
 
     def _add_known(self, number: int, turn: int, kind: int | None) -> bool:
         """Continue in the turn of a step that is already archived, and mark the step as shared with this session.

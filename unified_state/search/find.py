@@ -24,7 +24,7 @@ from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.refs import COMPACTION, STEP, TURN, note_number, parse_ref
 from unified_state.model.step import KINDS, NOTICE, Hit
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.search.rules.query_dates import begin_of
+from unified_state.search.rules.query_dates import time_named
 from unified_state.search.search_archive import note_accesses, rank, search
 from unified_state.setting_table import OFF
 
@@ -171,12 +171,7 @@ def query_reader(workspace: Workspace, *, is_told: bool = False) -> Reader | Non
 
 def filters_of(wanted: SearchRequest, now: int) -> Filters:
     """Return the filters of a search. Raises UsageError for invalid values."""
-    since = None
-    if wanted.since is not None:
-        since = begin_of(wanted.since, now)
-        if since is None:
-            message = f"--since {wanted.since[:60]!r} is no time"
-            raise UsageError(message, "say 2026-03-14, 3d, yesterday, or 'last week'")
+    since = None if wanted.since is None else time_named(wanted.since, now, "--since ")
     if wanted.kind is not None and wanted.kind not in {*KINDS, *ALIAS_LETTERS}:
         message = f"--kind {wanted.kind[:60]!r} is no kind of step or item"
         raise UsageError(message, f"kinds are {', '.join([*KINDS, *ALIAS_LETTERS])}")

@@ -8,14 +8,14 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import KIND_NUMBERS
-from unified_state.errors import UnifiedStateError, UsageError
+from unified_state.errors import UnifiedStateError
 from unified_state.lib.record import Record
 from unified_state.lib.text import one_line, unpack
 from unified_state.lib.times import to_text
 from unified_state.model.step import PROMPT
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import archives_of, worktree_of
-from unified_state.search.rules.query_dates import begin_of, times_of
+from unified_state.search.rules.query_dates import begin_of, time_named, times_of
 from unified_state.search.timeline.timeline_table import session_page
 
 _ALL = 1 << 62
@@ -65,11 +65,7 @@ def _span(wanted: LogRequest, now: int) -> tuple[int, int]:
     spans = times_of(when, now).spans
     if spans and not wanted.is_open:
         return min(spans)[0], max(end for _, end in spans)
-    begin = begin_of(when, now)
-    if begin is None:
-        message = f"{when[:60]!r} is no time"
-        raise UsageError(message, "say 2026-03-14, 3d, yesterday, or 'last week'")
-    return begin, _ALL
+    return time_named(when, now), _ALL
 
 
 def read_log(archive: Archive, wanted: LogRequest, now: int) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ A month without a year matches that month of any year, because people may mean t
 
 from __future__ import annotations
 
+from unified_state.errors import UsageError
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds, to_text
 
@@ -76,6 +77,15 @@ def begin_of(text: str, now: int) -> int | None:
         case [number, unit, "ago"] if _is_short(number) and unit in _SPANS:
             return now - now % DAY - int(number) * _SPANS[unit] * DAY
     return min((begin for begin, _ in times_of(text, now).spans), default=None)
+
+
+def time_named(text: str, now: int, option: str = "") -> int:
+    """Return the time that a user names. Raises UsageError if it is none."""
+    begin = begin_of(text, now)
+    if begin is None:
+        message = f"{option}{text[:60]!r} is no time"
+        raise UsageError(message, "say 2026-03-14, 3d, yesterday, or 'last week'")
+    return begin
 
 
 def _span(word: str, before: str, after: str, now: int) -> list[tuple[int, int]]:
