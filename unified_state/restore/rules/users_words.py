@@ -60,16 +60,10 @@ def _cut_to(limit: int, lacking: Sequence[tuple[int, str]]) -> list[str]:
 def _ends(lines: list[str], tokens: float) -> list[str]:
     """Return the first line, the number of those left out, and the newest."""
     first = lines[:1] if _tokens(lines[0]) <= tokens / 2 else []
-    newest = list(_newest(lines[len(first) :], tokens - sum(map(_tokens, first))))[::-1]
-    return [*first, f"  ({len(lines) - len(first) - len(newest)} prompts left out here)", *newest]
-
-
-def _newest(lines: list[str], tokens: float) -> Iterator[str]:
-    for line in reversed(lines):
-        tokens -= _tokens(line)
-        if tokens < 0:
-            return
-        yield line
+    sizes = accumulate(map(_tokens, [*first, *reversed(lines[len(first) :])]))
+    fitting = sum(size <= tokens for size in sizes) - len(first)
+    left = len(lines) - len(first) - fitting
+    return [*first, f"  ({left} prompts left out here)", *lines[len(lines) - fitting :]]
 
 
 def _tokens(line: str) -> int:
