@@ -113,7 +113,7 @@ def test_what_only_stands_in_for_what_was_lost_is_not_counted(victim: Victim, be
     assert "turns are kept" not in project.run("load").out
     assert project.hook("PreCompact", transcript_path=path, trigger="auto").code == 0
     assert _counts(project) == whole
-    assert f"[ARCHIVE] {whole['turns']} turns are kept" in project.run("load").out
+    assert f"[ARCHIVE] {whole['turns']} turns and " in project.run("load").out
 
 
 def test_many_that_find_the_damage_at_once_set_it_aside_once(victim: Victim) -> None:

@@ -61,7 +61,7 @@ def test_after_clear_work_the_last_session_in_short_constraints_and_one_pointer_
     told = [line.strip() for line in essentials.splitlines()[3:-1]]
     last = ["[LAST SESSION]", "last prompt: first", "last answer: "]
     rules = ["[CONSTRAINTS] 1 recorded", "C1 (the user said, blocking): API v1"]
-    expected = ["[WORK] The archive", *last, *rules, "[ARCHIVE]"]
+    expected = ["[ARCHIVE]", "[WORK] The archive", *last, *rules]
     assert len(told) == len(expected)
     assert all(line.startswith(beginning) for line, beginning in zip(told, expected, strict=True))
     after = client.session_id

@@ -17,7 +17,6 @@ from unified_state.restore.rules.brief_lines import (
     brief_sections,
     closing,
     head,
-    pointer,
     refs_to_tell,
     sections_after_clear,
     told_refs,
@@ -54,9 +53,9 @@ def compose(known: RestoreInput, tokens: float, units: int = MOST_UNITS) -> Comp
     """Return the texts of both outputs, within `tokens` together and within `units` each."""
     has_work = known.reason in {*AFTER_COMPACTION, "subagent"}
     page = _Page(tokens, units, is_long=has_work)
-    page.end_with(pointer(known) if known.reason == "clear" else closing(known))
     if not page.add("", [head(known), _RULE]):
         return Composition()
+    page.add("", closing(known))
     _add_state(page, known)
     if has_work:
         _add_work(page, known)
@@ -159,7 +158,6 @@ class _Page:
         self._rooms = [units, units] if is_long else [units]
         self._outputs = [list[str](), list[str]()]
         self._filled = 0  # the output in which the newest line stands
-        self._last: list[str] = []
 
     @property
     def tokens(self) -> float:
@@ -169,11 +167,6 @@ class _Page:
     def keep_back(self, tokens: float) -> None:
         """Keep so many tokens from the next sections."""
         self._kept_back = tokens
-
-    def end_with(self, lines: Iterable[str]) -> None:
-        """End the first output, which is empty now, with these lines, as far as there is room."""
-        self._last = [line for line in lines if self._take([line])]
-        self._outputs[0] = []
 
     def add(self, title: str, lines: Iterable[str]) -> bool:
         """Add a section, as many of its lines as there is room for. Return whether all fit."""
@@ -208,12 +201,12 @@ class _Page:
         return False
 
     def lines(self) -> list[str]:
-        """Return all lines but the last ones."""
+        """Return all lines."""
         return [*self._outputs[0], *self._outputs[1]]
 
     def outputs(self) -> Composition:
         """Return the two texts, both empty if nothing stands below the heading."""
-        if len(self.lines()) <= _HEADING and not self._last:
+        if len(self.lines()) <= _HEADING:
             return Composition()
         first, second = self._outputs
-        return Composition(brief="\n".join([*first, *self._last]), working_set="\n".join(second))
+        return Composition(brief="\n".join(first), working_set="\n".join(second))
