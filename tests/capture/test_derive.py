@@ -38,13 +38,15 @@ def other(tmp_path: Path) -> Iterator[Archive]:
 
 def entries(first: int) -> list[Entry]:
     return [
-        prompt(first, f"Rename parse_{first}, see f{first}.py."),
+        prompt(first, f"Rename parse_{first}."),
         answer(
             first + 1, call(f"t{first}", "Edit", file_path="a.py", old_string=f"old_{first}", new_string="new_name")
         ),
         result(first + 2, f"t{first}", "updated"),
         answer(first + 3, call(f"u{first}", "Bash", command="make test")),
         result(first + 4, f"u{first}", f"Error: {first} of them failed", is_error=True),
+        answer(first + 5, call(f"r{first}", "Read", file_path=f"f{first}.py")),
+        result(first + 6, f"r{first}", "nothing"),
     ]
 
 

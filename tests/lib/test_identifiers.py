@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from unified_state.lib.identifiers import (
     identifiers,
     mentioned_files,
-    paths_in,
     relative_path,
     with_slashes,
 )
@@ -48,38 +47,9 @@ def test_an_identifier_is_found_whatever_stands_round_it(text: str) -> None:
     assert identifiers(text) == {"parse_config"}
 
 
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("open src/app/main.py, then", "src/app/main.py"),
-        ("(see `README.md`)", "README.md"),
-        ("It is in ./src/main.rs.", "src/main.rs"),
-        ("at src/main.go:12:4", "src/main.go"),
-        ("+++ src/a.ts", "src/a.ts"),
-        ("look at @src/a.ts", "src/a.ts"),
-        ("../other/a.c", "../other/a.c"),
-        ("~/notes.md", "~/notes.md"),
-        ("/etc/hosts.conf", "/etc/hosts.conf"),
-        (".github/ci.yml", ".github/ci.yml"),
-        ("docs/Übersicht.md", "docs/Übersicht.md"),
-        ("修改src/app.py的代码", "src/app.py"),
-        ("src/App.TSX", "src/App.TSX"),
-    ],
-)
-def test_words_with_the_ending_of_a_file_are_paths(text: str, path: str) -> None:
-    assert paths_in(text) == {path}
-
-
-@pytest.mark.parametrize(
-    "text", ["e.g. this", "1.5", "the .py ending", "*.py", "v1.2.3", "i.e.", "", "http://a.b/c.py", "x//y.py"]
-)
-def test_other_words_with_a_dot_are_no_paths(text: str) -> None:
-    assert paths_in(text) == set()
-
-
 @given(any_text)
 def test_any_text_has_names_that_stand_in_it(text: str) -> None:
-    names = identifiers(text) | paths_in(text)
+    names = identifiers(text)
     assert all(name in text for name in names)
     assert all(len(name) <= 200 and name.isprintable() and " " not in name for name in names)
 

@@ -13,7 +13,6 @@ from functools import lru_cache
 from unified_state.lib.text import only_bytes
 
 _CHARSET = "latin-1"
-_DOT = b"."
 _SHORTEST, _LONGEST = 4, 60  # characters of an identifier
 _LONGEST_PATH = 160
 _MOST_WORDS = 50_000  # size of the cache of meanings
@@ -31,20 +30,12 @@ _FILE_ENDINGS = frozenset(_ENDINGS.encode().split())
 
 
 _WORDS = only_bytes(_LETTERS + _ACCENTED + _DIGITS + b"_")
-_PATHS = only_bytes(_LETTERS + _ACCENTED + _DIGITS + b"_./@~+-#")
-_BEHIND_PATH, _BEFORE_PATH = b".#-+@~/", "#-+@"  # punctuation around a name
 
 
 def identifiers(text: str) -> set[str]:
     """Return the identifiers in a text."""
     words = _without_escapes(text).encode(_CHARSET, "replace").translate(_WORDS).split()
     return set(filter(None, map(_identifier, words)))
-
-
-def paths_in(text: str) -> set[str]:
-    """Return the words of a text that are paths of files."""
-    words = _without_escapes(text).encode(_CHARSET, "replace").translate(_PATHS).split()
-    return set(filter(None, map(_path, words)))
 
 
 def _without_escapes(text: str) -> str:
@@ -98,19 +89,7 @@ def _identifier(word: bytes) -> str | None:
 
 
 def _ending(word: bytes) -> bytes:
-    return word.rpartition(_DOT)[2].lower()
-
-
-@lru_cache(_MOST_WORDS)
-def _path(word: bytes) -> str | None:
-    """Return the path in a word with the ending of a file, or None."""
-    name = word.rstrip(_BEHIND_PATH)
-    if _DOT not in name or _ending(name) not in _FILE_ENDINGS:
-        return None
-    text = name.decode(_CHARSET)
-    path = (text if text[0] == "." else text.lstrip(_BEFORE_PATH)).removeprefix("./")
-    stem = path.rsplit("/", 1)[-1].rpartition(".")[0]
-    return path if stem and len(path) <= _LONGEST_PATH and "//" not in path else None
+    return word.rpartition(b".")[2].lower()
 
 
 _AROUND = "`'\"()[]{}<>,;:!?*"

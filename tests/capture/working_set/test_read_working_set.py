@@ -69,14 +69,14 @@ def contents(archive: Archive) -> list[Any]:
     return archive.rows("SELECT session, path, level, data FROM working_set ORDER BY session, path")
 
 
-def test_what_was_edited_and_said_is_kept_by_file(keep: Keep) -> None:
+def test_what_was_edited_is_kept_by_file(keep: Keep) -> None:
     found = keep(
         prompt(1, "fix #12 in src/a.py", cwd=ROOT),
         *edited(2, "src/a.py", "parse_all", "parse_one"),
         *used(4, "Bash", "FAILED tests/test_a.py::test_b\n1 failed", is_error=True, command="pytest -q"),
         answer(6, "see parse_all in src/b.py", cwd=ROOT),
     )
-    assert files(found) == {"src/a.py": ["parse_all", "parse_one"], "src/b.py": []}
+    assert files(found) == {"src/a.py": ["parse_all", "parse_one"]}
 
 
 def test_a_result_finds_its_call_in_an_earlier_chunk(keep: Keep) -> None:
@@ -190,7 +190,8 @@ def test_a_fork_has_its_parent_s_working_set_and_goes_its_own_way(
 
 
 def test_a_fork_does_not_bring_a_forgotten_turn_back(archive: Archive, keep: Keep, transcript: Path) -> None:
-    keep(prompt(1, "fix gone_name", cwd=ROOT), *edited(2, "src/gone.py", "gone_name"), prompt(4, "and stay.py"))
+    keep(prompt(1, "fix gone_name", cwd=ROOT), *edited(2, "src/gone.py", "gone_name"))
+    keep(prompt(4, "and"), *edited(5, "stay.py", "x"))
     forget_ref(archive, "T1")
     assert files(working_set(archive)) == {"stay.py": []}
     fork = keep(session=FORK, path=fork_of(transcript))
@@ -201,15 +202,15 @@ def test_a_fork_does_not_bring_a_forgotten_turn_back(archive: Archive, keep: Kee
 def test_what_is_forgotten_leaves_nothing_in_any_working_set(
     archive: Archive, keep: Keep, transcript: Path, way: str
 ) -> None:
-    keep(prompt(1, "at first stay.py", cwd=ROOT))
-    keep(prompt(2, "then", cwd=ROOT), *edited(3, "gone_name.py", "gone_name"))
+    keep(prompt(1, "at first", cwd=ROOT), *edited(2, "stay.py", "x"))
+    keep(prompt(4, "then", cwd=ROOT), *edited(5, "gone_name.py", "gone_name"))
     keep(session=FORK, path=fork_of(transcript))
     assert b"gone_name" in everything(archive)
     match way:
         case "turn":
             forget_ref(archive, "T2")
         case "step":
-            numbers = archive.rows("SELECT id FROM step WHERE tool_use_id NOT NULL")
+            numbers = archive.rows("SELECT id FROM step WHERE tool_use_id = 'toolu_5'")
             for (number,) in numbers:
                 forget_ref(archive, f"S{number}")
         case "text":
@@ -232,7 +233,7 @@ def everything(archive: Archive) -> bytes:
 def test_a_process_that_ends_before_the_set_is_made_anew_leaves_nothing_forgotten_in_it(
     archive: Archive, keep: Keep
 ) -> None:
-    keep(prompt(1, "at first stay.py", cwd=ROOT), prompt(2, "then gone.py", cwd=ROOT))
+    keep(prompt(1, "go", cwd=ROOT), *edited(2, "stay.py", "x"), *edited(4, "gone.py", "x"))
     sessions = empty_working_sets(archive, [2])
     assert (sessions, working_set(archive)) == ({1}, ())
     rebuild_working_sets(archive, sessions)

@@ -12,14 +12,14 @@ from itertools import chain, islice
 from typing import Any
 
 from unified_state.hosts.transcripts.rules.call_effects import Call, taken_away
-from unified_state.lib.identifiers import identifiers, is_file, paths_in, relative_path, with_slashes
+from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes
 from unified_state.lib.record import Record
 from unified_state.lib.text import strings_of
-from unified_state.model.step import PROMPT, TEXT, TOOL_CALL, TOOL_RESULT, Step
+from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 
-EDITED, WRITTEN, ASKED, SEEN, MENTIONED = 6.0, 3.0, 2.0, 1.0, 0.8
+EDITED, WRITTEN, SEEN, MENTIONED = 6.0, 3.0, 1.0, 0.8
 _LOOKED_AT, _LOOKED_AT_WRITTEN = 5_000, 6_000  # characters
-_SEARCHES, _AGENTS = ("Grep", "Glob"), ("Task", "Agent", "TaskOutput")
+_SEARCHES = ("Grep", "Glob")
 _NOT_THERE = ("does not exist", "o such file")
 _PARTS, _MOST_LINES = {"offset", "limit", "pages"}, 1_990  # fields that ask for a part; lines that a client prints
 _MOST_FILES = 40  # files of one search or patch
@@ -50,10 +50,6 @@ def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
             yield from _of_call(call, root)
         case kind if kind == TOOL_RESULT and call is not None:
             yield from _of_result(step, call, root)
-        case kind if kind == TEXT:
-            yield from _of_words(step.text, WRITTEN, root)
-        case kind if kind == PROMPT:
-            yield from _of_words(step.text, ASKED, root)
 
 
 def _beginning(text: str, limit: int) -> str:
@@ -71,9 +67,6 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
     if call.path and not call.changes:
         words = identifiers(_beginning(strings_of(_beside_paths(call)), _LOOKED_AT_WRITTEN))
         yield Sighting(relative_path(call.path, root), WRITTEN, words, is_used=True)
-    if not call.files:
-        written = "\n".join(text for text in call.fields.values() if isinstance(text, str))
-        yield from _of_words(written, WRITTEN, root)
 
 
 def _replaced_by(call: Call) -> tuple[set[str], set[str]]:
@@ -117,8 +110,6 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
         yield Sighting(relative_path(call.path, root), SEEN, words, whole=whole, gone="")
     elif call.tool in _SEARCHES and not step.is_error:
         yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
-    elif call.tool in _AGENTS:
-        yield from _of_words(step.text[:_LOOKED_AT], SEEN, root)
 
 
 def _is_whole(step: Step, call: Call) -> bool:
@@ -131,12 +122,6 @@ def _made_of_files(call: Call, root: str) -> Iterator[Sighting]:
     changes = islice(chain(call.changes, taken_away(call)), _MOST_FILES)
     for path, gone in {relative_path(change.path, root): change.gone for change in changes}.items():
         yield Sighting(path, SEEN, gone=gone.replace(f"{root}/", "") if root else gone)
-
-
-def _of_words(text: str, weight: float, root: str) -> Iterator[Sighting]:
-    """Yield the files that a text names."""
-    for path in paths_in(with_slashes(_beginning(text, _LOOKED_AT_WRITTEN), root)):
-        yield Sighting(relative_path(path, root), weight)
 
 
 def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
