@@ -17,13 +17,12 @@ from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.lib.record import Record
 from unified_state.lib.tokens import count_tokens
 from unified_state.model.hook_event import BRIEF, PARTS, Moment
-from unified_state.model.known import RELEVANT, RestoreInput
+from unified_state.model.known import RELEVANT
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.compose_restore import gather, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose
 from unified_state.search.rules.query_dates import begin_of, times_of
-from unified_state.settings import Settings
 
 
 class Preview(Record):
@@ -100,22 +99,14 @@ def _preview(
     known = gather(archive, workspace.place, session, "compact", now)
     if summary is not None:
         known = known.replace(summary=summary, survival=judge(stated_items(archive, [ACTIVE]), summary))
-    relevant = _relevant(archive, known, workspace.settings, prompt) if prompt else ""
-    texts = {**restored_text(known, workspace.settings).as_dict(), RELEVANT: relevant}
-    parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts[part]]
+    texts = restored_text(known, workspace.settings).as_dict()
+    if prompt:
+        texts[RELEVANT] = relevant_turns(archive, prompt, known.now, told="\n".join(texts.values()))
+    parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts.get(part)]
     text = "\n".join(text for _, text in parts)
     *sizes, tokens = count_tokens([*(text for _, text in parts), text])
     told = [{"part": part, "text": text, "tokens": size} for (part, text), size in zip(parts, sizes, strict=True)]
     return Preview(text, tokens, told)
-
-
-def _relevant(archive: Archive, known: RestoreInput, settings: Settings, prompt: str) -> str:
-    """Return the turns that are relevant to a prompt and not in the restore, in half of its size at most."""
-    told = "\n".join(restored_text(known, settings).as_dict().values())
-    lines = relevant_turns(archive, prompt, known.now, told=told).split("\n")
-    while len(lines) > 1 and count_tokens(["\n".join(lines)])[0] > settings.restore_tokens / 2:
-        lines.pop()
-    return "\n".join(lines) if len(lines) > 1 else ""
 
 
 _NO_LIMIT = 1_000_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import Any
 
 from unified_state.hosts.transcripts.rules.call_effects import Call, taken_away
 from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes
@@ -65,8 +64,7 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
         words = identifiers(_beginning("\n".join(texts), _LOOKED_AT_WRITTEN))
         yield Sighting(path, EDITED, words - lost, lost, whole, is_used=True)
     if call.path and not call.changes:
-        words = identifiers(_beginning(strings_of(_beside_paths(call)), _LOOKED_AT_WRITTEN))
-        yield Sighting(relative_path(call.path, root), WRITTEN, words, is_used=True)
+        yield Sighting(relative_path(call.path, root), WRITTEN, is_used=True)
 
 
 def _replaced_by(call: Call) -> tuple[set[str], set[str]]:
@@ -88,10 +86,6 @@ def _written_by(call: Call, root: str) -> dict[str, list[str]]:
     for change in call.changes[:_MOST_FILES]:
         written.setdefault(relative_path(change.path, root), []).append(change.text)
     return written
-
-
-def _beside_paths(call: Call) -> list[Any]:
-    return [value for name, value in call.fields.items() if not name.endswith("_path")]
 
 
 def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
