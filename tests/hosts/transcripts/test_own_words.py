@@ -112,7 +112,7 @@ def test_hostile_text_takes_no_time(prompt: str) -> None:
         "* commit d262221 (HEAD)",
         f"commit {'d262221b' * 5} (HEAD -> main)",
         "Author: Ada <ada@example.org>",
-        "Date:   Sun Feb 15 15:05:26 2026 +1100",
+        "  Date:   Sun Feb 15 15:05:26 2026 +1100",
         "diff --git a/a.py b/a.py",
         "On branch main",
         "ada@box:~/shop$ make",

@@ -37,9 +37,9 @@ _FOREIGN_LINES = (">", "|", "    ", "\t", "$ ", "* commit ", "[Pasted text ", "[
 # Lines of logs, of git, of a shell and of a trace; and what a screen of an agent shows, up to the end of its paragraph.
 _LOG_LINE = re.compile(
     r"^(?:(?:fatal|error|warning|hint|panic): |\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d|={3,} \S"
-    r"|--- (?:FAIL|PASS|SKIP|a/)|\+\+\+ b/|@@ -|Traceback \(most|npm ERR!|commit [0-9a-f]{40}\b|diff --git a/"
-    r"|Author: [^\n]*<\S+@\S+>|Date: {3}\w|On branch \S+$|[\w.-]+@[\w.-]+:[~/][^\n$#]*[$#] | *at \S+ \(\S+:\d+:\d+\)"
-    r"| *File \"[^\n\"]+\", line \d|[ >]*[\u2502\u256d\u2570\u251c\u2514])[^\n]*"
+    r"|--- (?:FAIL|PASS|SKIP|a/)|\+\+\+ b/|@@ -|Traceback \(most|npm ERR!|On branch \S+$"
+    r"|[\w.-]+@[\w.-]+:[~/][^\n$#]*[$#] | *(?:commit [0-9a-f]{40}\b|Author: [^\n]*<\S+@\S+>|Date: {3}\w"
+    r"|diff --git a/|at \S+ \(\S+:\d+:\d+\)|File \"[^\n\"]+\", line \d)|[ >]*[\u2502\u256d\u2570\u251c\u2514])[^\n]*"
     r"|(?:^|(?<=: ))[ >]*[\u276f\u23fa\u23bf\u273b] (?s:.*)",
     re.MULTILINE,
 )
