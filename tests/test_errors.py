@@ -16,8 +16,8 @@ def test_without_a_hint_an_error_says_what_happened() -> None:
 
 
 def test_message_and_hint_can_be_read_apart() -> None:
-    error = UsageError("'x' is no ref", "refs look like D7")
-    assert (error.message, error.hint) == ("'x' is no ref", "refs look like D7")
+    error = UsageError("unknown ref 'x'", "refs look like D7")
+    assert (error.message, error.hint) == ("unknown ref 'x'", "refs look like D7")
 
 
 @pytest.mark.parametrize("error", UnifiedStateError.__subclasses__())

@@ -71,7 +71,7 @@ def test_edit_changes_a_text_or_a_field_and_the_older_item_stays_recallable(
 
 
 def test_edit_says_what_it_did_and_what_it_cannot(recorded: Project) -> None:
-    assert "D1 says so already" in recorded.run("edit", "D1", "Use SQLite").err
+    assert "nothing to change: D1 has this text" in recorded.run("edit", "D1", "Use SQLite").err
     assert "D2 takes the place of D1" in recorded.run("edit", "D1", "Use Redis").err
     done = recorded.run("edit", "D1", "Use MongoDB")
     assert (done.code, "change D2, which superseded it" in done.err) == (2, True)

@@ -111,7 +111,7 @@ def test_two_changes_of_one_rule_are_not_accepted_together(waiting: Project) -> 
     assert waiting.at_terminal("inbox", "accept", "--all").code == 0
     assert waiting.ask("inbox") == []
     done = waiting.run("inbox", "accept", "--all")
-    assert (done.code, done.out, "nothing waits" in done.err) == (0, "", True)
+    assert (done.code, done.out, "the inbox is empty" in done.err) == (0, "", True)
 
 
 def test_reject_keeps_the_reason_and_it_is_not_proposed_again(waiting: Project, tmp_path: Path) -> None:

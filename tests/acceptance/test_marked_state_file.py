@@ -221,7 +221,7 @@ def test_what_the_user_takes_over_comes_back(here: Project, marks: Marks, printe
     file = str(here.state_path)
     assert "only the user takes over" in printed("inbox", "accept", "--all", file)
     assert here.at_terminal("inbox", "accept", "--all", file).code == 0
-    assert printed("inbox") == "unified-state: nothing waits for you\n"
+    assert printed("inbox") == "unified-state: the inbox is empty\n"
     assert told(marks, own(here.state_path.read_text(encoding="utf-8"))) >= marks.memory().keys()
     brief = told(marks, hooked(here, "SessionStart", "brief", source="compact"))
     assert brief >= {

@@ -81,7 +81,7 @@ def test_the_tools_of_the_mcp_server_are_there_without_a_process_of_their_own(sc
     recalled, recorded, refused = (results(request)[-1] for request in scenario.api.of("main")[1:])
     assert json.loads(recalled)["body"]["decision"] == "Use SQLite for the archive"
     assert json.loads(recorded)["id"] == "C1"
-    assert "is no ref" in refused
+    assert "unknown ref" in refused
     made = json.loads(product.run("show", "C1", "--json"))
     assert (made["session_id"], made["origin"]) == (session_id, "user_said")
     assert product.log() == ""

@@ -43,5 +43,5 @@ def parse_ref(text: str) -> tuple[str, int]:
         return _LETTERS[letter], int(digits[:20])
     if len(text) == _UUID_LENGTH and text.count("-") == 4:  # noqa: PLR2004  # the dashes of a UUID
         return ITEM, 0
-    message = f"{text[:60]!r} is no ref"
+    message = f"unknown ref {text[:60]!r}"
     raise UsageError(message, "refs look like D7, C3, Q1, E12 (items), T41 (a turn), S1234 (a step), K2 (a compaction)")

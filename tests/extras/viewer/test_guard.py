@@ -108,3 +108,11 @@ def test_a_taken_port_is_one_clear_line(told: Path) -> None:
         done = run_command("view", "--no-browser", "--port", str(viewer.port), cwd=told)
         assert done.returncode == 1
         assert f"port {viewer.port} of 127.0.0.1 cannot be used" in done.stderr
+
+
+def test_a_compaction_that_is_not_there_opens_no_page(told: Path) -> None:
+    from tests.interfaces.cli.screen import run as run_command
+
+    done = run_command("view", "--no-browser", "K99", cwd=told)
+    assert done.returncode == 1
+    assert "K99" in done.stderr

@@ -39,7 +39,7 @@ def test_alone_it_prints_the_state_of_this_project(recorded: Path) -> None:
 
 def test_alone_it_tells_a_project_without_anything_how_to_begin(empty: Path) -> None:
     told = run(cwd=empty).stdout.partition("This project\n")[2]
-    assert told.startswith("  nothing is recorded here yet; `unified-state install` begins")
+    assert told.startswith("  nothing is recorded here yet; start claude here after `unified-state install`")
     assert not (empty / ".claude").exists()
 
 

@@ -207,6 +207,7 @@ def test_what_was_recorded_before_a_commit_held_at_it(
     assert [entry.id for entry in manager.entries_at("HEAD")] == ["D1", "D2"]
     assert [event["ref"] for event in manager.history("HEAD~1", "HEAD")] == ["D1", "D2"]
     assert shown(capsys, "diff", "HEAD~1", "HEAD")["events"] == manager.history("HEAD~1", "HEAD")
+    assert shown(capsys, "diff", "HEAD~1", "now")["events"] == manager.history("HEAD~1")
     assert shown(capsys, "history", "D1") == manager.history("D1")
     assert run(["list", "--at", "HEAD"]) == 0
     assert "D1 (inferred): Use Redis. Why: fast" in capsys.readouterr().out

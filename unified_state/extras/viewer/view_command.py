@@ -13,7 +13,8 @@ from unified_state.ledger.gate import may_confirm
 from unified_state.lib.files import write_atomically
 from unified_state.lib.package import extra_line
 from unified_state.lib.times import current_time
-from unified_state.model.refs import parse_ref
+from unified_state.model.refs import COMPACTION, parse_ref
+from unified_state.search.recall_ref import recall
 
 _MOST_PORT = 65_535
 _STATE = "state"
@@ -59,7 +60,8 @@ def _path(project: Project, what: str) -> str:
     if not what or what == _STATE:
         return f"/{what}"
     try:
-        parse_ref(what)
+        if parse_ref(what)[0] == COMPACTION:
+            project.read(lambda archive: recall(archive, what))
     except UsageError:
         return f"/session/{project.read(lambda archive: session_called(archive, what, current_time()))}"
     return f"/{what}"

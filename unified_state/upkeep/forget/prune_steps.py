@@ -57,7 +57,7 @@ def older_than(age: str, now: int) -> int:
     """Return the time before which a step is older than an age (`180d`) or a date (`2026-01-01`). Raises UsageError."""
     before = begin_of(age, now) if age.strip() else None
     if before is None or before > now:
-        message = f"--older-than {age[:60]!r} is no age"
+        message = f"invalid --older-than {age[:60]!r}"
         raise UsageError(message, "for example 180d, 2026-01-01")
     return before
 

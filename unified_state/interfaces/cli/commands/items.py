@@ -159,7 +159,7 @@ def _edit(context: Context, arguments: Namespace) -> None:
     older = workspace.use(lambda archive: find_item(archive, arguments.id))
     entry = correct(workspace, edit, older.alias, _changes(arguments, older.kind))
     if entry.id == older.alias:
-        context.say(f"{entry.id} says so already")
+        context.say(f"nothing to change: {entry.id} has this text")
     elif entry.status == PROPOSED and older.kind == CONSTRAINT:
         message = f"only the user changes {older.alias}"
         raise NotAtGateError(message, f"ask them to run `unified-state inbox accept {entry.id}`")
@@ -216,7 +216,7 @@ def _inbox(context: Context, _arguments: Namespace) -> None:
     is_empty = workspace.is_empty and not os.path.lexists(workspace.place.state_path)
     found = Inbox([], []) if is_empty else workspace.use(lambda archive: read_all(archive, workspace, now))
     if not found:
-        return context.nothing([], "nothing waits for you")
+        return context.nothing([], "the inbox is empty")
     file = file_name(workspace.place)
     lines = [line for one in found.items for line in inbox_lines(one, now, file)]
     lines += [line for one in found.notes for line in note_lines(one, now, file)]
@@ -246,7 +246,7 @@ def _decide_all(context: Context, path: str, *, accepted: bool, why: str) -> Non
     workspace = context.workspace(create=True) if path and os.path.lexists(path) else context.changing()
     items, notes = decide_all(workspace, path, accepted=accepted, why=why)
     if not (items or notes):
-        return context.nothing([], "nothing waits for you")
+        return context.nothing([], "the inbox is empty")
     values = [disk_value(item) for item in items] + [note_value(one, file_name(workspace.place)) for one in notes]
     names = [item.id for item in items] + [one.note.kind for one in notes]
     return context.show(values, "\n".join(names))

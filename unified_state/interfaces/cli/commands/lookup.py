@@ -148,7 +148,7 @@ def _hit_line(hit: Hit) -> str:
     author = getattr(hit, "said_by", None)  # of a colleague's
     beside = "" if author is not None or _MARK in hit.snippet else "  (beside a hit, or alike)"
     said_by = "" if author is None else f"{author}: "
-    return f"{hit.ref:>7}  {hit.timestamp[:16]}  {hit.kind:<11}  {said_by}{hit.snippet}{status}{beside}"
+    return f"{hit.ref:>7}  {hit.timestamp[:16]}Z  {hit.kind:<11}  {said_by}{hit.snippet}{status}{beside}"
 
 
 def _show(context: Context, arguments: Namespace) -> None:

@@ -62,7 +62,7 @@ def _history(context: Context, arguments: Namespace) -> None:
     from unified_state.search.past.state_at import changes_between, history_of
 
     workspace, now = context.reading(), current_time()
-    first, last = arguments.id, arguments.last
+    first, last = arguments.id, None if arguments.last == "now" else arguments.last
     if kind_of(first) == ITEM:
         events = workspace.use(lambda archive: history_of(archive, first))
         lines = [line for event in events for line in _history_lines(event)]

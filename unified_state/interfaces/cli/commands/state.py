@@ -33,7 +33,7 @@ _KNOWN_FROM = {
 }
 _MOST_REFS = 12
 _CONTEXT_AT = 6  # behind the lines of the state
-_NOTHING = "nothing is recorded here yet; `unified-state install` begins, `unified-state save` saves the state once"
+_NOTHING = "nothing is recorded here yet; start claude here after `unified-state install`"
 
 
 def _manager(context: Context, *, reads: bool = False) -> UnifiedStateManager:
@@ -261,7 +261,10 @@ def _validate(context: Context, arguments: Namespace) -> int:
         findings = workspace.use(lambda archive: [*inspect_state_file(path, archive), *check_provenance(archive)])
     else:
         findings = inspect_state_file(path, None)
-    text = "\n".join(f"{finding.path}: {finding.message}" for finding in findings) or f"{path}: valid"
+    text = (
+        "\n".join(f"{path if finding.path == '$' else finding.path}: {finding.message}" for finding in findings)
+        or f"{path}: valid"
+    )
     context.show({"valid": not findings, "findings": [disk_value(finding) for finding in findings]}, text)
     return 1 if findings else 0
 
