@@ -79,3 +79,9 @@ def test_of_two_members_with_one_name_the_last_counts_as_json_has_it() -> None:
 def test_a_number_that_json_does_not_have_is_no_json() -> None:
     with pytest.raises(ValueError, match="NaN"):
         parsed('{"a": NaN}')
+
+
+@pytest.mark.parametrize("before", ["", "\n", "\ufeff"])
+def test_an_empty_file_has_no_settings_yet(before: str) -> None:
+    assert parsed(before) == {}
+    assert parsed(laid_out({"hooks": {}}, before)) == {"hooks": {}}

@@ -136,8 +136,8 @@ def _may_be_tracked(top: str, links: list[str]) -> bool:
 
 
 def parsed(text: str) -> Any:
-    """Return the value of the text. Raises ValueError if it is not JSON."""
-    return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse)
+    """Return the value of the text; an empty one has no settings. Raises ValueError if it is not JSON."""
+    return json.loads(text.removeprefix("\ufeff").strip() or "{}", parse_constant=_refuse)
 
 
 def _refuse(constant: str) -> None:
