@@ -41,7 +41,7 @@ def demonstrated(folder: str) -> str:
     entry["attachment"] = {"type": "hook_additional_context", "content": lines}
     with Path(demo._transcript).open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
-    demo._hook("Stop")
+    demo._hook("SessionEnd", reason="other")  # which, unlike Stop, is waited for
     project = open_projects(demo._workspace, "", every=False)[""]
     return project.read(lambda archive: export_page(archive, project, "K1", current_time()))
 
