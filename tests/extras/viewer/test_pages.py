@@ -37,7 +37,7 @@ def test_a_session_shows_turns_calls_subagents_compactions_and_what_hooks_told(s
     page = opened(seen)
     page.goto(f"{seen.base}/session/1")
     assert page.locator("article.turn").count() == 3
-    call = page.locator("details.call")
+    call = page.locator("details.call", has_text="make test")
     assert "Bash make test ✕ failed" in " ".join(call.locator("summary").inner_text().split())
     call.locator("summary").click()
     assert "FAILED test_burst" in call.inner_text()

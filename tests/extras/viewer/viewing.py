@@ -137,6 +137,12 @@ def hook(folder: Path, transcript: Path, event: str, *part: str, **fields: Any) 
     return str(json.loads(told)["hookSpecificOutput"]["additionalContext"]) if "hookSpecificOutput" in told else ""
 
 
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\nkeep the cache"
+)
+
+
 def fill(folder: Path, transcript: Path) -> None:
     """Record a session with items, a compaction and what came back, a subagent, and hostile text."""
     write_transcript(
@@ -146,7 +152,8 @@ def fill(folder: Path, transcript: Path) -> None:
         result(3, "c1", "FAILED test_burst\n" + "x" * 5_000, is_error=True),
         answer(4, f"It failed. {HOSTILE}"),
         prompt(5, "Go on with the burst"),
-        answer(6, "The burst is next."),
+        answer(6, "The burst is next.", call("c2", "Bash", command="rm -rf build")),
+        result(22, "c2", REFUSED, is_error=True),
     )
     write_transcript(
         transcript.with_suffix("") / "subagents" / "agent-a1.jsonl",
