@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from psycopg import Connection, Error, OperationalError, connect
+from psycopg.errors import UndefinedTable
 
 from unified_state.errors import NewerVersionError, StorageError
 from unified_state.extras.team.postgres.schema import OLDEST_SERVER, VERSION
@@ -70,9 +71,10 @@ def _storage_error(error: Error, server: Server) -> StorageError:
 
 def schema_version(connection: Connection[Any], server: Server) -> int:
     """Return the version of the schema, 0 without one. Raises NewerVersionError if it serves only newer clients."""
-    if connection.execute("SELECT to_regclass('unified_state.server')").fetchone() == (None,):
+    try:
+        row = connection.execute("SELECT version, serves_from FROM unified_state.server").fetchone()
+    except UndefinedTable:
         return 0
-    row = connection.execute("SELECT version, serves_from FROM unified_state.server").fetchone()
     version, serves_from = row or (0, 0)
     if serves_from > VERSION:
         message = (

@@ -42,13 +42,11 @@ from unified_state.model.history_records import (
 _SAMPLE = 1_000  # newest records of a project in which words are counted
 _ENTER = """
 SELECT identity::text, member, writes, (SELECT typnamespace::regnamespace::text FROM pg_attribute
-    JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding')
-FROM unified_state.server LEFT JOIN unified_state.membership ON organisation = %s AND login = current_user
-"""
-_PROJECT = """
-SELECT id FROM unified_state.project
-WHERE organisation = %(organisation)s AND (name = %(name)s OR %(name)s = ANY (former))
-ORDER BY name = %(name)s DESC LIMIT 1
+    JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding'),
+    (SELECT id FROM unified_state.project
+    WHERE organisation = %(organisation)s AND (name = %(name)s OR %(name)s = ANY (former))
+    ORDER BY name = %(name)s DESC LIMIT 1)
+FROM unified_state.server LEFT JOIN unified_state.membership ON organisation = %(organisation)s AND login = current_user
 """
 _BEGIN = "SELECT unified_state.begin_project(%(organisation)s, %(name)s)"
 _READERS = """
@@ -152,22 +150,21 @@ class TeamStore(AbstractContextManager["TeamStore"]):
 
     def _enter(self, *, begins: bool) -> None:
         check_version(self._connection, self.server)
-        told = self._connection.execute(_ENTER, [self.organisation]).fetchone()
-        identity, member, writes, schema = told or ("", None, False, None)
+        given = {"organisation": self.organisation, "name": self.project}
+        told = self._connection.execute(_ENTER, given).fetchone()
+        identity, member, writes, schema, number = told or ("", None, False, None, None)
         self.identity, self.vectors_in = str(identity), schema or ""
         self._no_vectors = ", embedding = NULL, model = NULL" if schema else ""
         if member is None:
             message = f"{self.server}: {self._connection.info.user!r} is no member of {self.organisation!r}"
             raise StorageError(message, "an administrator runs `unified-state server admit`")
         self.member: str = member
-        given = {"organisation": self.organisation, "name": self.project}
-        if begins and writes and self._connection.execute(_PROJECT, given).fetchone() is None:
-            self._connection.execute(_BEGIN, given)
-        (number,) = self._connection.execute(_PROJECT, given).fetchone() or (0,)
+        if begins and writes and number is None:
+            (number,) = self._connection.execute(_BEGIN, given).fetchone() or (None,)
         if begins and not (number and writes):
             message = f"{self.server}: {member!r} may not write to {self.project!r}"
             raise StorageError(message, "an administrator runs `unified-state server admit`")
-        self._place = {"project": number, "author": member}
+        self._place = {"project": number or 0, "author": member}
 
     def close(self) -> None:
         """Close the connection."""

@@ -110,14 +110,15 @@ AS $$ DECLARE caller name = session_user; BEGIN
         FROM (SELECT met.*, (SELECT sum(weight) FROM unnest(parts, weights) AS q (part, weight) WHERE met.words @@ part)
             / (100 + length(met.words)) AS score FROM met) AS scored) AS best
     ORDER BY place > 60, score DESC NULLS LAST, best.at DESC LIMIT many; END $$;
-CREATE FUNCTION unified_state.begin_project(asked_of text, asked text) RETURNS void
+CREATE FUNCTION unified_state.begin_project(asked_of text, asked text) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$ BEGIN
     IF EXISTS (SELECT FROM unified_state.membership WHERE organisation = asked_of AND login = session_user AND writes
             AND (projects IS NULL OR asked = ANY (projects)))
         AND pg_has_role(session_user, '{GROUP}' || asked_of, 'MEMBER') THEN
         INSERT INTO unified_state.project (organisation, name) VALUES (asked_of, asked) ON CONFLICT DO NOTHING;
-    END IF; END $$;
+        RETURN (SELECT id FROM unified_state.project WHERE organisation = asked_of AND name = asked);
+    END IF; RETURN NULL; END $$;
 ALTER TABLE unified_state.membership ENABLE ROW LEVEL SECURITY;
 ALTER TABLE unified_state.project ENABLE ROW LEVEL SECURITY;
 ALTER TABLE unified_state.record ENABLE ROW LEVEL SECURITY;
