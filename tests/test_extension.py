@@ -130,7 +130,7 @@ def test_the_core_works_without_extras(tmp_path: Path, project: Path, monkeypatc
         ROOT / "unified_state", copy / "unified_state", ignore=shutil.ignore_patterns("extras", "__pycache__")
     )
     monkeypatch.setenv("PYTHONPATH", str(copy))
-    assert "2 turns" in run(project, "status").stdout
+    assert "turns 2" in run(project, "status").stdout
     assert "S2" in run(project, "search", "longer").stdout
     assert run(project, "decision", "add", "Keep it", "--rationale", "it works").stdout == "D1\n"
     assert "blame" not in run(project, "help", "--all").stdout

@@ -39,7 +39,16 @@ def test_no_message_about_a_foreign_file_shows_a_secret_in_it(known: Project, tm
     checked = known.run("validate")
     lines = [
         {"format": "unified-state history", "version": 1, "project": "theirs"},
-        {"record": "step", "sessionId": "h", "uuid": "u", "block": 0, "kind": "text", "at": 0, "isError": secret},
+        {
+            "record": "step",
+            "sessionId": "h",
+            "uuid": "u",
+            "block": 0,
+            "kind": "text",
+            "text": "x",
+            "at": 0,
+            "isError": secret,
+        },
     ]
     body = "".join(f"{json.dumps(line)}\n" for line in lines)
     end = {"record": "end", "records": 1, "sha256": sha256(body.encode()).hexdigest()}

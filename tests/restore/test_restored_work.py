@@ -38,7 +38,7 @@ def answered(number: int, text: str, *, uses: int = 0, at: int = NOW) -> Turn:
     return Turn(number=number, at=at, steps=(step,), uses=uses)
 
 
-SECTIONS = ("[DECISIONS]", "[USER]", "[NOW]", "[RAN]", "[SAID]", "[FILES]", "[LAST STEPS]", "[TURNS]", "[ARCHIVE]")
+SECTIONS = ("[DECISIONS]", "[USER]", "[NOW]", "[RAN]", "[SAID]", "[FILES]", "[LAST STEPS]", "[TURNS]")
 
 
 def test_the_sections_have_an_order() -> None:
