@@ -58,6 +58,8 @@ def given(team: Team, other: Team) -> dict[str, Any]:
 def rights(team: Team) -> list[Any]:
     """Everything that says who may do what."""
     own = f"WHERE rolname LIKE '%{team.organisation}' OR rolname = 'unified_state'"
+    theirs = f"WHERE rolname LIKE '%{team.organisation}'"  # other tests make members of `unified_state` meanwhile
+    members = "pg_auth_members JOIN pg_roles ON pg_roles.oid IN (roleid, member)"
     with team.superuser() as superuser:
         return [
             superuser.execute(f"SELECT * FROM {table} ORDER BY 1, 2").fetchall()
@@ -66,7 +68,7 @@ def rights(team: Team) -> list[Any]:
                 "(SELECT oid, relname, relowner, relacl, relrowsecurity FROM pg_class) AS c",
                 "(SELECT oid, proname, proowner, proacl, prosecdef, proconfig FROM pg_proc) AS p",
                 f"(SELECT rolname, rolsuper, rolbypassrls, rolcanlogin, rolconnlimit FROM pg_roles {own}) AS r",
-                f"(SELECT roleid, member FROM pg_auth_members JOIN pg_roles ON pg_roles.oid = roleid {own}) AS m",
+                f"(SELECT roleid, member FROM {members} {theirs}) AS m",
             )
         ]  # fmt: skip
 
