@@ -47,7 +47,7 @@ def test_hooks_go_on_after_an_update_of_the_program_and_go_with_it(tmp_path: Pat
     doctor = subprocess.run(
         [place / "bin" / "unified-state", "doctor"], cwd=project, env=environment, capture_output=True, check=True
     )
-    assert b"ok  hooks (local)  9 handlers" in doctor.stdout
+    assert b"ok  hooks (local)  8 handlers" in doctor.stdout
     given = json.dumps({"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(project), "source": "startup"})
     for _ in range(2):
         done = subprocess.run(
