@@ -79,14 +79,11 @@ def _answer(request: Request) -> str:
 
 def _conversation(screen: str) -> list[str]:
     """The rows between the client's title and its prompt."""
-    rows = screen.splitlines()
+    # Where the client wraps the hook's path depends on its length.
+    rows = re.sub(r"\[/[^\]]*\s(\w+)\]", r"[unified-state-hook\n     \1]", screen).splitlines()
     begin = next(number for number, row in enumerate(rows) if row.startswith(PROMPT))
     end = next(number for number, row in enumerate(rows) if row.startswith("───"))
-    shown = [
-        re.sub(r"\[/\S*/", "[", row).replace("⎿", "└").rstrip()
-        for row in rows[begin:end]
-        if not re.match(r"[✻✢✶✽·*]|.*◐", row)
-    ]
+    shown = [row.replace("⎿", "└").rstrip() for row in rows[begin:end] if not re.match(r"[✻✢✶✽·*]|.*◐", row)]
     return list(filter(None, shown))
 
 
@@ -123,7 +120,7 @@ def _named(step: Step) -> Iterator[tuple[str, str]]:
     for row in step:
         if not row.startswith(" "):
             ours = False
-        elif row.lstrip().startswith("└") or "Compact [" in row:
+        elif row.lstrip().startswith(("└", "PreCompact")):
             ours = "Compacted" not in row
         yield row, "asked" if row.startswith(PROMPT) else "ours" if ours else "dim" if row.startswith(" ") else "said"
 
