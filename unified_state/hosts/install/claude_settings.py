@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from unified_state.errors import StorageError
@@ -19,7 +20,7 @@ from unified_state.hosts.transcripts.transcript_lines import object_in
 from unified_state.lib.files import write_note
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.package import PACKAGE_ROOT
-from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, read_regular
+from unified_state.lib.read_files import LARGE_FILE, SMALL_FILE, open_regular, read_regular
 from unified_state.project.find_repository import find_repository
 
 
@@ -85,6 +86,7 @@ _WINDOW = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 PLUGIN = "unified-state"
 RECORD = "program"
 _FOLDER = "CLAUDE_PLUGIN_DATA"
+_SOURCES = "--setting-sources"
 
 
 def data_folder(environ: Mapping[str, str]) -> str:
@@ -121,8 +123,12 @@ def known_program(folder: str) -> tuple[str, str] | None:
 
 
 def settings_run(event: str, project: str, environ: Mapping[str, str]) -> bool:
-    """Return whether the client runs our hook for an event because its settings contain one whose program exists."""
-    return any(any(map(starts, our_handlers(settings, event))) for _, settings in _all_settings(project, environ))
+    """Return whether the client runs our hook for an event because settings that it reads contain one whose program
+    exists.
+    """
+    sources, files = _setting_sources(environ.get("CLAUDE_PID", "")), settings_files(project, environ)
+    read = (settings_in(path) for scope, path in files if sources is None or scope in sources)
+    return any(starts(handler) for settings in read for handler in our_handlers(settings, event))
 
 
 def disabling_file(project: str, environ: Mapping[str, str]) -> str:
@@ -144,3 +150,21 @@ def enables(settings: dict[str, Any]) -> bool | None:
     plugins = object_in(settings, "enabledPlugins")
     ours = [bool(on) for name, on in plugins.items() if name.startswith(f"{PLUGIN}@")]
     return any(ours) if ours else None
+
+
+def _setting_sources(pid: str) -> list[str] | None:
+    """Return the scopes to which the client's command line restricts its settings.
+
+    Returns None if there is no restriction, or if the system does not show the command line.
+    """
+    try:
+        with open_regular(f"/proc/{int(pid)}/cmdline") as file:
+            words = file.read(SMALL_FILE).decode("utf-8", "replace").split("\0")
+    except (OSError, ValueError):
+        return None
+    for word, following in pairwise(words):
+        if word == _SOURCES:
+            return following.split(",")
+        if word.startswith(f"{_SOURCES}="):
+            return word.partition("=")[2].split(",")
+    return None
