@@ -1,6 +1,6 @@
 """The memory for all projects: the user's own items, given back in each project behind the project's own.
 
-Nobody else writes it: no agent, no repository. Where it cannot be read, everything else goes on.
+No agent and no repository writes it. Where it cannot be read, everything else goes on.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def test_a_rule_of_it_is_dropped_by_a_yes_alone(project: Project) -> None:
 
 def test_it_is_told_and_not_enforced(project: Project) -> None:
     done = project.at_terminal("constraint", "add", "--global", "No force-push", "--scope", "command:git push --force")
-    assert (done.code, "is told to the agent, and not enforced" in done.err) == (2, True)
+    assert (done.code, "and no hook enforces it" in done.err) == (2, True)
 
 
 def test_two_projects_write_it_at_once(project: Project, other: Project) -> None:

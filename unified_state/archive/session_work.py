@@ -149,10 +149,9 @@ def change_note(archive: Archive, number: int, at: str, *, text: str | None = No
 def move_note(archive: Archive, number: int, before: int) -> Note:
     """Put a to-do before another one, and return it. Raises UsageError for what is not open and the user's to order."""
     order = archive.column(f"SELECT id FROM note WHERE kind = 'action' AND done_at IS NULL ORDER BY {_PLACE}, id")
-    for moved in (number, before):
-        if moved not in order or number == before:
-            message = f"N{moved} cannot be moved, or stands there"
-            raise UsageError(message, "`unified-state list todo` shows the order; an agent's own list keeps its own")
+    if number == before or not {number, before} <= set(order):
+        message = f"N{number} cannot be put before N{before}"
+        raise UsageError(message, "`unified-state list todo` shows the order; an agent's own list keeps its own")
     order.remove(number)
     order.insert(order.index(before), number)
     for place, one in enumerate(order, 1):  # a new to-do is the last one: its id is above all places

@@ -81,7 +81,7 @@ def _is_of_all_projects(given: dict[str, Any]) -> bool:
     if not (given.get("is_global") or (refs and all(ref.startswith(GLOBAL_MARK) for ref in refs))):
         return False
     if given.get("scope"):
-        message = "a constraint for all projects is told to the agent, and not enforced"
+        message = "the agent reads a constraint for all projects, and no hook enforces it"
         raise UsageError(message, "leave --scope out, or record it in the project")
     given |= {name: given[name].removeprefix(GLOBAL_MARK) for name in _REFS if given.get(name)}
     given |= {"ids": [ref.removeprefix(GLOBAL_MARK) for ref in given["ids"]]} if given.get("ids") else {}

@@ -20,7 +20,6 @@ from unified_state.archive.sessions import (
     session_number,
 )
 from unified_state.archive.steps import last_entry_at
-from unified_state.hosts.install.claude_settings import settings_run
 from unified_state.hosts.transcripts.rules.hosts import title_of_host
 from unified_state.interfaces.hooks.find_health import find_health
 from unified_state.interfaces.hooks.hook_call import HookCall
@@ -186,6 +185,8 @@ def on_session_end(call: HookCall, archive: Archive) -> str:
     call.capture(archive)
     if call.event.transcript_path and not os.path.exists(call.event.transcript_path):
         settle_messages(archive, call.event.session_id, call.now, waits=False)
+        from unified_state.hosts.install.claude_settings import settings_run  # few clients keep no transcript
+
         if not settings_run(CALLS_EVENT, call.workspace.place.repository.worktree, call.environ):
             call.workspace.report(
                 "Claude Code kept no transcript (--no-session-persistence): only prompts and last answers are archived"
