@@ -99,6 +99,25 @@ def test_the_command_tells_compactions(session: Session) -> None:
     ]
 
 
+def test_the_settings_of_the_client_say_when_it_compacts(session: Session) -> None:
+    session.turn(50_000)
+    found = []
+    of_models = {"claude-sonnet-4-5": {"autoCompactWindow": 120_000}, "claude-opus-5-5": 7}
+    cases: list[dict[str, object]] = [
+        {"autoCompactWindow": 150_000},
+        {"autoCompactWindow": 150_000, "modelSettings": of_models},
+        {"env": {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}},
+        {"autoCompactWindow": "auto", "modelSettings": [], "env": None},
+    ]
+    for told in cases:
+        path = session.project.folder / ".claude" / "settings.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(told), encoding="utf-8")
+        context = session.context()
+        found.append((context["compacts_at"], context["known_from"]))
+    assert found == [(117_000, "client"), (87_000, "client"), (67_000, "client"), (167_000, "default")]
+
+
 def test_the_client_tells_its_window_by_its_status_line_or_by_what_it_compacted(session: Session) -> None:
     session.model = "claude-unknown-7"
     session.turn(50_000)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.builders import entry, prompt, write_transcript
 from unified_state import __version__
 from unified_state.hosts.install.hook_launcher import launcher_text
 from unified_state.lib.files import UNFINISHED
@@ -173,3 +174,12 @@ def archive_check(project: Project, *options: str) -> dict[str, Any]:
     """What `doctor` says of the archive."""
     checks = json.loads(project.run("doctor", "--json", *options).out)
     return next(check for check in checks if check["name"] == "archive")
+
+
+def test_doctor_counts_what_a_newer_client_wrote(
+    project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    news = [entry(number, "attachment", attachment={"type": "beacon", "text": "CI is red"}) for number in (2, 3)]
+    project.run("import", str(write_transcript(tmp_path / "t.jsonl", prompt(1, "go"), *news)))
+    told = "attachment beacon (2): the client is newer than this version; the text is archived"
+    assert checks()["unknown kind"]["message"] == told

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import sqlite3
 import subprocess
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,14 @@ from unified_state.model.step import TEXT, Step
 
 from .conftest import Prepared
 from .index_segments import indexed_words
-from .product import PROGRAM, Project, archive_is_whole
+from .product import PATIENCE, PROGRAM, Project, archive_is_whole
+
+
+def _state(path: Path) -> str | None:
+    with closing(sqlite3.connect(path, timeout=PATIENCE)) as archive:
+        row = archive.execute("SELECT value FROM meta WHERE name = 'words_rewrite'").fetchone()
+    return None if row is None else str(row[0])
+
 
 STEPS, SESSIONS = 100_000, 100
 EACH = STEPS // SESSIONS
@@ -69,6 +80,24 @@ def test_prompts_are_archived_as_ever_beside_a_forget(many: Project) -> None:
     assert archive_is_whole(many.archive)
     taken = set(range(50 * EACH + 1, 51 * EACH + 1))
     assert taken.isdisjoint(set().union(*indexed_words(many.archive).values()))
+
+
+def test_a_rewrite_of_the_index_that_is_killed_goes_on_with_the_next_forget(many: Project) -> None:
+    assert WORD in indexed_words(many.archive)
+    forget = _forgetting(many, "--match", WORD)
+    while _state(many.archive) != "begun":
+        assert forget.poll() is None
+        time.sleep(0.001)
+    forget.send_signal(signal.SIGKILL)
+    forget.wait()
+    assert _state(many.archive) == "begun"
+    many.decide("beside it")  # a writer whose words are in a segment of their own
+    assert many.run("search", WORD).out == ""
+    again = many.run("forget", "--match", WORD, "--yes")
+    assert again.code == 0, again
+    assert _state(many.archive) is None
+    assert WORD not in indexed_words(many.archive)
+    assert many.ask("search", "u49999")[0]["ref"] == "S49999"
 
 
 def _forgetting(project: Project, *what: str) -> subprocess.Popen[bytes]:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -309,6 +310,24 @@ def test_nobody_elses_file_changes_a_proposal_that_was_made_here(project: Projec
     (done,) = imported(project, tmp_path / "theirs.jsonl")
     assert done["left"] == 1
     assert items(project)["D1"]["body"]["decision"] == "Use SQLite"
+
+
+def test_a_newer_state_file_is_refused(project: Project, tmp_path: Path) -> None:
+    path = tmp_path / "unified-session-state.s1.json"
+    path.write_text('{"version": "4.0.0", "decisions": []}', encoding="utf-8")
+    done = project.run("import", str(path))
+    assert (done.code, "upgrade unified-state" in done.err) == (1, True)
+
+
+def test_four_imports_at_once_are_one(theirs: Project, project: Project, tmp_path: Path) -> None:
+    path = exported(theirs, tmp_path / "one.jsonl")
+    project.decide("Use Rust")
+    with ThreadPoolExecutor(4) as pool:
+        codes = [done.code for done in pool.map(lambda _: project.run("import", str(path), "--own"), range(4))]
+    assert codes == [0, 0, 0, 0]
+    steps = [record for record in lines(exported(project, tmp_path / "two.jsonl")) if record["record"] == "step"]
+    assert steps == [record for record in lines(path) if record["record"] == "step"]
+    assert len(items(project)) == len(items(theirs)) + 1
 
 
 def test_nobody_elses_file_says_anything_of_an_item_or_a_compaction_of_mine(

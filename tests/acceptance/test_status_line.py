@@ -96,6 +96,12 @@ def test_whatever_it_is_given_it_prints_one_line(status: StatusLine, stdin: byte
     assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
 
 
+def test_while_it_is_switched_off_it_says_and_keeps_nothing(project: Project, status: StatusLine) -> None:
+    status.install()
+    assert status.lines(UNIFIED_STATE_DISABLE="1") == []
+    assert list(project.data.rglob("usage/*")) == []
+
+
 def test_an_archive_that_somebody_writes_to_is_not_waited_for(project: Project, status: StatusLine) -> None:
     status.install()
     project.decide("Use SQLite")

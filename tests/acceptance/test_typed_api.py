@@ -10,9 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from unified_state import UnifiedStateManager
 from unified_state.errors import UnifiedStateError
+from unified_state.state_file.writer.inspect_state import inspect_state_file
+
+texts = st.text(st.characters(), min_size=1, max_size=40).filter(str.strip)
 
 
 def test_a_typo_is_found_by_a_type_checker_and_refused(repository: Path) -> None:
@@ -59,3 +64,22 @@ def test_an_argument_of_another_type_is_named_with_its_value_and_the_remedy_and_
         call(manager)
     assert said in str(caught.value)
     assert manager.load_state() is None
+
+
+@given(texts, texts, texts, st.booleans(), st.floats(0, 1))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_the_api_writes_validate_accepts(
+    repository: Path, one: str, two: str, three: str, flag: bool, share: float
+) -> None:
+    manager = UnifiedStateManager(repository, "a-session")
+    decision = manager.add_decision(one, two, flag)
+    manager.supersede_decision(decision.id, three, one, not flag)
+    manager.add_constraint(two, three, flag, scope={"paths": ["src/*"]})
+    question = manager.add_open_question(three, one, "low")
+    manager.resolve_question(question.id, two)
+    manager.add_evidence("output", one, three)
+    manager.drop(manager.add_attempt(two, one).id, three)
+    manager.set_work_item(one, two, three, share)
+    manager.save_state(highlights=[one, two], actions=[three])
+    path = repository / ".claude" / "unified-session-state.json"
+    assert inspect_state_file(str(path), None) == []

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -214,6 +215,12 @@ def test_a_prompt_that_goes_on_from_an_earlier_turn_takes_the_later_ones_back(ke
     assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW + 2999, until_at=NOW + 9000)]
 
 
+def test_a_prompt_that_goes_on_from_an_earlier_answer_takes_the_later_turns_back(keep: Keep, archive: Archive) -> None:
+    keep(*turns("one", "two", "three"))
+    keep(prompt(9, "another way", parentUuid=uuid_of(1)))
+    assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW + 1000, until_at=NOW + 9000)]
+
+
 def test_a_rewind_to_the_first_prompt_takes_all_back(keep: Keep, archive: Archive) -> None:
     keep(*turns("one", "two"))
     keep(prompt(6, "anew", parentUuid=None))
@@ -239,9 +246,22 @@ def test_a_compaction_takes_nothing_back(keep: Keep, archive: Archive) -> None:
     assert read_rewinds(archive) == []
 
 
+def test_reading_the_transcript_again_takes_nothing_back(keep: Keep, archive: Archive, tmp_path: Path) -> None:
+    keep(*turns("one", "two"))
+    archive.run("UPDATE transcript SET offset = 0")
+    keep(*turns("one", "two"))
+    assert read_rewinds(archive) == []
+
+
 def test_what_a_fork_copied_takes_nothing_back(keep: Keep, archive: Archive) -> None:
     keep(*turns("one", "two"))
     keep(*turns("one", "two"), session="fork")
     keep(prompt(6, "three"))
     keep(prompt(7, "three", sessionId="fork", parentUuid=uuid_of(5)), session="fork")
+    assert read_rewinds(archive) == []
+
+
+def test_an_unknown_parent_takes_nothing_back(keep: Keep, archive: Archive) -> None:
+    keep(*turns("one", "two"))
+    keep(prompt(6, "three", parentUuid=uuid_of(999)))
     assert read_rewinds(archive) == []

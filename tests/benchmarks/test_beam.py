@@ -51,3 +51,11 @@ def test_the_first_table_is_over_what_asks_for_facts(file: Path, capsys: pytest.
     assert {questions for questions, _ in found} == {"factual", "information_extraction", "summarization"}
     assert found["factual", "unified-state"]["R@1"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "count": 2}
     assert found["factual", "BM25"]["MRR"]["mean"] == 1
+
+
+@pytest.mark.parametrize(("half", "asked"), [("tune", "chat 1: 2 questions\n"), ("report", "chat 3: 1 questions\n")])
+def test_the_half_on_which_one_tunes_is_not_the_one_that_is_reported(
+    file: Path, capsys: pytest.CaptureFixture[str], half: str, asked: str
+) -> None:
+    assert beam.main([str(file), "--half", half]) == 0
+    assert capsys.readouterr().err == asked

@@ -129,6 +129,13 @@ def test_a_plan_that_the_user_edited_is_the_one_that_counts() -> None:
     assert fact.body["plan"] == edited.strip()
 
 
+def test_an_approval_that_does_not_repeat_the_plan_counts_too() -> None:
+    approval = "User has approved your plan. You can now start coding."
+    fact = answered_plan({"plan": PLAN}, approval, is_error=False)
+    assert fact is not None
+    assert (fact.body["plan"], fact.quote) == (PLAN.strip(), approval)
+
+
 def test_a_rejected_plan_is_never_current_and_has_the_users_reason() -> None:
     result = f"{REFUSED} To tell you how to proceed, the user said:\nno cache, fix the query"
     fact = answered_plan({"plan": PLAN}, result, is_error=True)

@@ -245,6 +245,12 @@ def test_a_subagent_s_task_update_and_the_answer_of_task_list_count(archive: Arc
 # Errors and attempts
 
 
+def test_a_list_that_the_client_refused_changes_nothing(archive: Archive, capture: Keep) -> None:
+    todos = [{"content": "a", "status": "pending"}]
+    capture(*used(1, "TodoWrite", "<tool_use_error>bad</tool_use_error>", is_error=True, todos=todos))
+    assert pending_actions(archive, session(archive), 10) == ()
+
+
 def test_an_error_is_closed_by_the_same_command_that_passes(capture: Keep) -> None:
     assert shown(capture(*ran(1, "make", "no rule", fails=True))) == [("error", "active")]
     (error,) = capture(*ran(3, "make  2>&1"))

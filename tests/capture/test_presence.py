@@ -12,6 +12,18 @@ from unified_state.capture.rules.presence import claim_of, judge
 from unified_state.model.item import ALIAS_LETTERS, ATTEMPT, EVIDENCE
 from unified_state.model.known import KEPT, MISSING
 
+HOSTILE = [
+    "",
+    " \n\n",
+    "D1" * 50_000,
+    "D1x " * 20_000,
+    "```unified-state\n" * 5_000,
+    "not " * 50_000,
+    "\ud83d \x00 \u2028 \u202e",
+    "这是一个没有任何条目的总结。" * 3_000,
+    "| | | |\n" * 5_000,
+]
+
 AROUND = """1. Primary Request and Intent:
    The user asked for a refactoring of the importer and for its tests.
 2. Files:
@@ -117,6 +129,12 @@ def test_every_kind_of_item_is_judged(kind: str) -> None:
     assert judge([shown], AROUND.format("nothing of it")).refs(MISSING) == (shown.alias,)
     said = f"{claim_of(shown)} {shown.body.get('rationale', '')}"
     assert judge([shown], AROUND.format(said)).refs(KEPT) == (shown.alias,)
+
+
+@pytest.mark.parametrize("summary", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_summary_keeps_nothing(summary: str) -> None:
+    items = [item(1, kind) for kind in ALIAS_LETTERS]
+    assert judge(items, summary).refs(MISSING) == tuple(one.alias for one in items)
 
 
 @examples(60)

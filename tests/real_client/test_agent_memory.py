@@ -254,3 +254,10 @@ def test_a_session_that_sessionstart_was_called_for_is_not_begun_again_by_its_pr
     begun, prompted = asyncio.run(start())
     assert "Use SQLite" in "".join(begun)
     assert prompted == []
+
+
+@pytest.mark.parametrize("sources", [[], ["user"], ["user", "project"]])
+def test_hooks_in_settings_that_are_not_loaded_do_not_count(repository: Path, sources: Any) -> None:
+    write(repository / ".claude/settings.local.json", hooks_json())
+    options = AgentMemory(ClaudeAgentOptions(cwd=repository, setting_sources=sources)).options
+    assert "Stop" in (options.hooks or {})

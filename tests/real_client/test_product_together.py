@@ -11,9 +11,11 @@ from tests.sandboxed.product import Product
 from .conversation import Conversation
 from .installed import assert_healthy, restores
 from .mcp_server import McpServer
-from .messages import reply
+from .messages import bash, reply
 from .plugin import Plugin, program_on_path
 from .scenario import NEW_MODEL, OLD_MODEL, Scenario
+
+FORBIDDEN = ("constraint", "add", "Never force-push", "--source", "me", "--scope", "command:git push --force")
 
 SERVER = McpServer("plugin_unified-state_memory")
 DECISION = "Use SQLite for the archive"
@@ -45,4 +47,26 @@ def test_what_the_plugins_server_records_is_restored_by_the_plugins_hooks_and_to
         assert DECISION in told[0]
     found = json.loads(product.run("show", "--source", "D1", "--json"))
     assert (found["session_id"], found["turn"]["prompt"]["text"]) == (client.session_id, "decide where to keep it")
+    assert_healthy(product)
+
+
+def test_a_rule_of_the_users_that_came_by_the_server_binds_and_neither_denies_nor_lifts_what_is_enforced(
+    scenario: Scenario, product: Product
+) -> None:
+    product.run(*FORBIDDEN, "--mode", "deny")
+    rule = "Never force-push to any branch"
+    added = SERVER.call("add", kind="constraint", text=rule, reason="the user", blocking=True, quote=rule)
+    with SERVER.conversation(scenario, "Bash") as client:
+        scenario.script(reply(added), reply(SERVER.call("resolve", id="C1", text="lifted")), "noted")
+        client.ask(f"{rule}.")
+        scenario.script(reply(bash("git push --force")), "done")
+        client.ask("push")
+    request = scenario.api.of("main")[-1]
+    assert request.find("C1 is a constraint, which is not closed")
+    assert request.find("Constraint C1 forbids this")
+    shown = product.run("constraint", "list").splitlines()
+    assert [line.split(":")[0] for line in shown] == [
+        "C1 (the user said, blocking, enforced, deny",
+        "C2 (the user said, blocking)",
+    ]
     assert_healthy(product)

@@ -155,6 +155,34 @@ def test_a_command_in_the_background_ends_as_task_output_says(end: str, last: st
     assert (run.command, run.last, run.failed, run.goes_on) == ("make bench", last, failed, False)
 
 
+def test_of_two_looks_at_a_command_in_the_background_the_later_counts() -> None:
+    running = WAITED.replace("success", "timeout") + "<status>running</status>\n\n<output>\n50%\n</output>"
+    ended = f"{WAITED}<status>completed</status>\n\n<exit_code>0</exit_code>\n\n<output>\n8 passed\n</output>"
+    looks = [waited("TaskOutput", "task_id", text) for text in (running, ended)]
+    (run,) = recent(bash("make bench", STARTED), *looks).runs
+    assert (run.last, run.goes_on) == ("8 passed", False)
+    (run,) = recent(bash("make bench", STARTED), looks[0]).runs
+    assert (run.last, run.goes_on) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("status", "last", "failed", "goes_on"),
+    [
+        ("<status>running</status>\n\n<stdout>\n50%\n</stdout>", "", False, True),
+        (
+            "<status>completed</status>\n\n<exit_code>0</exit_code>\n\n<stdout>\n8 passed\n</stdout>",
+            "8 passed",
+            False,
+            False,
+        ),
+        ("<status>failed</status>\n\n<exit_code>1</exit_code>\n\n<stdout>\nno port\n</stdout>", "no port", True, False),
+    ],
+)
+def test_it_ends_as_bash_output_says(status: str, last: str, *, failed: bool, goes_on: bool) -> None:
+    (run,) = recent(bash("make bench", STARTED), waited("BashOutput", "bash_id", status)).runs
+    assert (run.command, run.last, run.failed, run.goes_on) == ("make bench", last, failed, goes_on)
+
+
 def test_it_ends_as_write_stdin_says() -> None:
     started: Done = ("exec_command", {"command": "make bench"}, "Process running with session ID 12\n", False)
     (run,) = recent(started, ("write_stdin", {"session_id": 12, "chars": ""}, "8 passed\n", False)).runs

@@ -16,6 +16,10 @@ from unified_state.model.item import Decision
 from unified_state.model.session_state import STATE_VERSION, GitState, State
 from unified_state.state_file.state_file import StateContent, StateFile, written_state_files
 
+NESTED = b'{"version": "3.0.0", "a": ' + b"[" * 100 + b"]" * 100 + b"}"
+
+DAMAGED = [b"", b"{", b"\xff\xfe", b"[]", b"5", b"{}", b'{"version": "x"}', b"[" * 100_000, NESTED]
+
 STATE = State(
     version=STATE_VERSION, timestamp="2026-01-01T00:00:00.000Z", trigger="manual", git=GitState(branch="main")
 )
@@ -87,6 +91,19 @@ def test_a_file_of_which_we_know_nothing_is_not_ours(state_file: StateFile, path
     path.parent.mkdir()
     path.write_text(json.dumps({"version": "2.0.0", "sd": {"id": "SD-1"}}))
     assert state_file.load() == StateContent(json={"version": STATE_VERSION, "workItem": {"id": "SD-1"}}, is_ours=False)
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_a_damaged_file_is_set_aside_whole_before_it_is_written_anew(
+    state_file: StateFile, path: Path, content: bytes
+) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    found = write(state_file)
+    aside = path.parent / "unified-session-state.damaged-1.json"
+    assert (found.json, found.is_ours, found.set_aside) == (None, False, str(aside))
+    assert aside.read_bytes() == content
+    assert state_file.load().json == disk_value(STATE)
 
 
 def test_each_damaged_file_has_a_name_of_its_own(state_file: StateFile, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from hashlib import sha256
@@ -205,6 +206,14 @@ def test_a_hostile_hand_over_is_fenced(sender: Path, receiver: Path, tmp_path: P
     rules = say(receiver, "constraint", "list").splitlines()
     assert len(rules) == 1
     assert all(rule.endswith("[proposed]") for rule in rules)  # none binds
+
+
+def test_what_is_no_file_is_neither_replaced_nor_read(sender: Path, tmp_path: Path, say: Say) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for arguments in (["create"], ["create", "--for", "human"], ["take"]):
+        assert "it is no file" in say(sender, "handover", *arguments, str(pipe)).replace("is no file;", "it is no file")
+    assert pipe.is_fifo()
 
 
 def test_secrets_are_masked_in_a_hand_over(sender: Path, tmp_path: Path, say: Say) -> None:

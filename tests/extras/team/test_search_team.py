@@ -17,7 +17,7 @@ from unified_state.errors import NotFoundError, StorageError
 from unified_state.extras.team.recall_team import explain_of_team, recall_of_team
 from unified_state.extras.team.search_team import TeamHit, find_in_team, within
 from unified_state.extras.team.sync_server import sync
-from unified_state.extras.team.team_ref import is_team_ref
+from unified_state.extras.team.team_ref import as_foreign, is_team_ref
 from unified_state.extras.team.team_server import TeamServer, agree
 from unified_state.extras.vectors.models import open_model
 from unified_state.project.workspace.workspace import Workspace
@@ -246,3 +246,9 @@ def test_a_server_that_does_not_answer_is_not_waited_for() -> None:
 
     with pytest.raises(StorageError, match=r"within 0\.1 seconds"):
         within(0.1, Event().wait)
+
+
+def test_what_counts_as_ones_own_word_or_rule_is_neither_of_another_one() -> None:
+    mine = decision(1, "C1", kind="constraint", origin="user_said", body={"rule": "r"})
+    assert (as_foreign(mine).origin, as_foreign(mine).status) == ("inferred", "proposed")
+    assert as_foreign(decision(1, "D1", origin="observed")).origin == "observed"

@@ -110,6 +110,24 @@ def test_an_unused_viewer_ends_by_itself(told: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_an_interrupt_ends_it_well_at_any_moment(told: Path, tmp_path: Path, home: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text("#!/bin/sh\nkill -INT $PPID\n", encoding="utf-8")
+    browser.chmod(0o755)
+    interrupt = "os.kill(os.getpid(), signal.SIGINT)"
+    timer = "signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT)), signal.setitimer(0, {})"
+    while_it_starts = [
+        f"opens_browser=False, say=lambda _: ({timer.format(n / 200 + 0.001)})" for n in range(0, 20, amount(1, 4))
+    ]
+    for options in (
+        f"opens_browser=False, say=lambda _: {interrupt}",
+        "opens_browser=True, say=print",
+        *while_it_starts,
+    ):
+        done = serve(told, options, BROWSER=str(browser), DISPLAY=":0")
+        assert (done.returncode, done.stderr) == (0, ""), options
+
+
 def test_without_the_extra_the_command_says_how_to_get_it(told: Path) -> None:
     code = "import sys; sys.modules['jinja2'] = None; from unified_state.interfaces.cli.main import main; main()"
     for arguments in (["view", "--no-browser"], ["view", "--export", "x.html"]):

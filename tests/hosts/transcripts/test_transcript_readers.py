@@ -68,6 +68,13 @@ def test_a_rollout_that_grows_line_by_line_is_archived_once(archive: Archive, ma
     assert find_compaction(archive, 2) is None
 
 
+def test_a_secret_in_a_rollout_is_masked(archive: Archive, masker: Masker, tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_bytes(b"".join(ROLLOUT))
+    capture(archive, masker, path)
+    assert SECRET not in str(told(archive))
+
+
 def test_a_fork_of_a_rollout_does_not_store_its_lines_again(archive: Archive, masker: Masker, tmp_path: Path) -> None:
     first, fork = tmp_path / "first.jsonl", tmp_path / "fork.jsonl"
     first.write_bytes(b"".join(ROLLOUT[:5]))
@@ -76,6 +83,13 @@ def test_a_fork_of_a_rollout_does_not_store_its_lines_again(archive: Archive, ma
     capture(archive, masker, fork, "codex:fork")
     (steps,) = archive.row("SELECT count(*) FROM step")
     assert steps == 5
+
+
+def test_a_damaged_line_costs_that_line_only(archive: Archive, masker: Masker, tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_bytes(ROLLOUT[1] + b'{"timestamp": "2026\n\xff\xfe\n[]\n' + ROLLOUT[4])
+    capture(archive, masker, path)
+    assert [kind for kind, _ in told(archive)] == ["prompt", "text"]
 
 
 @pytest.mark.parametrize("session_id", ["other:s", "copilot:s", "nobody:s"])

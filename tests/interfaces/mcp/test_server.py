@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +118,11 @@ def test_a_bug_is_one_line_and_a_report(
     assert "Traceback" in next(home.rglob("bug-report.txt")).read_text(encoding="utf-8")
     assert archive.exists()
     assert capfd.readouterr().out == ""
+
+
+def test_an_archive_of_a_newer_version_is_left_as_it_is(repository: Path, home: Path) -> None:
+    call(repository, "add", kind="decision", text="Use SQLite", reason="one file")
+    (archive,) = home.rglob("archive.db")
+    with closing(sqlite3.connect(archive)) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    assert "has version 999" in refused(repository, "show", id="D1")

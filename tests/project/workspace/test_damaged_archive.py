@@ -210,6 +210,16 @@ def test_who_still_has_the_damaged_archive_open_does_not_write_into_it(filled: P
     assert isinstance(explained(refused.value, str(filled)), DamagedArchiveError)
 
 
+def test_an_archive_that_was_damaged_twice_gives_no_number_twice(filled: Path) -> None:
+    with Archive(str(filled)) as archive:
+        before = numbers(archive)
+    for begin in (0.5, 0.3):
+        strike(filled, begin)
+        assert set_aside_if_damaged(str(filled)) is not None
+    with Archive(str(filled)) as archive:
+        assert all(number >= before[table] for table, number in numbers(archive).items())
+
+
 @pytest.mark.parametrize("table", ["turn", "session"])
 def test_steps_are_exported_even_if_their_turns_or_sessions_are_gone(filled: Path, table: str) -> None:
     with Archive(str(filled)) as archive:

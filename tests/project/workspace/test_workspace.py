@@ -27,6 +27,19 @@ def test_an_archive_of_another_repository_is_refused(
         other.use(lambda archive: archive.meta("a"))
 
 
+def test_damage_that_an_action_meets_makes_it_begin_anew(workspace: Workspace, reports: list[str]) -> None:
+    def fill(archive: Archive) -> None:
+        archive.set_meta("a", "b" * 200_000)
+
+    workspace.use(fill)
+    path = Path(workspace.place.archive_path)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 :] = b"\xff" * (len(content) - len(content) // 2)
+    path.write_bytes(content)
+    workspace.use(lambda archive: archive.rows("SELECT * FROM meta"))
+    assert len(reports) == 1
+
+
 def test_an_action_that_is_told_of_another_damaged_file_runs_once(workspace: Workspace) -> None:
     """The archive is healthy, so nothing would be better the second time, and what was recorded would be so twice."""
     runs = []

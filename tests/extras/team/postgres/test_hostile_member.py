@@ -11,7 +11,7 @@ import pytest
 
 from tests.contracts.contract import decision, session, step, turn
 from tests.extras.team.postgres.attacks import attacks, table_locks
-from tests.extras.team.team import Team, send
+from tests.extras.team.team import PROJECT, Team, send
 from tests.postgres_kinds import on_every_server
 
 if TYPE_CHECKING:
@@ -159,3 +159,29 @@ def test_the_two_functions_that_run_as_their_owner_do_nothing_for_who_is_no_memb
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             bob.execute(sql, [value])
     assert superuser.execute(begun).fetchall() == []
+
+
+def test_the_index_of_words_is_used_though_a_policy_hides_rows(team: Team, ada: TeamStore) -> None:
+    superuser = team.superuser()
+    project = superuser.execute(
+        "SELECT id FROM unified_state.project WHERE organisation = %s AND name = %s", [team.organisation, PROJECT]
+    ).fetchone()
+    superuser.execute(
+        "INSERT INTO unified_state.record (project, author, id, kind, at, version, archive, body, words) "
+        "SELECT %s, 'ada', gen_random_uuid(), 'step', n, 0, 'x', '', array_to_tsvector(ARRAY['word' || n]) "
+        "FROM generate_series(1, 20000) AS n",
+        project,
+    )
+    superuser.execute("ANALYZE unified_state.record; SET jit = off")
+    scans = "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'record_words'"
+    bob = team.open("bob")
+    for number in range(8):
+        bob.candidates(f"'word{number + 1}'", {f"'word{number + 1}'": 1.0}, None, 9)
+    bob.close()
+    superuser.execute("SELECT pg_stat_force_next_flush()") if superuser.info.server_version >= 150000 else None
+    import time
+
+    end = time.monotonic() + 10
+    while not (superuser.execute(scans).fetchone() or (0,))[0] and time.monotonic() < end:
+        time.sleep(0.1)
+    assert (superuser.execute(scans).fetchone() or (0,))[0] > 0

@@ -108,6 +108,16 @@ def test_a_role_that_row_security_does_not_bind_is_refused(team: Team) -> None:
             TeamStore(found(team.postgres.dsn(team.database, user)), team.organisation, PROJECT)
 
 
+def test_grants_do_not_grow_with_members(team: Team) -> None:
+    superuser = team.superuser()
+    size = "SELECT sum(pg_column_size(relacl)) FROM pg_class WHERE relnamespace = 'unified_state'::regnamespace"
+    team.admit("ada")
+    before = superuser.execute(size).fetchone()
+    for number in range(20):
+        team.admit(f"member {number}", ask_password=None)
+    assert superuser.execute(size).fetchone() == before
+
+
 def test_what_one_member_may_take_of_the_server_is_limited(team: Team) -> None:
     login = team.admit("ada")
     row = (
