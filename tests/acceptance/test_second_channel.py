@@ -36,6 +36,14 @@ def with_rules(project: Project) -> Project:
     return project
 
 
+def test_without_being_asked_neither_file_is_written(project: Project) -> None:
+    assert project.run("install").code == 0
+    project.decide("Use SQLite")
+    assert project.run("save").code == 0
+    assert not rules_path(project.folder).exists()
+    assert not (project.folder / "AGENTS.md").exists()
+
+
 def test_the_rules_file_is_written_at_once_and_kept_fresh(with_rules: Project) -> None:
     assert rules(with_rules) == "Nothing is recorded yet."
     with_rules.decide("Use SQLite")

@@ -214,6 +214,15 @@ def test_the_end_of_a_turn_syncs_in_the_background_and_leaves_no_process(
     assert "health     good" in project.run("status").out
 
 
+def test_where_it_is_not_turned_on_the_end_of_a_turn_starts_nothing(
+    project: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    speak(project, tmp_path / "s1.jsonl", "why is the cache cold")
+    assert background_runs(project) == []
+    assert project.ask("status")["servers"] == []
+
+
 def test_a_run_in_the_background_ends_itself_whatever_the_server_does(
     project: Project, configure: Settings, team: Team, proxy: CuttingProxy
 ) -> None:
@@ -310,6 +319,19 @@ def test_a_history_goes_from_the_archive_to_the_server_into_a_file_and_into_anot
     assert len(here) > 12
     elsewhere.ask("import", "--own", str(there))
     assert told(history(elsewhere, tmp_path / "fresh.jsonl")) == told(here)
+
+
+def test_what_others_have_on_the_server_is_not_exported(
+    project: Project, bob: Project, tmp_path: Path, configure: Settings
+) -> None:
+    configure()
+    speak_at_length(project, tmp_path / "s1.jsonl")
+    configure(member="bob")
+    assert history(bob, tmp_path / "bobs.jsonl", "--from", "server") == []
+    bob.decide("Mine")
+    switch_on(bob)
+    (mine,) = history(bob, tmp_path / "bobs.jsonl", "--from", "server")
+    assert "Mine" in mine
 
 
 def test_what_was_sent_is_deleted_for_good_or_sent_again_as_the_user_likes(

@@ -13,6 +13,7 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.export_steps import export_steps
 from unified_state.archive.pending_messages import (
     PendingMessage,
+    forget_messages,
     keep_message,
     read_pending,
 )
@@ -135,3 +136,10 @@ def test_what_is_forgotten_does_not_come_back_as_a_pending_message(
         keep_message(archive, SESSION, PendingMessage(PROMPT, "my secret plan", NOW + 5_000))
         forget()
         assert read_pending(archive, SESSION) == []
+
+
+def test_other_pending_messages_stay_when_one_is_forgotten(archive: Archive) -> None:
+    for text in ("a", "b"):
+        keep_message(archive, SESSION, PendingMessage(PROMPT, text, NOW))
+    forget_messages(archive, lambda text: text == "a")
+    assert [message.text for message in read_pending(archive, SESSION)] == ["b"]

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from unified_state.archive.word_forms import forms_of
-from unified_state.lib.query import query_words
+from unified_state.lib.query import fts_query, query_words
 from unified_state.lib.text import is_hash, parts_of_names, split_name
 
 
@@ -56,3 +60,15 @@ def test_words_have_the_forms_in_which_they_may_stand(query: str, forms: dict[st
 @pytest.mark.parametrize(("word", "is_one"), [("a24b14", True), ("facade", False), ("123456", False), ("a1b2", False)])
 def test_a_commit_id_has_letters_and_digits(word: str, *, is_one: bool) -> None:
     assert is_hash(word) == is_one
+
+
+@given(st.text(st.characters() | st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF)))
+def test_no_form_is_ever_read_as_syntax(query: str) -> None:
+    words = query_words(query)
+    if not words:
+        return
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE step_text USING fts5 (text, content='', tokenize='porter unicode61')")
+    match = fts_query(words, forms_of(query, words))
+    connection.execute("SELECT rowid FROM step_text WHERE step_text MATCH ?", (match,)).fetchall()
+    connection.close()

@@ -10,10 +10,14 @@ import pytest
 from benchmarks import exam
 from benchmarks.exam_measures import noise
 from benchmarks.exam_questions import NEAR, Sitting, find_sittings, half_of, load_questions, tells
-from benchmarks.exam_untrue import lines_of
+from benchmarks.exam_untrue import lines_of, untrue
 from benchmarks.hindcast import OURS
 from benchmarks.hindcast import SUMMARY as SUMMARY_ALONE
+from benchmarks.hindcast_cases import Case
 from tests import builders
+
+BACKGROUND = "Command running in background with ID: b12. Output is being written to: x.output"
+ERROR = "tests/test_retry.py:9: AssertionError: expected 17 retries, got 3"
 
 SUMMARY = "The user wants the retry limit raised."
 QUESTIONS = [
@@ -128,3 +132,61 @@ def test_the_command_prints_every_method_and_compares_runs(
     ]
     assert exam.main([*arguments, "--against", kept]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"{OURS} 300: +0.000 +0.00 to +0.00"
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Case:
+    """A session in which much has passed: a failure, a task, edits that were committed, a task in the background."""
+    session = Session()
+    session.say("Please raise the limit in src/retry.py")
+    tasks = [("Raise the retry limit", "completed"), ("Write the release notes", "pending")]
+    session.call("TodoWrite", "ok", todos=[{"content": content, "status": status} for content, status in tasks])
+    session.call("TaskCreate", "Task #1 created successfully", subject="Read the whole manual")
+    session.call("TaskCreate", "Task #2 created successfully", subject="Ask for a review")
+    session.call("TaskList", "#1 [completed] Read the whole manual\n#2 [in_progress] Ask for a review [blocked by #1]")
+    session.call("Edit", "ok", file_path="/p/src/retry.py", old_string="a", new_string="b")
+    session.call("Bash", f"Exit code 1\n{ERROR}", command=f"{TESTS} 2>&1 | tail")
+    session.call("Bash", "3 passed", command=f"{TESTS} && git status")
+    session.call("Bash", "[main 1234567] Raise it\n 1 file changed", command="git add src/retry.py && git commit -m x")
+    session.call("Edit", "ok", file_path="/p/src/open.py", old_string="a", new_string="b")
+    session.call("Bash", "Exit code 2", command="make lint")
+    session.call("Bash", BACKGROUND, command="make build")
+    session.call("TaskOutput", "<task_id>b12</task_id>\n<status>completed</status>\n<exit_code>0</exit_code>")
+    session.compact()
+    session.tell("done")
+    session.write(tmp_path / "0a1b2c3d.jsonl")
+    (sitting,) = find_sittings(tmp_path, {})
+    return sitting.case
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        (f"command: {TESTS} 2>&1 | tail -> failed: {ERROR}", "failed (later: "),
+        ("command: make lint -> ended: fine", "ended"),
+        (f"command: make build -> ended: {BACKGROUND}", "background"),
+        ("[UNFINISHED]\n  not committed (no commit seen): src/open.py, src/retry.py", "committed (src/retry.py)"),
+        (f"[UNFINISHED]\n  not run since the last edit of src/retry.py: `{TESTS} &&…`", "checked ("),
+        ("[TODO] 1\n  - Raise the retry limit", "task (Raise the retry limit)"),
+        ("[NOW]\n  in progress: Read the whole manual", "task (Read the whole manual)"),
+    ],
+)
+def test_what_the_log_contradicts_is_untrue(past: Case, line: str, wrong: str) -> None:
+    (found,) = untrue(past, lines_of(line))
+    assert found.startswith(wrong)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"command: {TESTS} 2>&1 | tail -> failed: {ERROR}\ncommand: {TESTS} && git status -> ended: 3 passed",
+        "command: make build -> ended: completed",
+        "[UNFINISHED]\n  not committed (no commit seen): src/open.py",
+        f"[UNFINISHED]\n  not run since the last edit of src/open.py: `{TESTS} 2>&1 | tail`",
+        "[TODO] 1\n  - Write the release notes\n  - Raise the retry limit (done)",
+        "[NOW]\n  in progress: Ask for a review",
+        f"[LAST TURNS]\nT1 (1 min ago) $ {TESTS} 2>&1 | tail -> failed: {ERROR}",
+    ],
+)
+def test_what_still_holds_or_tells_of_the_past_is_true(past: Case, line: str) -> None:
+    assert untrue(past, lines_of(line)) == []

@@ -67,6 +67,11 @@ def test_the_file_is_json_with_one_entry_a_line(state_file: StateFile, path: Pat
     assert '  "git": {\n    "branch": "main",\n' in text
 
 
+def test_the_file_is_private(state_file: StateFile, path: Path) -> None:
+    write(state_file)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_the_file_is_text_whatever_it_says(state_file: StateFile, path: Path) -> None:
     write(state_file, STATE.replace(repository="half \ud83d, whole \U0001f600"))
     assert json.loads(path.read_bytes().decode())["repository"] == "half \ufffd, whole \U0001f600"

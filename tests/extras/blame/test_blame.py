@@ -274,6 +274,25 @@ def test_without_git_lines_still_have_their_turns(limiter: Path) -> None:
     assert "Add a limiter" in done.stdout
 
 
+@pytest.mark.parametrize("kind", ["shallow clone", "worktree", "submodule"])
+def test_clones_worktrees_and_submodules_are_safe(limiter: Path, tmp_path: Path, git: Git, kind: str) -> None:
+    other = tmp_path / "other"
+    if kind == "shallow clone":
+        git("clone", "--quiet", "--depth", "1", limiter.as_uri(), str(other))
+        expected = None  # of an archive that is not there
+    elif kind == "worktree":
+        git("worktree", "add", "--quiet", "--detach", str(other))
+        expected = EXPECTED
+    else:
+        git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", limiter.as_uri(), "inner")
+        other, expected = limiter / "inner", None
+    if expected:
+        assert turns_by_line(other, "src/limiter.py") == expected
+    else:
+        found = blamed(other, "src/limiter.py")
+        assert {group["commit"]["subject"] for group in found["lines"]} <= {"the limiter", "count"}
+
+
 @pytest.mark.parametrize(
     ("place", "said"),
     [

@@ -350,6 +350,19 @@ def test_what_is_masked_is_told_before_what_is_new_and_on_its_way(
     assert len(held().texts()) == 49
 
 
+def test_what_is_masked_and_then_stands_in_a_fork_is_still_told_first(
+    said: Callable[..., None], workspace: Workspace, server: TeamServer, synced: Callable[[], SyncResult], held: Held
+) -> None:
+    said(prompt(1, f"use {SECRET}"))
+    synced()
+    scan(workspace, fix_at=NOW + 1)
+    said(*(prompt(number, f"prompt {number}") for number in range(2, 9)))
+    said(prompt(1, f"use {SECRET}"), session=FORK)
+    sync(workspace, server, lambda: NOW + 2, Limits(records=1))
+    assert [text[:11] for text in held().texts()] == ["use [MASKED"]
+    assert [text[:11] for text in held().texts(FORK)] == ["use [MASKED"]
+
+
 def test_a_changed_item_has_the_time_of_its_change_on_the_server_and_here(
     workspace: Workspace, archive: Archive, synced: Callable[[], SyncResult], held: Held
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.minilm_folder import minilm_folder
 from tests.builders import prompt
+from tests.forgetting import forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import find_step
 from unified_state.archive.text_columns import forget_step, replace_text
@@ -147,3 +148,12 @@ def test_a_text_that_goes_while_the_vectors_are_made_leaves_none(
     make_vectors(None, lambda _total: after_a_batch)
     after_a_batch(0)
     assert read_vectors(archive, 1, [1]) == {} if change == "forgotten" else len(read_vectors(archive, 1, [1])) == 1
+
+
+def test_forgetting_takes_the_vectors_along(
+    archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
+) -> None:
+    keep(prompt(1, "the secret word is xyzzy"), prompt(2, "fix it"))
+    make_vectors(None, quietly)
+    forget_text(archive, "xyzzy", 1)
+    assert sorted(read_vectors(archive, 1, [1, 2])) == [2]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from playwright.sync_api import Browser
+
 from tests.builders import SESSION, answer, call, prompt, result, write_transcript
 
 from .viewing import run
@@ -28,6 +30,21 @@ def test_a_compaction_a_session_and_the_state_are_one_file_each(told: Path) -> N
     for page in (compaction, session, state):
         assert not re.search(r"<script|<link|<[^>]*\ssrc=|<form|url\(|<a [^>]*href=\"(?!#)", page)
         assert "default-src 'none'" in page
+
+
+def test_an_export_is_read_without_scripts_and_asks_no_network(told: Path, browser: Browser) -> None:
+    exported(told, "K1")
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        page = context.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"file://{told}/page.html")
+        assert "What was known" in page.locator(".flow").inner_text()
+        assert "The clock is Redis TIME" in page.locator("table.o-back").inner_text()
+        assert asked == [f"file://{told}/page.html"]
+    finally:
+        context.close()
 
 
 def test_a_session_of_a_thousand_turns_is_at_most_two_megabytes_with_older_turns_folded(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -45,6 +46,20 @@ def test_a_session_shows_turns_calls_subagents_compactions_and_what_hooks_told(s
     assert page.locator(".branch-of summary").inner_text().startswith("⑂ subagent a1: Find the callers")
     told_lines = page.locator(".told summary").all_inner_texts()
     assert any("told the model the state" in line and "arrived" in line for line in told_lines)
+
+
+def test_each_restore_stands_once_below_its_compaction(told: Path, opened: Open) -> None:
+    with viewing(told) as viewer:
+        page = opened(viewer)
+        page.goto(f"{viewer.base}/session/1")
+        kinds = "(all) => all.map((one) => one.className.split(' ')[0])"
+        before = page.locator("#turns > .compaction, #turns > .told").evaluate_all(kinds)
+        assert before == ["compaction", "told"]
+        path = transcript_of(told)
+        append(path, prompt(30, "One more thing"))
+        hook(told, path, "Stop")
+        page.locator("article.turn", has_text="One more thing").wait_for()
+        assert page.locator("#turns > .compaction, #turns > .told").evaluate_all(kinds) == before
 
 
 def test_an_edit_is_a_difference_and_an_answer_is_read_as_markdown(
@@ -126,6 +141,16 @@ def test_a_compaction_without_hooks_says_what_would_have_come_back(
         assert "port 47113" in would
         assert "Only asked afterwards" not in would
         assert "Recorded long after" not in would
+
+
+def test_in_force_is_only_what_is_in_force(told: Path) -> None:
+    run(told, "drop", "D2", "--why", "another clock")
+    with viewing(told) as viewer:
+        for status, names in (("", ["D1"]), ("?status=all", ["D2", "D1"])):
+            section = viewer.get(f"/state{status}")[2].partition(">Decisions")[2].partition("</section>")[0]
+            assert re.findall(r'class="ref" href="[^"]*/(D\d+)"', section) == names
+            assert section.count("✓ holds") == 1
+        assert "no: it is dismissed" in viewer.get("/D2")[2]
 
 
 def test_a_compaction_shows_known_kept_and_restored_side_by_side(seen: Viewer, opened: Open) -> None:

@@ -11,7 +11,7 @@ import pytest
 from unified_state.hosts.install.claude_settings import known_program, note_program, settings_run
 from unified_state.hosts.install.hook_launcher import launcher_path
 from unified_state.hosts.install.hook_table import hook_groups
-from unified_state.settings import default_data_dir
+from unified_state.settings import default_data_dir, load_settings
 
 EVENT = "UserPromptSubmit"
 OURS = {"hooks": hook_groups(default_data_dir(), launcher_path())}
@@ -110,3 +110,19 @@ def test_a_program_is_known_as_it_was_noted(tmp_path: Path) -> None:
     known = known_program(folder)
     assert known is not None
     assert known[0] == sys.executable
+
+
+@pytest.mark.usefixtures("own_passwd")
+def test_the_data_folder_is_that_of_the_users_own_file_alone(home: Path, tmp_path: Path) -> None:
+    assert load_settings(None, {}).data_dir == default_data_dir()
+    path = home / ".config" / "unified-state" / "config.toml"
+    path.parent.mkdir(parents=True)
+    for text, expected in (
+        (f'data_dir = "{tmp_path}/a"', f"{tmp_path}/a"),
+        (f'data_dir = "{tmp_path}/bb"', f"{tmp_path}/bb"),
+        ("data_dir = 7", default_data_dir()),
+        ("broken [", default_data_dir()),
+        ("", default_data_dir()),
+    ):
+        path.write_text(text)
+        assert load_settings(None, {}).data_dir == expected
