@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +84,25 @@ def test_no_secret_of_it_is_kept(project: Project, tmp_path: Path, name: str) ->
     assert secret.encode() not in kept
     assert secret not in json.dumps(project.export())
     assert secret not in project.run("export", "--items").out
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ({"display": "go on", "pastedContents": {}, "timestamp": 1, "project": "/p"}, "Claude Code's list of prompts"),
+        ({"session_id": "s", "ts": 1, "text": "go on"}, "Codex's list of prompts"),
+        ([{"name": "chat", "chat_messages": []}], "an export of claude.ai"),
+        (None, "opencode's database"),
+    ],
+)
+def test_lists_of_prompts_and_exports_are_refused_by_name(
+    project: Project, tmp_path: Path, text: object, name: str
+) -> None:
+    path = tmp_path / "history.jsonl"
+    if text is None:
+        with closing(sqlite3.connect(path)) as database:
+            database.executescript("CREATE TABLE session (id TEXT); CREATE TABLE part (id TEXT)")
+    else:
+        path.write_text(json.dumps(text) + "\n", encoding="utf-8")
+    done = project.run("import", str(path))
+    assert (done.code, f"is {name}, which is not imported; " in done.err) == (1, True), done.err

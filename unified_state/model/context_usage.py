@@ -10,13 +10,16 @@ FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT = "client", "compactions", "default"
 
 
 class Reading(Record):
-    """A measurement by the client or the API: tokens in the conversation, size of the window, time in milliseconds."""
+    """One measurement by the client or the API: tokens in the conversation, size of the window, time in
+    milliseconds. `is_guess` where only our table of models tells the window.
+    """
 
     tokens: int
     window: int
     at: int
     percent: float | None = None  # as the client reported it
     model: str = ""
+    is_guess: bool = False
 
 
 class Limit(Record):

@@ -25,7 +25,7 @@ def transcript(tmp_path: Path) -> Path:
 
 def test_the_newest_answer_tells_the_size_and_the_window(transcript: Path) -> None:
     append(transcript, answered(1, 50_000), answered(2, 60_000, model="claude-opus-5-5"), prompt(3, "go on"))
-    reading = Reading(60_015, 1_000_000, NOW + 2_000, model="claude-opus-5-5")
+    reading = Reading(60_015, 1_000_000, NOW + 2_000, model="claude-opus-5-5", is_guess=True)
     assert last_usage(str(transcript)) == reading
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unified_state.archive.archive import Archive
 from unified_state.context.window.context_table import newest_cut, seen_limits, watched_context
 from unified_state.context.window.rules.context_phase import (
+    USUAL_WINDOW,
     compaction_limit,
     is_higher,
     phase_of,
@@ -42,9 +43,9 @@ def newest_reading(
     if found is not None:
         largest = archive.value("SELECT max(pre_tokens) FROM compaction WHERE session = ?", session) or 0
         if told is not None and found.tokens <= told.window:
-            found = found.replace(window=told.window)
+            found = found.replace(window=told.window, is_guess=False)
         elif largest > found.window:
-            found = found.replace(window=window_of(found.model, largest))
+            found = found.replace(window=window_of(found.model, largest), is_guess=False)
         told = told and told.replace(model=found.model)
     readings = (reading for reading in (found, told) if reading is not None and reading.tokens and reading.at > cut_at)
     return max(readings, key=lambda reading: reading.at, default=None)
@@ -105,7 +106,8 @@ def _reading(line: bytes) -> Reading | None:
         if usage is not None and usage.context_tokens > 0 and model != _SYNTHETIC:
             model = model if isinstance(model, str) else ""
             window = window_of(model, usage.context_tokens)
-            return Reading(usage.context_tokens, window, time_of(entry), model=model)
+            is_guess = usage.context_tokens <= USUAL_WINDOW
+            return Reading(usage.context_tokens, window, time_of(entry), model=model, is_guess=is_guess)
     return None
 
 

@@ -16,8 +16,10 @@ from typing import TypeVar
 from unified_state.archive.archive import Archive, check_owner, damaged, storage_error
 from unified_state.archive.journal.journalled_archive import JournalledArchive
 from unified_state.archive.schema.archive_check import problem_in
-from unified_state.archive.sessions import read_cursor
+from unified_state.archive.sessions import newest_with_transcript, read_cursor, session_id_of
 from unified_state.archive.steps import KIND_NUMBERS, damaged_steps
+from unified_state.context.window.context_table import transcript_of
+from unified_state.context.window.read_context import newest_reading
 from unified_state.errors import UnifiedStateError
 from unified_state.extension import parts
 from unified_state.hosts.install.claude_settings import transcripts_folder
@@ -28,6 +30,7 @@ from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
 from unified_state.model.check import Check, bad, good
+from unified_state.model.context_usage import Reading
 from unified_state.model.step import NOTICE
 from unified_state.project.find_repository import FOREIGN, ID_FILE, examine, find_repository
 from unified_state.project.git_command import find_git
@@ -259,6 +262,24 @@ def _settings(subject: Subject) -> Iterator[Check]:
         yield bad("settings", problem, "`unified-state config` shows all settings")
 
 
+def _window(subject: Subject) -> Iterator[Check]:
+    """Tell where the size of the last session's context window comes from."""
+
+    def newest(archive: Archive) -> Reading | None:
+        session = newest_with_transcript(archive, subject.now)
+        session_id = session_id_of(archive, session)
+        if session is None or session_id is None:
+            return None
+        return newest_reading(archive, session, subject.place.folder, session_id, transcript_of(archive, session))
+
+    reading = subject.read(newest)
+    if reading is not None:
+        table = f"our table has for {reading.model}; after `install --status-line` the client says it"
+        yield good(
+            "context window", f"{reading.window:,} tokens, as {table if reading.is_guess else 'the client says'}"
+        )
+
+
 def _extras(subject: Subject) -> Iterator[Check]:
     for checks in parts("CHECKS"):
         yield from checks(subject)
@@ -276,5 +297,5 @@ def _versions(subject: Subject) -> Iterator[Check]:
 
 _CHECKS = (
     *(_hooks, _silence, _owners, _runs, _problems, _tier, _archive, _unknown_kinds, _leftovers, _file_system, _space),
-    *(_settings, _extras, _versions),
+    *(_settings, _window, _extras, _versions),
 )
