@@ -29,11 +29,9 @@ from benchmarks.scale_work import Make, Work
 from benchmarks.world import World
 from unified_state import UnifiedStateManager
 from unified_state.archive.archive import Archive
-from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
 
 SESSION_STEPS, ITEM_STEPS = 1_000, 5_000  # how many steps there are for each session and each decision
 OTHER_STEPS = 2_400  # of each repository beside it
-_WORKED = 20  # newest sessions that have a working set
 _FINDING = ("doctor", "validate")  # exit with 1 where they find something
 _SLOW = 10.0  # seconds after which a process is timed once
 _MOST_GROWTH = 0.3
@@ -102,8 +100,6 @@ def _world(folder: Path, archive: Path, others: Path) -> World:
     shutil.copy(archive, own)
     with Archive(str(own)) as copy:
         copy.set_meta("repository", owner)
-        newest = copy.column("SELECT id FROM session ORDER BY id DESC LIMIT ?", _WORKED)
-        rebuild_working_sets(copy, newest)
         capture_items(copy, copy.column("SELECT id FROM session ORDER BY id"))
         steps = int(copy.row("SELECT max(id) FROM step")[0])
     manager = UnifiedStateManager(str(world.project))

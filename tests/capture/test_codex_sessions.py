@@ -14,11 +14,11 @@ from unified_state.archive.session_work import pending_actions
 from unified_state.archive.sessions import session_number
 from unified_state.archive.steps import recent_steps
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.ledger.item_table import list_items
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import EVIDENCE, LedgerItem
 from unified_state.model.known import Run, WorkingFile
+from unified_state.restore.compose_restore import read_files
 from unified_state.restore.rules.recent_work import recent_work
 from unified_state.secrets.masker import Masker
 
@@ -43,7 +43,7 @@ class Codex:
     def working_set(self) -> tuple[WorkingFile, ...]:
         session = session_number(self.archived(), SESSION)
         assert session is not None
-        return read_working_set(self._archive, session)
+        return read_files(self._archive, session, str(self.root))
 
     def file(self, path: str) -> WorkingFile:
         (found,) = [file for file in self.working_set() if file.path == path]

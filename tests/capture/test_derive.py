@@ -14,14 +14,12 @@ from unified_state.archive.sessions import session_number
 from unified_state.archive.steps import queued_steps
 from unified_state.capture.capture_transcript import Capture
 from unified_state.capture.derive import derive
-from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
-from unified_state.capture.working_set.working_set_table import read_working_set, top_entries
+from unified_state.ledger.item_table import list_items
 from unified_state.model.hook_event import Moment
-from unified_state.model.known import WorkingFile
+from unified_state.model.item import EVIDENCE
 from unified_state.secrets.masker import Masker
 
 BUG = "a bug of a rule"
-ROUNDED = 0.01  # levels of identifiers are kept with two digits
 FORK = "f0000000-0000-4000-8000-00000000cafe"
 
 
@@ -54,15 +52,9 @@ def capture(archive: Archive, masker: Masker, path: Path, *, postpones: bool = F
     Capture(archive, masker, Moment(NOW), postpones=postpones).session(str(path), session)
 
 
-def working_set(archive: Archive, session: str = SESSION) -> tuple[WorkingFile, ...]:
-    return read_working_set(archive, number(archive, session))
-
-
-def weights(archive: Archive) -> dict[str, float]:
-    """All that a working set holds, by name."""
-    entries = top_entries(archive, number(archive))
-    words = {f"{entry.path}: {word}": level for entry in entries for word, level in entry.words.items()}
-    return {**{entry.path: entry.level for entry in entries}, **words}
+def errors(archive: Archive) -> list[str]:
+    """The errors that were captured, in order."""
+    return [str(item.body["content"]) for item in list_items(archive, EVIDENCE)]
 
 
 def number(archive: Archive, session: str = SESSION) -> int:
@@ -76,24 +68,12 @@ def test_what_a_prompts_hook_archived_is_noted_by_the_next_hook(
 ) -> None:
     append(transcript, *entries(1))
     capture(archive, masker, transcript, postpones=True)
-    assert working_set(archive) == ()
+    assert errors(archive) == []
     append(transcript, *entries(11))
     capture(archive, masker, transcript)
     capture(other, masker, transcript)
-    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
-    assert {"a.py: new_name", "f1.py", "f11.py"} <= weights(archive).keys()
-
-
-def test_what_was_left_is_noted_once_also_when_a_working_set_is_made_anew(
-    archive: Archive, other: Archive, masker: Masker, transcript: Path
-) -> None:
-    append(transcript, *entries(1))
-    capture(archive, masker, transcript, postpones=True)
-    rebuild_working_sets(archive, [number(archive)])
-    assert working_set(archive) == ()
-    capture(archive, masker, transcript)
-    capture(other, masker, transcript)
-    assert weights(archive) == pytest.approx(weights(other), rel=ROUNDED)
+    assert errors(archive) == errors(other)
+    assert [text.split()[1] for text in errors(archive)] == ["1", "11"]
 
 
 def test_steps_of_a_transcript_are_derived_for_the_session_that_holds_it(
@@ -104,7 +84,7 @@ def test_steps_of_a_transcript_are_derived_for_the_session_that_holds_it(
     append(transcript, *entries(11))
     Capture(archive, masker, Moment(NOW)).transcript(str(transcript), FORK)
     assert queued_steps(archive, number(archive)) == []
-    assert {"f1.py", "f11.py"} <= weights(archive).keys()
+    assert [text.split()[1] for text in errors(archive)] == ["1", "11"]
 
 
 def test_a_step_that_a_rule_fails_on_holds_up_no_other_step_and_no_later_hook(
@@ -122,7 +102,7 @@ def test_a_step_that_a_rule_fails_on_holds_up_no_other_step_and_no_later_hook(
     failed = archive.column("SELECT id FROM step WHERE is_error")
     assert reports == [f"nothing could be derived from S{step}: RuntimeError: {BUG}" for step in failed]
     assert queued_steps(archive, number(archive)) == []
-    assert {"a.py: new_name", "f1.py", "f11.py"} <= weights(archive).keys()
+    assert errors(archive) == []
 
 
 def test_an_archive_that_cannot_be_written_keeps_the_queue(archive: Archive, masker: Masker, transcript: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.builders import NOW
-from unified_state.capture.working_set.tree_view import TreeView
 from unified_state.model.known import RestoreInput, WorkingFile
 from unified_state.restore.compose_restore import as_in_tree
 from unified_state.restore.rules.compose import compose
+from unified_state.restore.tree_view import TreeView
 
 
 @pytest.fixture

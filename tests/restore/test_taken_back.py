@@ -15,11 +15,10 @@ from unified_state.archive.session_work import pending_actions
 from unified_state.archive.sessions import session_number
 from unified_state.archive.steps import recent_steps, step_numbers
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
 from unified_state.model.step import NOTICE, PROMPT
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.restore.compose_restore import gather
+from unified_state.restore.compose_restore import gather, read_files
 from unified_state.restore.work_in_short import work_in_short
 from unified_state.search.search_archive import search
 from unified_state.secrets.masker import Masker
@@ -100,7 +99,7 @@ def test_a_part_that_the_user_returned_to_is_told_again(archive: Archive, keep: 
         "Switch to KIWI.",
         "KIWI after all.",
     ]
-    assert [file.path for file in read_working_set(archive, 1)] == ["kiwi.py"]
+    assert [file.path for file in read_files(archive, 1, "")] == ["kiwi.py"]
     assert pending_actions(archive, 1, 9) == ("[pending] write kiwi.py",)
 
 

@@ -20,7 +20,7 @@ from unified_state.lib.files import PRIVATE, publish_once, remove_file, temporar
 from unified_state.lib.read_files import not_ours
 from unified_state.lib.text import escape_surrogates
 
-ARCHIVE_VERSION = 11  # see `archive_schema.newest_version`
+ARCHIVE_VERSION = 12  # see `archive_schema.newest_version`
 MEMORY = ":memory:"  # the path of an archive that ends with its process
 OWNER = "repository"  # name of the value that identifies the archive's repository
 BODY_SIZE = "length(CAST(step.body AS BLOB))"  # the bytes that the text of a row of `step` takes

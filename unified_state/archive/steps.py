@@ -132,16 +132,23 @@ WORK_KINDS = (PROMPT, TEXT, TOOL_CALL, TOOL_RESULT)
 
 
 def recent_steps(
-    archive: Archive, session: int, limit: int, kinds: tuple[str, ...] = WORK_KINDS, turns: int | None = None
+    archive: Archive,
+    session: int,
+    limit: int,
+    kinds: tuple[str, ...] = WORK_KINDS,
+    turns: int | None = None,
+    *,
+    of_agents: bool = False,
 ) -> list[tuple[int, Step]]:
     """Return the newest steps of some kinds in the last turns of a session itself (by default a quarter as many), in
-    order, each with its turn, including those shared with the session it was forked from. What the user took back is
-    left out.
+    order, each with its turn, including those shared with the session it was forked from. `of_agents` adds those of its
+    subagents. What the user took back is left out.
     """
+    of_whom = "" if of_agents else "AND agent IS NULL"
     query = (
         f"SELECT step.turn, {_SELECT.removeprefix('SELECT ')} {_FROM} WHERE step.id IN (SELECT id FROM step "
         f"WHERE kind IN ({_numbers(kinds)}) AND {STANDS} AND id IN (SELECT id FROM step WHERE turn IN "
-        "(SELECT id FROM turn WHERE session = ?1 AND agent IS NULL ORDER BY id DESC LIMIT ?3) "
+        f"(SELECT id FROM turn WHERE session = ?1 {of_whom} ORDER BY id DESC LIMIT ?3) "
         "UNION SELECT step FROM step_copy WHERE session = ?1) ORDER BY id DESC LIMIT ?2) ORDER BY step.id"
     )
     rows = archive.rows(query, session, limit, limit // 4 if turns is None else turns)

@@ -77,7 +77,6 @@ TEXT_COLUMNS = (
     TextColumns("restore", ("body",), {}, _NO_BODY, label="restore ", key="nonce", is_packed=True),
     CARRIED,
     TextColumns("saved", ("git",), {}, "git = '{}'", label="git in ", key="state_path", is_json=True),
-    TextColumns("working_set", ("path", "data"), {}),  # rebuilt from the remaining steps of the session
     TextColumns("failing", ("root", "tool", "call"), {ITEM: "item = ?1"}),
     TextColumns("item_link", (), {ITEM: "(from_uuid = ?1 OR to_uuid = ?1)"}),
     TextColumns("item_alias", (), {ITEM: "uuid = ?1"}),

@@ -349,9 +349,6 @@ def keep_fact(archive: Archive, session: int, found: Fact, now: int, turn: int |
 
 
 def _derive_again(archive: Archive, session: int) -> None:
-    """Drop what was derived from the steps of a session as a whole, and queue those that its user did not take back."""
-    from unified_state.capture.working_set.working_set_table import clear_working_set  # few users take anything back
-
-    clear_working_set(archive, session)
+    """Drop the to-do list of a session, and queue the steps that its user did not take back."""
     replace_todos(archive, session, (), "")
     queue_again(archive, session)

@@ -1,4 +1,4 @@
-"""Derive the working set of a session, the facts in its steps, and the sources of its items.
+"""Derive the facts in the steps of a session, and the sources of its items.
 
 Whoever archives a step queues it in the same transaction. A hook that a prompt waits for leaves the queue to the next
 one. So each step is derived from once and in order, also where a hook is killed.
@@ -43,8 +43,7 @@ from unified_state.capture.rules.failed_calls import (
     refused_call,
 )
 from unified_state.capture.rules.marked_words import marks_in
-from unified_state.capture.working_set.keep_working_set import WorkingSetKeeper
-from unified_state.capture.working_set.session_calls import SessionCalls
+from unified_state.capture.session_calls import SessionCalls
 from unified_state.errors import StorageError
 from unified_state.hosts.transcripts.rules.about_work import is_about_work
 from unified_state.hosts.transcripts.rules.call_effects import NO_CALL, Call, found_nothing, read_call, still_runs_as
@@ -86,16 +85,12 @@ def _derive_batch(archive: Archive, session: int, moment: Moment, most: int) -> 
     """Derive from so many queued steps, in a transaction that also removes them from the queue."""
     with archive.transaction(durable=False):
         calls = SessionCalls(archive, session)
-        facts, working_set = FactKeeper(archive, session, moment), WorkingSetKeeper(archive, session)
-        sources = SourceKeeper(archive, session)
+        facts, sources = FactKeeper(archive, session, moment), SourceKeeper(archive, session)
         numbers = queued_steps(archive, session, most)  # another process may have taken some
         for step in filter(None, (find_step(archive, number) for number in numbers)):
             seen = step if len(step.text) <= _LONGEST_TEXT else step.replace(text=step.text[:_LONGEST_TEXT])
-            call = calls.call_of(seen)
-            working_set.note(seen, call)
-            facts.note(seen, call)
+            facts.note(seen, calls.call_of(seen))
             sources.note(seen)
-        working_set.flush()
         sources.flush()
         unqueue_steps(archive, session, numbers)
 

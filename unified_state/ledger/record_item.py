@@ -5,7 +5,8 @@ Each is durable when its function returns, and `undo` takes it back. Nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -27,11 +28,13 @@ from unified_state.lib.text import text_hash
 from unified_state.lib.times import new_uuid, to_text
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, DECISION, ITEM_KINDS, MAIN_FIELDS, LedgerItem
+from unified_state.settings import environment
 
 Mask = Callable[[str], str]  # returns the text without its secrets
 
 _OF_AUTHOR = ("origin", "session_id", "source_uuid", "commit", "branch", "capture_key")
 LONGEST_TEXT = 1_000_000  # characters of one field
+_GIT_SECONDS = 1.0
 
 
 class Author(Record):
@@ -80,7 +83,7 @@ def record_item(
             supersedes, proposed_for = None, [replaced.uuid]
     body = checked_body(kind, body, archive.masked)
     item = unnamed_item(kind, body, author, now).replace(status=PROPOSED if proposed_for else ACTIVE)
-    item = item.replace(file_hashes=_versions(archive, item, author))
+    item = item.replace(file_hashes=_versions(item, author))
     with archive.transaction():
         older = None if supersedes is None else _current(find_item(archive, supersedes), kind)
         item = item.replace(alias=next_alias(archive, kind))
@@ -112,19 +115,37 @@ def unnamed_item(kind: str, body: dict[str, Any], author: Author, now: int) -> L
     )
 
 
-def _versions(archive: Archive, item: LedgerItem, author: Author) -> dict[str, str]:
-    """Return the versions of the files that an item names. A bare file name counts if sessions worked with only one
-    file of that name.
+def _versions(item: LedgerItem, author: Author) -> dict[str, str]:
+    """Return the versions of the files that an item names. A bare file name counts if the worktree has only one file of
+    that name that git does not ignore.
     """
     if author.worktree is None or not item.files:
         return {}
-    from unified_state.capture.working_set.working_set_table import files_named
     from unified_state.project.file_versions import file_versions  # few items name files
 
     versions = file_versions(author.worktree, item.files)
     named = [path for path in item.files if path not in versions and "/" not in path]
-    found = [paths[0] for path in named if len(paths := files_named(archive, path)) == 1]
-    return {**versions, **file_versions(author.worktree, found)}
+    return {**versions, **file_versions(author.worktree, _found_by_name(author.worktree, named) if named else ())}
+
+
+def _found_by_name(worktree: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the path of the file of each name, if there is only one."""
+    from unified_state.project.git_command import run_git
+
+    question = (
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "--",
+        *(f":(glob)**/{name}" for name in names),
+    )
+    told = run_git(worktree, question, environment(), time.monotonic() + _GIT_SECONDS) or ""
+    by_name: dict[str, list[str]] = {}
+    for path in filter(None, told.split("\0")):
+        by_name.setdefault(path.rpartition("/")[2], []).append(path)
+    yield from (paths[0] for paths in by_name.values() if len(paths) == 1)
 
 
 def supersede(archive: Archive, ref: str, by: str, author: Author, *, now: int) -> LedgerItem:

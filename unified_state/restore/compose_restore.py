@@ -15,8 +15,6 @@ from unified_state.archive.session_work import open_notes, pending_actions, read
 from unified_state.archive.sessions import LOCAL_SESSION, session_id_of, session_number
 from unified_state.archive.steps import opening_times, recent_steps, uses_of_turns
 from unified_state.capture.survival_table import find_survival
-from unified_state.capture.working_set.tree_view import TreeView, timed_view
-from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.errors import UnifiedStateError
 from unified_state.ledger.check_validity import with_validities
 from unified_state.ledger.item_table import ACTIVE, count_items, items_to_restore, list_items, paged_out_refs
@@ -44,6 +42,8 @@ from unified_state.project.workspace.workspace import Workspace
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work
+from unified_state.restore.rules.session_files import session_files
+from unified_state.restore.tree_view import TreeView, timed_view
 from unified_state.settings import Settings, environment
 
 _PENDING, _STEPS, _PROMPTS = 20, 1_000, 400
@@ -260,10 +260,15 @@ def _conversation(archive: Archive, session: int | None, place: Place, reason: R
             Turn(number, opened.get(number, found[0].at), tuple(found), uses.get(number, 0))
             for number, found in by_turn.items()
         ),
-        "working_set": read_working_set(archive, session),
+        "working_set": read_files(archive, session, root),
         "recent": recent_work(steps, root),
         **_git_now(place, root),
     }
+
+
+def read_files(archive: Archive, session: int, root: str) -> tuple[WorkingFile, ...]:
+    """Return the files that a session and its subagents worked with lately."""
+    return session_files((step for _, step in recent_steps(archive, session, _STEPS, of_agents=True)), root)
 
 
 def _typed(archive: Archive, session: int, kept_at: int | None = None, limit: int = _PROMPTS) -> Iterator[Prompt]:

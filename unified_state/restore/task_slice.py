@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import count_words, telling_words
 from unified_state.archive.steps import KIND_NUMBERS, find_step
-from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.ledger.check_validity import with_validities
 from unified_state.ledger.item_table import ACTIVE, list_items, newest_items
 from unified_state.lib.identifiers import identifiers, mentioned_files
@@ -19,7 +18,7 @@ from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION, Le
 from unified_state.model.known import RestoreInput, WorkingFile
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT
 from unified_state.project.place import Place
-from unified_state.restore.compose_restore import items_for_all
+from unified_state.restore.compose_restore import items_for_all, read_files
 from unified_state.restore.rules.compose import compose
 from unified_state.settings import Settings
 
@@ -128,7 +127,7 @@ def task_slice(
     constraints = list_items(archive, CONSTRAINT, [ACTIVE])
     kinds = (DECISION, QUESTION, ATTEMPT)
     others = [item for kind in kinds for item in reversed(newest_items(archive, kind, _LOOKED_AT, now))]
-    in_work = read_working_set(archive, session)
+    in_work = read_files(archive, session, archive.value("SELECT root FROM session WHERE id = ?", session) or "")
     text = task() if others or in_work else ""
     asked = read_task(text)
     fitting = fitting_items(asked, others, _counts(others, telling_words(archive, text)))

@@ -20,7 +20,6 @@ CREATE TABLE session (
     forgotten_at INTEGER,         -- what the session said up to then must not be archived again
     tool_calls INTEGER NOT NULL DEFAULT 0,
     work TEXT,                    -- work item and where its git stood, as JSON
-    clock INTEGER NOT NULL DEFAULT 0,
     root TEXT,
     news INTEGER                  -- the newest that the session knows
 );
@@ -59,7 +58,7 @@ CREATE TABLE step_copy (          -- steps that stand in the transcript of anoth
     step INTEGER NOT NULL REFERENCES step,
     PRIMARY KEY (session, step)
 ) WITHOUT ROWID;
-CREATE TABLE unnoted (            -- steps that the working set has still to take in
+CREATE TABLE unnoted (            -- steps that nothing was derived from yet
     session INTEGER NOT NULL REFERENCES session,
     step INTEGER NOT NULL REFERENCES step,
     PRIMARY KEY (session, step)
@@ -114,14 +113,6 @@ CREATE TABLE rewind (             -- what a session said between these times was
     until_at INTEGER NOT NULL,    -- of the prompt with which the conversation went on
     PRIMARY KEY (session, until_at)
 ) WITHOUT ROWID;
-CREATE TABLE working_set (        -- what each session worked with
-    session INTEGER NOT NULL REFERENCES session,
-    path TEXT NOT NULL,           -- of a file
-    level REAL NOT NULL,          -- how much it weighs, as a logarithm
-    data NOT NULL,                -- levels of its identifiers and of its edits as JSON, packed like a body
-    PRIMARY KEY (session, path)
-) WITHOUT ROWID;
-CREATE INDEX working_set_by_level ON working_set (session, level);
 CREATE TABLE access (             -- steps that were asked for: how much that weighs, as a logarithm
     step INTEGER PRIMARY KEY REFERENCES step,
     level REAL NOT NULL

@@ -13,7 +13,6 @@ from itertools import islice
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import root_at_worktree, session_number
 from unified_state.archive.small_steps import rewrite_index
-from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
 from unified_state.errors import DamagedFileError, ForeignFileError, UsageError
 from unified_state.ledger.item_table import PROPOSED
 from unified_state.ledger.rules.short_item import may_decide
@@ -33,7 +32,6 @@ from unified_state.upkeep.forget.forget_refs import apply_tombstones
 from unified_state.upkeep.history.archive_changes import append
 
 _AT_ONCE = 250  # records: hooks wait for one batch at most
-_WEIGHED = 10_000  # steps of a session
 
 
 class ImportResult(Record):
@@ -147,7 +145,7 @@ class _Importer:
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
 
     def settle(self) -> None:
-        """Apply the tombstones, and rebuild the working sets of the sessions that got steps."""
+        """Apply the tombstones, and the folders in which the sessions that got steps ran."""
         if self._tombstones:
             self.added += apply_tombstones(self._archive, self._tombstones)
             self.has_forgotten = True
@@ -155,4 +153,3 @@ class _Importer:
         numbers = {number for name in self._sessions if (number := session_number(self._archive, name)) is not None}
         for number in numbers:
             root_at_worktree(self._archive, number)
-        rebuild_working_sets(self._archive, numbers, _WEIGHED)

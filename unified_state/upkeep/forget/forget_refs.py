@@ -36,7 +36,6 @@ from unified_state.archive.text_columns import (
     free_texts,
 )
 from unified_state.capture.rules.client_tools import TODO_TOOLS
-from unified_state.capture.working_set.keep_working_set import empty_working_sets
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.ledger.find_sources import drop_quotes, items_of_entry, items_of_summary
 from unified_state.ledger.gate import is_in_force, is_rule, pass_gate_for
@@ -269,7 +268,7 @@ def _forget_steps(archive: Archive, steps: list[int]) -> None:
     for number in steps:
         drop_quotes(archive, items_of_entry(archive, uuid_of_step(archive, number)))
         forget_step(archive, number)
-    note_unfinished(archive, empty_working_sets(archive, steps))
+    note_unfinished(archive)
 
 
 def _with_captured(archive: Archive, found: ForgetPlan, origin: str | None) -> ForgetPlan:

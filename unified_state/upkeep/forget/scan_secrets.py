@@ -11,7 +11,6 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.small_steps import note_rewrite
 from unified_state.archive.steps import find_step
 from unified_state.archive.text_columns import FreeText, free_texts, replace_free_text, replace_text
-from unified_state.capture.working_set.keep_working_set import empty_working_sets
 from unified_state.errors import UnifiedStateError
 from unified_state.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.ledger.item_table import list_items, update_item
@@ -87,7 +86,6 @@ def _mask_step(archive: Archive, number: int, step: Step, masked: str, masker: M
     note_rewrite(archive)
     note_masked(archive, STEP, number, now)
     requote(archive, step.uuid, masker.text)
-    note_unfinished(archive, empty_working_sets(archive, [number]))
 
 
 def _mask_item(archive: Archive, item: LedgerItem, body: dict[str, Any], quote: str | None, now: int) -> None:

@@ -1,4 +1,4 @@
-"""The work that follows a deletion: rebuild working sets and remove what remains of the text.
+"""The work that follows a deletion: what remains of the text is removed.
 
 SQLite overwrites what it deletes, but a page that was split or joined may keep a copy of a row in an unused part. So a
 small archive is written anew, for which others wait a tenth of a second. For a large one that is a command of its own.
@@ -14,8 +14,6 @@ from itertools import islice
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.small_steps import in_small_steps, rewrite_index
-from unified_state.capture.working_set.keep_working_set import rebuild_working_sets
-from unified_state.lib.json_text import dump_json, parse_json
 
 _UNFINISHED = "unfinished_deletion"
 _AT_ONCE = 100  # steps in one transaction, for which a hook may have to wait
@@ -36,18 +34,15 @@ def in_parts(archive: Archive, steps: Iterable[int], work: Callable[[list[int]],
     in_small_steps(work_some)
 
 
-def note_unfinished(archive: Archive, sessions: Iterable[int] = ()) -> None:
-    """Note that text was deleted, and which sessions' working sets were emptied. Call it in the same transaction."""
-    known = parse_json(archive.meta(_UNFINISHED) or "[]")
-    archive.set_meta(_UNFINISHED, dump_json(sorted({*known, *sessions})))
+def note_unfinished(archive: Archive) -> None:
+    """Note that text was deleted. Call it in the same transaction."""
+    archive.set_meta(_UNFINISHED, "1")
 
 
 def finish(archive: Archive) -> bool:
     """Do the noted work, and return False if there is none."""
-    sessions = archive.meta(_UNFINISHED)
-    if sessions is None:
+    if archive.meta(_UNFINISHED) is None:
         return False
-    rebuild_working_sets(archive, parse_json(sessions))
     rewrite_index(archive)
     if archive.size() <= _SMALL:
         archive.run("VACUUM")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.capture.working_set.tree_view import TreeView, timed_view
+from unified_state.restore.tree_view import TreeView, timed_view
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.capture.working_set.rules.sightings import (
+from unified_state.hosts.transcripts.rules.call_effects import Call, call_of, read_call
+from unified_state.lib.json_text import dump_json
+from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
+from unified_state.restore.rules.sightings import (
     EDITED,
     SEEN,
     WRITTEN,
     Sighting,
     sightings,
 )
-from unified_state.hosts.transcripts.rules.call_effects import Call, call_of, read_call
-from unified_state.lib.json_text import dump_json
-from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, TOOL_CALL, TOOL_RESULT, Step
 
 ROOT = "/home/ada/shop"
 WINDOWS = "C:\\Users\\ada\\shop"

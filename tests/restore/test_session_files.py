@@ -11,10 +11,9 @@ from tests.forgetting import forget_ref, forget_session, forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number, touch_session
 from unified_state.capture.capture_transcript import Capture
-from unified_state.capture.working_set.keep_working_set import empty_working_sets, rebuild_working_sets
-from unified_state.capture.working_set.working_set_table import read_working_set
 from unified_state.model.hook_event import Moment
 from unified_state.model.known import WorkingFile
+from unified_state.restore.compose_restore import read_files
 from unified_state.secrets.masker import Masker
 
 ROOT = "/home/ada/shop"
@@ -44,7 +43,7 @@ def keep(archive: Archive, masker: Masker, transcript: Path) -> Keep:
 def working_set(archive: Archive, session: str = SESSION) -> tuple[WorkingFile, ...]:
     number = session_number(archive, session)
     assert number is not None
-    return read_working_set(archive, number)
+    return read_files(archive, number, archive.value("SELECT root FROM session WHERE id = ?", number) or "")
 
 
 def used(number: int, tool: str, output: str = "", *, is_error: bool = False, **fields: Any) -> list[Entry]:
@@ -63,10 +62,6 @@ def edited(number: int, name: str, *words: str) -> list[Entry]:
 def files(found: tuple[WorkingFile, ...]) -> dict[str, list[str]]:
     """The identifiers by file."""
     return {file.path: sorted(file.words) for file in found}
-
-
-def contents(archive: Archive) -> list[Any]:
-    return archive.rows("SELECT session, path, level, data FROM working_set ORDER BY session, path")
 
 
 def test_what_was_edited_is_kept_by_file(keep: Keep) -> None:
@@ -135,12 +130,12 @@ def test_of_a_subagent_only_what_it_did_counts(keep: Keep, transcript: Path) -> 
 
 def test_reading_a_transcript_anew_counts_nothing_twice(archive: Archive, keep: Keep, transcript: Path) -> None:
     keep(prompt(1, "fix it", cwd=ROOT), *edited(2, "src/a.py", "parse_all"))
-    before = contents(archive)
+    before = working_set(archive)
     content = transcript.read_bytes()
     transcript.unlink()
     transcript.write_bytes(content)
     keep()
-    assert contents(archive) == before
+    assert working_set(archive) == before
 
 
 def test_however_many_chunks_it_was_archived_in_the_working_set_is_the_same(
@@ -160,14 +155,6 @@ def test_paths_are_told_from_the_worktree_where_it_is_known(archive: Archive, ke
     touch_session(archive, SESSION, NOW, worktree=ROOT)
     inner = [{**entry, "cwd": f"{ROOT}/deep/inside"} for entry in edited(1, "src/a.py", "parse_all")]
     assert files(keep(*inner)) == {"src/a.py": ["parse_all"]}
-
-
-def test_a_row_keeps_a_bounded_number_of_identifiers_the_newest_ones(archive: Archive, keep: Keep) -> None:
-    for start in range(0, 2000, 100):
-        keep(*edited(start, "a.py", *(f"name_{start + number}" for number in range(100))))
-    (file,) = working_set(archive)
-    assert 80 <= len(file.words) <= 320
-    assert "name_1999" in file.words
 
 
 def fork_of(transcript: Path) -> Path:
@@ -205,7 +192,6 @@ def test_what_is_forgotten_leaves_nothing_in_any_working_set(
     keep(prompt(1, "at first", cwd=ROOT), *edited(2, "stay.py", "x"))
     keep(prompt(4, "then", cwd=ROOT), *edited(5, "gone_name.py", "gone_name"))
     keep(session=FORK, path=fork_of(transcript))
-    assert b"gone_name" in everything(archive)
     match way:
         case "turn":
             forget_ref(archive, "T2")
@@ -218,41 +204,5 @@ def test_what_is_forgotten_leaves_nothing_in_any_working_set(
         case "session":
             forget_session(archive, SESSION, NOW)
             forget_session(archive, FORK, NOW)
-    assert b"gone_name" not in everything(archive)
-    if way != "session":
-        assert files(working_set(archive)) == files(working_set(archive, FORK)) == {"stay.py": []}
-
-
-def everything(archive: Archive) -> bytes:
-    """What the working sets say, readable."""
-    sessions = [row[0] for row in archive.rows("SELECT id FROM session")]
-    rows = archive.rows("SELECT path FROM working_set")
-    return repr([rows, *(read_working_set(archive, session) for session in sessions)]).encode()
-
-
-def test_a_process_that_ends_before_the_set_is_made_anew_leaves_nothing_forgotten_in_it(
-    archive: Archive, keep: Keep
-) -> None:
-    keep(prompt(1, "go", cwd=ROOT), *edited(2, "stay.py", "x"), *edited(4, "gone.py", "x"))
-    sessions = empty_working_sets(archive, [2])
-    assert (sessions, working_set(archive)) == ({1}, ())
-    rebuild_working_sets(archive, sessions)
-    assert set(files(working_set(archive))) == {"gone.py", "stay.py"}
-
-
-def test_a_working_set_that_is_made_anew_is_the_same(archive: Archive, keep: Keep, transcript: Path) -> None:
-    keep(
-        prompt(1, "fix #12 in src/a.py", cwd=ROOT),
-        *edited(2, "src/a.py", "parse_all", "parse_one"),
-        *used(4, "Bash", "ValueError: bad\n1 failed", is_error=True, command="pytest -q"),
-        *used(6, "Grep", "src/b.py:3:def parse_two", pattern="parse"),
-    )
-    keep(session=FORK, path=fork_of(transcript))
-    before = contents(archive)
-    rebuild_working_sets(archive, [2, 1])
-    assert contents(archive) == before
-
-
-def test_a_path_without_end_is_no_row(archive: Archive, keep: Keep) -> None:
-    keep(*used(1, "Edit", "ok", file_path="/" + "x" * 500_000, new_string="a_name"))
-    assert archive.row("SELECT coalesce(max(length(path)), 0) FROM working_set")[0] < 1000
+    left: dict[str, list[str]] = {} if way == "session" else {"stay.py": []}
+    assert files(working_set(archive)) == files(working_set(archive, FORK)) == left

@@ -1,1 +1,0 @@
-"""The working set of each session: files, names, commands and errors, weighted by their present importance."""
