@@ -87,14 +87,33 @@ def test_a_launcher_that_does_not_start_is_told(
     assert checks()["hooks (local)"]["message"] == f"{other} in {path} is no program any more"
 
 
-def test_a_launcher_in_the_project_is_not_tried(project: Project, checks: Callable[..., dict[str, Any]]) -> None:
+def test_what_install_does_not_write_is_told_and_not_started(
+    project: Project, checks: Callable[..., dict[str, Any]]
+) -> None:
     assert project.run("install").code == 0
     path, other = project.folder / ".claude" / "settings.local.json", project.folder / "unified-state-hook"
     other.write_text(f"#!{sys.executable} -IS\nopen({str(project.folder / 'ran')!r}, 'w')\n")
     other.chmod(0o755)
     path.write_text(path.read_text().replace(str(Path(sys.executable).with_name(other.name)), str(other)))
-    assert "were not tried" in checks()["hooks (local)"]["message"]
+    assert checks()["hooks (local)"]["message"] == f"the hooks in {path} call what `install` does not write"
     assert not (project.folder / "ran").exists()
+
+
+@pytest.mark.parametrize("found", [OTHER, ""])
+def test_hooks_of_another_version_are_told(
+    project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path, found: str
+) -> None:
+    assert project.run("install").code == 0
+    path, other = project.folder / ".claude" / "settings.local.json", tmp_path / "unified-state-hook"
+    path.write_text(path.read_text().replace(str(Path(sys.executable).with_name(other.name)), str(other)))
+    other.write_bytes(launcher_text(sys.executable, str(tmp_path)))
+    other.chmod(0o755)
+    if found:
+        package = tmp_path / "unified_state" / "lib" / "package.py"
+        package.parent.mkdir(parents=True)
+        package.write_text(f'__version__ = "{OTHER}"\n')
+    expected = f"run unified-state {OTHER}, this is {__version__}" if found else "has no unified-state any more"
+    assert checks()["hooks (local)"]["message"].endswith(expected)
 
 
 def test_a_data_folder_that_was_moved_after_the_installation_is_told(
@@ -107,18 +126,6 @@ def test_a_data_folder_that_was_moved_after_the_installation_is_told(
     assert found["message"].endswith(f"archive in {project.data}, but commands look in {tmp_path / 'elsewhere'}")
     assert project.run("install").code == 0
     assert checks()["hooks (local)"]["ok"]
-
-
-def test_another_version_on_the_path_is_told(
-    project: Project, checks: Callable[..., dict[str, Any]], tmp_path: Path
-) -> None:
-    assert project.run("install").code == 0
-    program = tmp_path / "unified-state"
-    program.write_text(f"#!/bin/sh\necho unified-state {OTHER}\n")
-    program.chmod(0o755)
-    found = checks(PATH=f"{tmp_path}:/usr/bin:/bin")["PATH"]
-    assert not found["ok"]
-    assert found["message"] == f"{program} is unified-state {OTHER}, this is {__version__}"
 
 
 def test_a_large_archive_is_read_to_its_end_where_the_user_asks_for_it(begun: Project) -> None:

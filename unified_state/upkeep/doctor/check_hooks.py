@@ -1,15 +1,14 @@
-"""Checks of the hooks: whether the settings, the plugin or nothing runs them, whether they start, and with which
-program.
+"""Checks of the hooks: whether the settings, the plugin or nothing runs them, whether their program is there, and of
+which version it is.
 
-A program of another version is a problem if the client or the agent would start it. The older version may refuse
-records of the newer one.
+A program of another version is a problem, since the older one may refuse records of the newer. No program is started
+for that: settings of a project may be a stranger's.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -31,14 +30,12 @@ from unified_state.hosts.install.hook_table import (
 )
 from unified_state.hosts.install.install_host import called_programs, installed_hosts
 from unified_state.hosts.install.settings_edit import read_settings
-from unified_state.lib.files import lies_in
-from unified_state.lib.package import PACKAGE_ROOT, __version__
-from unified_state.lib.shell.search_path import find_program
+from unified_state.lib.package import __version__
+from unified_state.lib.read_files import SMALL_FILE, read_regular
 from unified_state.model.check import Check, bad, good
-from unified_state.project.find_repository import find_repository
 
 _AGAIN = "run `unified-state install` again"
-_SECONDS = 30  # timeout of a program's version query
+_VERSION = re.compile(rb'^__version__ = "([^"]+)"', re.MULTILINE)
 
 
 def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -57,7 +54,7 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
                 found.append(scope)
                 # Handlers of tools and outputs may be in one scope only.
                 calls.add(str([one for one in handlers if not (is_tool_handler(one) or is_output_handler(one))]))
-            yield _check_settings(f"hooks ({scope})", path, handlers, data_dir, project)
+            yield _check_settings(f"hooks ({scope})", path, handlers, data_dir)
     if len(calls) > 1:  # the client runs equal handlers once
         told = f"those of the scopes {' and '.join(found)} call different programs, so that each event is handled twice"
         yield bad("hooks", told, "take one out: `unified-state uninstall --scope …`")
@@ -67,7 +64,6 @@ def check_hooks(project: str, data_dir: str, environ: Mapping[str, str]) -> Iter
     yield from hosts
     if not found and not enabled and not hosts:
         yield bad("hooks", "not installed", "run `unified-state install`")
-    yield from _check_path(project, environ)
 
 
 def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -87,24 +83,19 @@ def _check_hosts(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
             yield good(name, f"in {path}; {tried}")
 
 
-def _check_settings(name: str, path: str, handlers: list[dict[str, Any]], data_dir: str, project: str) -> Check:
-    """Check that the hooks' interpreter exists and finds the package, and that hooks and commands use the same
-    archive.
-    """
+def _check_settings(name: str, path: str, handlers: list[dict[str, Any]], data_dir: str) -> Check:
+    """Check that the hooks' program is there, and that hooks and commands have the same version and archive."""
     for handler in handlers:
         if not starts(handler):
             return bad(name, f"{handler.get('command')} in {path} is no program any more", _AGAIN)
     program = called_program(handlers[0])
-    if program is None or not _may_be_tried(*program, project):
-        told = (
-            f"the hooks in {path} were not tried: `install` writes no such handler, or it calls a file of the project"
-        )
+    if program is None:
+        told = f"the hooks in {path} call what `install` does not write"
         return bad(name, told, f"look at the file; to replace them, {_AGAIN}")
-    interpreter, root = program
-    version, problem = _version_run_by(interpreter, root, "import unified_state.interfaces.hook")
+    version = _version_in(program[1])
     elsewhere = next((folder for folder in map(archives_in, handlers) if folder != data_dir), None)
-    if problem:
-        told = f"the hooks in {path} do not start: {problem}"
+    if not version:
+        told = f"the hooks in {path} do not start: {program[1]} has no unified-state any more"
     elif version != __version__:
         told = f"the hooks in {path} run unified-state {version}, this is {__version__}"
     elif elsewhere is not None:
@@ -114,18 +105,6 @@ def _check_settings(name: str, path: str, handlers: list[dict[str, Any]], data_d
     return bad(name, told, _AGAIN)
 
 
-def _may_be_tried(interpreter: str, root: str, project: str) -> bool:
-    """Return whether a handler calls this program, or one outside the project, whose settings may be a stranger's."""
-    if (interpreter, root) == (sys.executable, PACKAGE_ROOT):
-        return True
-    worktree = find_repository(project).worktree
-    return all(
-        os.path.isabs(path) and not lies_in(spelling, worktree)
-        for path in (interpreter, root)
-        for spelling in (os.path.normpath(path), os.path.realpath(path))
-    )
-
-
 def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
     """Check which program the plugin starts, and whether it leaves the events to the hooks of the settings."""
     data = os.path.join(config_folder(environ), "plugins", "data")
@@ -133,9 +112,9 @@ def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
     folders = [os.path.join(data, name) for name in names if name.startswith(f"{PLUGIN}-")]
     known = next(filter(None, map(known_program, folders)), None)
     work = f"enabled, and {f'leaves the work to the hooks ({beside[0]})' if beside else 'runs the hooks'}"
-    interpreter, root = known or ("", "")
-    version, problem = _version_run_by(interpreter, root) if known else ("", "none")
-    if problem:
+    root = known[1] if known else ""
+    version = _version_in(root)
+    if not version:
         return good("plugin", f"{work}; it looks for a program when a session starts")
     if version != __version__:
         told = f"{work}; it starts unified-state {version} of {root}, this is {__version__}"
@@ -143,29 +122,10 @@ def _check_plugin(environ: Mapping[str, str], *, beside: list[str]) -> Check:
     return good("plugin", f"{work}; it starts {root}")
 
 
-def _check_path(project: str, environ: Mapping[str, str]) -> Iterator[Check]:
-    """Check that the agent's commands have this version too. A program of the project is not run for that."""
-    program = find_program(PLUGIN, environ, outside=find_repository(project).worktree)
-    own = os.path.dirname(os.path.abspath(sys.executable))
-    if program is None or os.path.dirname(os.path.realpath(program)) == own:
-        return
-    told, problem = _told_by([program, "--version"])
-    if not problem and told.split()[-1:] != [__version__]:
-        hint = "update the one that is older, or take it off the PATH"
-        yield bad("PATH", f"{program} is {told}, this is {__version__}", hint)
-
-
-def _version_run_by(interpreter: str, root: str, code: str = "pass") -> tuple[str, str]:
-    """Return the version of the package that an interpreter finds in `root` and the problem or "", after some code."""
-    look = f"import sys;sys.path.append({root!r});{code};import unified_state;print(unified_state.__version__)"
-    return _told_by([interpreter, "-I", "-S", "-c", look])
-
-
-def _told_by(command: list[str]) -> tuple[str, str]:
-    """Return the output of a program, and its problem or ""."""
+def _version_in(root: str) -> str:
+    """Return the version of the package in a folder; "" if there is none."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return "", str(error)
-    problem = (done.stderr.strip().splitlines() or ["no message"])[-1] if done.returncode else ""
-    return done.stdout.strip(), problem
+        found = _VERSION.search(read_regular(os.path.join(root, "unified_state", "lib", "package.py"), SMALL_FILE))
+    except (OSError, ValueError):  # ValueError: not a valid path on any file system
+        return ""
+    return found[1].decode() if found else ""

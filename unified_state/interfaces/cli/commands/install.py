@@ -44,7 +44,6 @@ from unified_state.project.place import Place, locate
 from unified_state.project.workspace.link import candidates
 from unified_state.restore.rules_file import begin_rules_file, end_rules_files
 from unified_state.settings import Settings, environment
-from unified_state.upkeep.doctor.diagnose import network_file_system
 from unified_state.upkeep.forget.purge import purge
 
 _CLAUDE, _LOCAL, _USER = "claude", "local", "user"
@@ -131,7 +130,6 @@ def _switch_reminders(chosen: str | None, context: Context, place: Place, settin
 
 def _advice(done: InstallResult, scope: str, place: Place, settings: Settings) -> list[str]:
     """Return the notes for the user after an installation: risks first, options, then other archives."""
-    kind = network_file_system(place.folder)
     lines = {
         "these settings name this machine's interpreter; teammates need their own: --scope local is for that": (
             scope == "project"
@@ -143,7 +141,6 @@ def _advice(done: InstallResult, scope: str, place: Place, settings: Settings) -
         "`install --status-line` shows in the client how full its context is": not done.status_line,
         f"`install --allow-reading` lets the client run {len(READ_ONLY_RULES)} commands of ours that only read without "
         "asking; `install --allow-reading --show` prints them": not done.reading,
-        f"{place.folder} is on a network file system ({kind}), where locks are not reliable; set data_dir": bool(kind),
     }
     others = [
         f"there is an archive {other.id} of {other.worktree} ({other.archive_bytes / 1e6:.1f} MB) of the same "
