@@ -30,7 +30,7 @@ from unified_state.archive.text_columns import (
 from unified_state.lib.times import to_text
 from unified_state.model.history_records import COMPACTION, ITEM, STEP
 from unified_state.model.history_records import SESSION as OF_SESSION
-from unified_state.upkeep.history.archive_rows import carried, carry
+from unified_state.upkeep.history.archive_rows import carry
 
 MARKER = "Marker7391"
 LONG = "summed up " * 50  # so long that it is stored compressed
@@ -47,7 +47,6 @@ READ: dict[str, Read] = {
     "note 1": lambda archive: open_notes(archive, 1, "highlight", 5),
     f"session {SESSION}": lambda archive: read_work(archive, 1),
     "restore abc": lambda archive: restores_of(archive, 1)[0].text,
-    "what came with step 12": lambda archive: carried(archive, "step", 12),
     "git in /a": git_of,
 }
 
@@ -62,7 +61,7 @@ def archive(archive: Archive) -> Archive:
     keep_restore(archive, restore)
     add_notes(archive, session, "highlight", ["half \ud83d"], "t")
     change_work(archive, session, {"branch": "main"})
-    carry(archive, "step", 12, {"unknown": {"branch": "main"}})
+    carry(archive, "step", 12, {"masked_at": 1})
     archive.run("INSERT INTO saved VALUES ('/a', 't', 'manual', '{\"branch\":\"main\"}')")
     return archive
 
@@ -77,7 +76,6 @@ def test_every_text_outside_steps_and_items_is_found(archive: Archive) -> None:
         "note 1": "half \\ud83d",
         f"session {SESSION}": '{"branch":"main"}',
         "restore abc": LONG,
-        "what came with step 12": '{"unknown":{"branch":"main"}}',
         "git in /a": '{"branch":"main"}',
     }
 
@@ -98,7 +96,6 @@ def test_another_text_takes_its_place(archive: Archive, name: str) -> None:
         ("note 1", ()),
         (f"session {SESSION}", {}),
         ("restore abc", "[forgotten]"),
-        ("what came with step 12", {}),
         ("git in /a", "{}"),
     ],
 )

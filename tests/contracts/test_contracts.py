@@ -121,18 +121,6 @@ def test_what_is_appended_is_there_for_whoever_opens_it_next(open_it: Open) -> N
         assert len(kept(other, StoredItem)) == 1
 
 
-def test_fields_of_a_newer_version_are_kept(archive: Archive) -> None:
-    unknown = {"costUsd": 0.25, "nested": {"list": [1, None, True, "日本"]}, "numbers": [1.0, 1e30, -0.5, 2**53]}
-    records: list[HistoryRecord] = [
-        session(unknown=unknown),
-        step(1, unknown=unknown),
-        StoredCompaction("one", uuid(7), START, summary="so far", summary_from="transcript", unknown=unknown),
-        decision(1, "D1", unknown=unknown),
-    ]
-    append(archive, records)
-    assert list(everything(archive)) == records
-
-
 def test_every_text_is_kept_character_by_character(archive: Archive) -> None:
     steps = [step(number, text) for number, text in enumerate(_HOSTILE, 1)]
     odd = step(90, "odd names", uuid="no uuid at all: 日本 '", tool="T\0ool", tool_use_id="日本", agent="a/b'c")
@@ -172,7 +160,7 @@ def test_a_step_of_two_sessions_is_in_both_and_stored_once(archive: Archive) -> 
 
 
 def test_an_item_has_its_newest_version_whatever_comes_last(archive: Archive) -> None:
-    first = decision(1, "D1", origin="inferred", quote="Use swordfish", quote_hash="a1", unknown={"a": 1})
+    first = decision(1, "D1", origin="inferred", quote="Use swordfish", quote_hash="a1")
     later = first.replace(
         body={**first.body, "decision": "Use PostgreSQL"},
         status="proposed",
@@ -182,7 +170,6 @@ def test_an_item_has_its_newest_version_whatever_comes_last(archive: Archive) ->
         file_hashes={"a.py": "c0ffee 1 2"},
         quote="Use [MASKED]",
         quote_hash="b2",
-        unknown={"b": 2},
         changed_at="2026-02-01T00:00:00.000Z",
     )
     latest = later.replace(status="active", changed_at="2026-03-01T00:00:00.000Z")
@@ -217,9 +204,9 @@ def test_a_compaction_gets_its_summary_once_it_is_known(archive: Archive) -> Non
 
 def test_a_step_that_was_masked_later_takes_the_place_of_the_other_one(archive: Archive) -> None:
     """In every session, in search and in what is exported, whichever comes first; and of two the one masked last."""
-    secret = step(5, "the password is swordfish", unknown={"original": "swordfish"})
+    secret = step(5, "the password is swordfish")
     half = secret.replace(text="the [MASKED] is swordfish", masked_at=START + 50)
-    masked = secret.replace(text="the password is [MASKED]", unknown={}, masked_at=START + 99)
+    masked = secret.replace(text="the password is [MASKED]", masked_at=START + 99)
     early, late = step(6, "unmasked swordfish"), step(6, "it is hidden", masked_at=START)
     append(archive, [step(1), secret, secret.replace(session_id="fork"), step(9)])
     assert append(archive, [half]) == append(archive, [masked]) == 0
@@ -234,9 +221,9 @@ def test_a_step_that_was_masked_later_takes_the_place_of_the_other_one(archive: 
 
 
 def test_a_summary_that_was_masked_later_takes_the_place_of_the_other_one(archive: Archive) -> None:
-    secret = StoredCompaction("one", uuid(7), START, summary="swordfish", unknown={"a": "swordfish"})
-    half = secret.replace(unknown={}, masked_at=START + 50)
-    masked = secret.replace(summary="[MASKED]", unknown={"a": "[MASKED]"}, masked_at=START + 99)
+    secret = StoredCompaction("one", uuid(7), START, summary="swordfish")
+    half = secret.replace(masked_at=START + 50)
+    masked = secret.replace(summary="[MASKED]", masked_at=START + 99)
     assert append(archive, [secret]) == 1
     assert append(archive, [half]) == append(archive, [masked]) == 0
     assert append(archive, [half, secret, secret.replace(summary=None)]) == 0
@@ -246,9 +233,9 @@ def test_a_summary_that_was_masked_later_takes_the_place_of_the_other_one(archiv
 def test_a_session_keeps_what_was_learned_of_it(archive: Archive) -> None:
     """A field that is not told later stays; its times are the earliest and the latest."""
     append(archive, [step(1)])
-    append(archive, [session(worktree="/work", unknown={"a": 1})])
-    append(archive, [session(branch="main", unknown={"b": 2}).replace(started_at=START + 5, seen_at=START + 9)])
-    expected = session(worktree="/work", branch="main", unknown={"a": 1, "b": 2}).replace(seen_at=START + 9)
+    append(archive, [session(worktree="/work")])
+    append(archive, [session(branch="main").replace(started_at=START + 5, seen_at=START + 9)])
+    expected = session(worktree="/work", branch="main").replace(seen_at=START + 9)
     assert kept(archive, StoredSession) == [expected]
 
 

@@ -56,12 +56,8 @@ _NEWEST_STEP = (  # the work of a session may come from any of its steps
 )
 _NOTE_AT = "1000 * strftime('%s', at) + substr(at, 21, 3)"
 _SAME_RECORD = {what: f"what = '{what}' AND key = ?1" for what in (STEP, ITEM, COMPACTION, SESSION)}
-_RECORD = "what || ' ' || key"
 SUMMARIES = TextColumns(
     "compaction", ("summary",), {COMPACTION: "id = ?1"}, _NO_SUMMARY, "0", "K", "id", is_packed=True
-)
-CARRIED = TextColumns(
-    "carried", ("fields",), _SAME_RECORD, label="what came with ", key=_RECORD, is_packed=True, is_json=True
 )
 TEXT_COLUMNS = (
     TextColumns("step", tuple(_STEP_TEXTS), {STEP: "id = ?1"}, _NO_STEP),
@@ -75,7 +71,7 @@ TEXT_COLUMNS = (
     ),
     TextColumns("restore", ("body",), {SESSION: "session = ?1"}, at="at"),
     TextColumns("restore", ("body",), {}, _NO_BODY, label="restore ", key="nonce", is_packed=True),
-    CARRIED,
+    TextColumns("carried", ("fields",), _SAME_RECORD),
     TextColumns("saved", ("git",), {}, "git = '{}'", label="git in ", key="state_path", is_json=True),
     TextColumns("failing", ("root", "tool", "call"), {ITEM: "item = ?1"}),
     TextColumns("item_link", (), {ITEM: "(from_uuid = ?1 OR to_uuid = ?1)"}),
@@ -139,14 +135,6 @@ class FreeText(Record):
     def is_summary(self) -> bool:
         """True if the text is the client's summary of a compaction."""
         return self.of is SUMMARIES
-
-    @property
-    def record(self) -> tuple[str, str] | None:
-        """The kind and key of the history record that contains the text, or None."""
-        if self.is_summary:
-            return COMPACTION, str(self.key)
-        what, _, key = str(self.key).partition(" ")
-        return (what, key) if self.of is CARRIED else None
 
 
 def free_texts(archive: Archive) -> list[FreeText]:

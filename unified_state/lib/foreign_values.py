@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from unified_state.lib.json_text import parse_json
@@ -35,19 +34,6 @@ def json_of(value: object, default: Any) -> Any:
 def texts_of(value: object) -> list[str]:
     """Return the texts of a list, given as JSON or as a list."""
     return [clean_text(entry) for entry in json_of(value, []) if isinstance(entry, str) and entry.strip()]
-
-
-def original(fields: Mapping[str, Any], shown: frozenset[str]) -> dict[str, Any]:
-    """Return the fields of an original that its record does not show, under the key `original`.
-
-    Fields without a value, bytes (an embedding) and values nested too deep are omitted.
-    """
-    kept = {
-        name: clean_text(value) if isinstance(value, str) else value
-        for name, value in fields.items()
-        if name not in shown and value is not None and not isinstance(value, bytes) and not is_too_deep(value)
-    }
-    return {"original": kept} if kept else {}
 
 
 DEEPEST = 100

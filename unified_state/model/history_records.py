@@ -1,8 +1,7 @@
 """The records of history that every store accepts and returns unchanged, so that history moves between tiers.
 
 No field is local to one archive. Steps are identified by entry and block, items by UUID, compactions by their boundary,
-sessions by the client's id. `unknown` has the fields of a newer version or of another system, which are returned
-unchanged. An archive has a column for each field before `unknown`, and stores all later ones as JSON.
+sessions by the client's id. An archive has columns for the fields in `COLUMNS`, and stores all others as JSON.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ class StoredSession(Record):
     worktree: str | None = None
     branch: str | None = None
     predecessor: str | None = None
-    unknown: dict[str, Any] = {}
 
 
 class StoredStep(Step):
@@ -39,7 +37,6 @@ class StoredStep(Step):
     """
 
     session_id: str  # type: ignore[misc]  # required, after fields with defaults: a record takes fields by name
-    unknown: dict[str, Any] = {}
     masked_at: int | None = None
 
 
@@ -51,7 +48,6 @@ class StoredItem(LedgerItem):
     """
 
     aliases: tuple[str, ...] = ()
-    unknown: dict[str, Any] = {}
     boundary_uuid: str | None = None
 
 
@@ -74,7 +70,6 @@ class StoredCompaction(Record):
     pre_tokens: int | None = None
     summary: str | None = None
     summary_from: str | None = None
-    unknown: dict[str, Any] = {}
     masked_at: int | None = None
 
 
@@ -101,9 +96,12 @@ RECORD_KINDS: dict[str, type[HistoryRecord]] = {
 }
 
 
-def columns_of(kind: type[HistoryRecord]) -> tuple[str, ...]:
-    """Return the fields that an archive has a column for."""
-    return kind.names[: kind.names.index("unknown")]
+COLUMNS: dict[type[HistoryRecord], tuple[str, ...]] = {
+    StoredSession: StoredSession.names,
+    StoredStep: (*Step.names, "session_id"),
+    StoredItem: (*LedgerItem.names, "aliases"),
+    StoredCompaction: tuple(name for name in StoredCompaction.names if name != "masked_at"),
+}
 
 
 def telling_fields(record: HistoryRecord) -> dict[str, Any]:

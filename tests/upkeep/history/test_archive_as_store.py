@@ -30,7 +30,7 @@ from unified_state.archive.session_work import add_notes
 from unified_state.archive.sessions import session_number
 from unified_state.capture.capture_transcript import Capture
 from unified_state.ledger.item_table import find_item, insert_item
-from unified_state.model.history_records import StoredCompaction, StoredItem, StoredSession, StoredStep, Tombstone
+from unified_state.model.history_records import StoredItem, StoredStep, Tombstone
 from unified_state.model.hook_event import Moment
 from unified_state.secrets.masker import Masker
 from unified_state.upkeep.forget.forget_refs import apply_tombstones
@@ -126,14 +126,6 @@ def test_a_fact_that_two_archives_captured_is_two_items_with_one_key(store: Arch
     assert append(store, [theirs]) == 1
     assert [one.capture_key for one in kept(store, StoredItem)][-2:] == ["k", "k"]
     assert find_item(store, "D2").uuid == item(2).uuid
-
-
-def test_what_came_with_a_session_and_its_compactions_goes_with_it(store: Archive) -> None:
-    came = {"title": "salmon"}
-    append(store, [StoredSession("theirs", unknown=came), StoredCompaction("theirs", uuid_of(91), NOW, unknown=came)])
-    forget_session(store, "theirs", NOW)
-    assert store.rows("SELECT * FROM carried") == []
-    assert "salmon" not in repr(list(everything(store)))
 
 
 def test_what_a_session_was_given_back_goes_where_it_was_forgotten_elsewhere(store: Archive) -> None:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from unified_state.lib.foreign_values import original
 from unified_state.lib.text import cut, text_hash
 from unified_state.lib.times import to_text
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep
@@ -25,7 +24,6 @@ _BEGIN = re.compile(r'\{\s*"(?:_type"\s*:\s*"(?:issue|memory)"|id"\s*:\s*")')
 _CLOSED, _GONE = "closed", "tombstone"
 _PRIORITIES = {0: "high", 1: "high", 2: "medium", 3: "low", 4: "low"}
 _TEXTS = ("description", "design", "acceptance_criteria", "notes", "close_reason")
-_SHOWN = frozenset({"id", "title", "status", *_TEXTS, "comments", "created_at", "updated_at"})
 _CONTEXT = 500  # characters of the description in an item; its step has the whole
 
 
@@ -55,7 +53,7 @@ def read(file: ForeignFile) -> Iterator[HistoryRecord]:
             known.add(talk.id)
             yield talk.session()
         text = f"{name}: {title}" if is_memory else _text(issue, name, title)
-        step = talk.step(NOTICE, text, name=f"{name}:{text_hash(text)[:16]}", unknown=original(issue, _SHOWN))
+        step = talk.step(NOTICE, text, name=f"{name}:{text_hash(text)[:16]}")
         yield step
         if is_memory:
             yield proposal(step, EVIDENCE, title, f"{name}:{title}", {"source": f"beads, {name}"})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from unified_state.lib.foreign_values import clean_text, json_of, original, time_of
+from unified_state.lib.foreign_values import clean_text, json_of, time_of
 from unified_state.lib.record import camel_case
 from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
 from unified_state.model.step import TEXT
@@ -20,10 +20,6 @@ from unified_state.upkeep.foreign.foreign_files import foreign_database
 NAME, PROGRAM = "claude-flow database", "claude-flow"
 TABLE = "transcript_entries"
 _COLUMNS = ("id", "content", "metadata", "created_at", "session_id")
-_REPEATED = frozenset(
-    {"content_hash", "session_id", "chunk_index", "summary", "embedding"}
-)  # not repeated in the metadata
-_SHOWN = frozenset({"id", "content", "createdAt", "references", "_embedding"})
 
 
 def read_database(path: str, _project: str = "") -> Iterator[HistoryRecord]:
@@ -31,13 +27,7 @@ def read_database(path: str, _project: str = "") -> Iterator[HistoryRecord]:
     with foreign_database(path) as database:
         database.require(TABLE, _COLUMNS, PROGRAM)
         rows = database.rows(f"SELECT * FROM {TABLE} ORDER BY rowid")
-        yield from records_of(map(_entry, rows))
-
-
-def _entry(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry that a row stores."""
-    entry = {camel_case(name): value for name, value in row.items() if name not in _REPEATED}
-    return {**entry, "tags": json_of(row.get("tags"), [])}
+        yield from records_of({camel_case(name): value for name, value in row.items()} for row in rows)
 
 
 def records_of(entries: Iterable[dict[str, Any]]) -> Iterator[HistoryRecord]:
@@ -61,5 +51,4 @@ def records_of(entries: Iterable[dict[str, Any]]) -> Iterator[HistoryRecord]:
             at=at,
             text=text,
             starts_turn=True,
-            unknown=original({**entry, "metadata": metadata}, _SHOWN),
         )

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from unified_state.errors import ForeignFileError
-from unified_state.lib.foreign_values import clean_text, original, texts_of, time_of
+from unified_state.lib.foreign_values import clean_text, texts_of, time_of
 from unified_state.lib.text import cut, one_line
 from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
 from unified_state.model.step import NOTICE, TEXT, TOOL_CALL, TOOL_RESULT
@@ -25,12 +25,7 @@ NAME, PROGRAM = "claude-mem database", "claude-mem"
 TABLE = "sdk_sessions"
 _CONTENT, _MEMORY = "content_session_id", "memory_session_id"
 _MOST_NAMED = 10  # projects named in a message
-_SESSION = frozenset(
-    {"id", "content_session_id", "started_at_epoch", "completed_at_epoch", "worker_port", "user_prompt"}
-)
 _SUMMARY_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-_OF_MEMORY = frozenset({"id", "memory_session_id", "created_at_epoch"})
-_OF_CONTENT = frozenset({"id", "content_session_id", "created_at_epoch"})
 
 
 def _observation(row: Row) -> str:
@@ -47,15 +42,13 @@ def _column(name: str) -> Callable[[Row], str]:
     return lambda row: clean_text(row.get(name))
 
 
-# Name for the steps of a table, the table, the kind of the steps, a function for their text, and the columns in that
-# text.
-_STREAMS: tuple[tuple[str, str, str, Callable[[Row], str], frozenset[str]], ...] = (
-    ("prompt", "user_prompts", NOTICE, _column("prompt_text"), _OF_CONTENT | {"prompt_text"}),
-    ("tool", "tool_uses", TOOL_CALL, _column("tool_input"),
-     _OF_CONTENT | {"tool_name", "tool_input", "tool_response", "tool_use_id"}),
-    ("observation", "observations", TEXT, _observation, _OF_MEMORY | {"title", "subtitle", "narrative", "text"}),
-    ("summary", "session_summaries", TEXT, _summary, _OF_MEMORY | {*_SUMMARY_PARTS}),
-)  # fmt: skip
+# Name for the steps of a table, the table, the kind of the steps, and a function for their text.
+_STREAMS: tuple[tuple[str, str, str, Callable[[Row], str]], ...] = (
+    ("prompt", "user_prompts", NOTICE, _column("prompt_text")),
+    ("tool", "tool_uses", TOOL_CALL, _column("tool_input")),
+    ("observation", "observations", TEXT, _observation),
+    ("summary", "session_summaries", TEXT, _summary),
+)
 
 
 def read_database(path: str, project: str) -> Iterator[HistoryRecord]:
@@ -98,17 +91,9 @@ class _Reader:
             started, ended = time_of(row.get("started_at_epoch")), time_of(row.get("completed_at_epoch"))
             session = f"{PROGRAM}:{clean_text(row.get('content_session_id')) or 'unknown'}"
             self._sessions[clean_text(row.get("memory_session_id"))] = session
-            yield StoredSession(
-                session,
-                started_at=started,
-                seen_at=ended or started,
-                ended_at=ended or None,
-                unknown=original(row, _SESSION),
-            )
+            yield StoredSession(session, started_at=started, seen_at=ended or started, ended_at=ended or None)
 
-    def steps(
-        self, name: str, table: str, kind: str, text_of: Callable[[Row], str], shown: frozenset[str]
-    ) -> Iterator[StoredStep]:
+    def steps(self, name: str, table: str, kind: str, text_of: Callable[[Row], str]) -> Iterator[StoredStep]:
         """Yield the rows of a table as steps by their time, or nothing if an old database does not have the table."""
         columns = self._database.columns(table)
         if "created_at_epoch" not in columns:
@@ -118,16 +103,16 @@ class _Reader:
             where = f"{_CONTENT} IN (SELECT {_CONTENT} FROM {TABLE} WHERE project = ?1)"
         sql = f"SELECT * FROM {table} WHERE {where} ORDER BY created_at_epoch, id"
         for row in self._database.rows(sql, self._project):
-            step = self._step(name, kind, row, text_of(row), shown)
+            step = self._step(name, kind, row, text_of(row))
             if kind != TOOL_CALL:
                 yield step
                 continue
             call_id = clean_text(row.get("tool_use_id")) or None
             yield step.replace(tool=clean_text(row.get("tool_name")), tool_use_id=call_id)
             result = clean_text(row.get("tool_response"))
-            yield step.replace(kind=TOOL_RESULT, block=1, tool_use_id=call_id, text=result, unknown={})
+            yield step.replace(kind=TOOL_RESULT, block=1, tool_use_id=call_id, text=result)
 
-    def _step(self, what: str, kind: str, row: Row, text: str, shown: frozenset[str]) -> StoredStep:
+    def _step(self, what: str, kind: str, row: Row, text: str) -> StoredStep:
         """Return a row as a step.
 
         Row numbers are unique only within one database, so the client's session id is part of the uuid. claude-mem's
@@ -143,5 +128,4 @@ class _Reader:
             at=time_of(row.get("created_at_epoch")),
             text=text,
             starts_turn=kind == NOTICE,
-            unknown=original(row, shown),
         )

@@ -57,7 +57,7 @@ def read(file: ForeignFile) -> Iterator[HistoryRecord]:
     times = _times(file.beside("ui_messages.json")) if is_list else {}
     started = time_of(int(name)) if _ID.fullmatch(name) else min(times.values(), default=file.modified())
     talk = Conversation(_ROO if isinstance(history, dict) else _CLINE, name, started)
-    yield talk.session(cwd=cwd, task=text_in(history, "task"))
+    yield talk.session()
     for number, message in enumerate(found):
         if text_in(message, "role") not in {"user", "assistant"}:
             file.skip(f"message {number + 1}")

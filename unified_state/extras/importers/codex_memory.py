@@ -54,7 +54,7 @@ def read(file: ForeignFile) -> Iterator[HistoryRecord]:
             continue
         at = max(map(moment, _UPDATED.findall(part)), default=0) or file.modified()
         talk = Conversation(_PROGRAM, name or "memories", at)
-        yield talk.session(cwd=cwd and (cwd[1] or cwd[2]).strip())
+        yield talk.session()
         step = talk.step(NOTICE, part)
         yield step
         if not _is_rollout(text):

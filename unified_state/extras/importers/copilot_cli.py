@@ -47,7 +47,7 @@ def read(file: ForeignFile) -> Iterator[HistoryRecord]:
                 return
             started = moment(data.get("startTime")) or at or file.modified()
             talk = Conversation(_PROGRAM, text_in(data, "sessionId") or file.folder, started)
-            yield talk.session(cwd=cwd, version=text_in(data, "copilotVersion"))
+            yield talk.session()
         name = text_in(event, "id") or f"{talk.id}:{number}"
         yield from _steps(talk, event["type"], data, at, name, asked)
 

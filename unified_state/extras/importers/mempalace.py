@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from unified_state.lib.foreign_values import clean_text, original
+from unified_state.lib.foreign_values import clean_text
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE
 from unified_state.upkeep.foreign.foreign_records import Conversation
@@ -17,7 +17,6 @@ from unified_state.upkeep.foreign.foreign_text import ForeignFile, moment, text_
 NAME = "MemPalace"
 _PROGRAM = "mempalace"
 _METADATA = re.compile(r'"metadata"\s*:\s*\{')
-_SHOWN = frozenset({"filed_at", "wing", "room"})
 
 
 def told(head: str, _path: str) -> bool:
@@ -42,4 +41,4 @@ def read(file: ForeignFile) -> Iterator[HistoryRecord]:
         if talk.id not in known:
             known.add(talk.id)
             yield talk.session()
-        yield talk.step(NOTICE, text, at, name=name, unknown=original(metadata, _SHOWN))
+        yield talk.step(NOTICE, text, at, name=name)

@@ -35,11 +35,11 @@ def read(file: ForeignFile) -> Iterator[HistoryRecord]:
     """Yield the session of a page, and its messages as steps."""
     text = file.text()
     found = _SESSION.search(text)
-    agent, name = (found[1], found[2]) if found else ("", file.name.removesuffix(".md"))
+    name = found[2] if found else file.name.removesuffix(".md")
     messages = list(_MESSAGE.finditer(text))
     started = moment(found[3]) if found else moment(file.name)
     talk = Conversation(_PROGRAM, name, started or file.modified())
-    yield talk.session(agent=agent)
+    yield talk.session()
     ends = [*(message.start() for message in messages[1:]), len(text)]
     for message, end in zip(messages, ends[: len(messages)], strict=True):
         part = text[message.end() : end]

@@ -28,10 +28,9 @@ from unified_state.model.history_records import (
 from unified_state.model.item import CONSTRAINT, LedgerItem
 from unified_state.model.step import NOTICE, PROMPT
 from unified_state.secrets.masker import Masker
-from unified_state.upkeep.history.archive_rows import as_stored
 
 _ELSEWHERE = "elsewhere:"
-_STATUS = "statusElsewhere"  # the original status of another person's item
+_IMPORTED = "import:"  # how the capture key of another person's item begins
 
 
 class Judge:
@@ -79,7 +78,7 @@ class Judge:
         if self._is_own:
             is_enforced = item.kind == CONSTRAINT and item.status == ACTIVE and item.body.get("mode")
             return item.replace(status=PROPOSED) if is_enforced else item
-        if known and (known[0].status != PROPOSED or _STATUS not in as_stored(self._archive, known)[0].unknown):
+        if known and not (known[0].status == PROPOSED and (known[0].capture_key or "").startswith(_IMPORTED)):
             return None
         self._kept.add(item.uuid)
         return self._apart(_item_of_others(item))
@@ -97,31 +96,29 @@ class Judge:
 def _of_others(record: HistoryRecord, now: int) -> HistoryRecord:
     """Return a session or a step of another person without local effects.
 
-    Their worktrees are not on this machine, and their prompts are not this user's word. `unknown` keeps the original
-    values. Their masked steps do not replace steps here.
+    Their worktrees are not on this machine, and their prompts are not this user's word. Their masked steps do not
+    replace steps here.
     """
     if isinstance(record, StoredSession):
-        seen_at = record.seen_at if is_past(record.seen_at, now) else None
-        unknown = _kept(record.unknown, worktreeElsewhere=record.worktree)
-        return record.replace(worktree=None, seen_at=seen_at, unknown=unknown)
+        return record.replace(worktree=None, seen_at=record.seen_at if is_past(record.seen_at, now) else None)
     if isinstance(record, StoredStep | StoredCompaction):
         record = record.replace(masked_at=None)
     if isinstance(record, StoredStep) and record.kind == PROMPT:
-        return record.replace(kind=NOTICE, unknown=_kept(record.unknown, kindElsewhere=PROMPT))
+        return record.replace(kind=NOTICE)
     return record
 
 
 def _item_of_others(item: StoredItem) -> StoredItem:
     """Return an item of another person as a proposal, if it was active there.
 
-    Their `user_said` becomes `observed`. The capture key is reset, because it is computed here.
+    Their `user_said` becomes `observed`. The capture key says that it was imported.
     """
-    was_said = item.origin == USER_SAID
-    there = {"captureKeyElsewhere": item.capture_key, "originElsewhere": USER_SAID if was_said else None}
-    unknown = _kept(item.unknown, **there, **{_STATUS: item.status})
-    origin, status = OBSERVED if was_said else item.origin, PROPOSED if item.status == ACTIVE else item.status
-    paged_out_at = item.paged_out_at or item.created_at
-    return item.replace(origin=origin, status=status, paged_out_at=paged_out_at, capture_key=None, unknown=unknown)
+    return item.replace(
+        origin=OBSERVED if item.origin == USER_SAID else item.origin,
+        status=PROPOSED if item.status == ACTIVE else item.status,
+        paged_out_at=item.paged_out_at or item.created_at,
+        capture_key=f"{_IMPORTED}{item.uuid}",
+    )
 
 
 def masked(record: HistoryRecord, masker: Masker) -> HistoryRecord:
@@ -142,7 +139,3 @@ def _masked(value: Any, masker: Masker) -> Any:
         clean = masker.json(text)
         return value if clean is text else parse_json(clean)
     return masker.id(value) if isinstance(value, str) else value
-
-
-def _kept(unknown: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    return {**unknown, **{name: value for name, value in fields.items() if value is not None}}

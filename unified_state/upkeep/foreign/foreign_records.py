@@ -30,12 +30,9 @@ class Conversation:
         self.program, self.id, self._at = program, f"{program}:{name or 'unknown'}", started
         self._started, self._number = started, 0
 
-    def session(self, **unknown: Any) -> StoredSession:
-        """Return the record of the session; `unknown` are the other program's fields with a value."""
-        kept = {name: value for name, value in unknown.items() if value}
-        return StoredSession(
-            self.id, started_at=self._started, seen_at=self._started, unknown={"original": kept} if kept else {}
-        )
+    def session(self) -> StoredSession:
+        """Return the record of the session."""
+        return StoredSession(self.id, started_at=self._started, seen_at=self._started)
 
     def step(self, kind: str, text: str, at: int = 0, *, name: str = "", block: int = 0, **fields: Any) -> StoredStep:
         """Return a step. Without a `name` of the other program's it is named by its position and its content."""

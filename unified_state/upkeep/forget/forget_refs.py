@@ -54,7 +54,7 @@ from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.save_state import refresh_worktrees
 from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
 from unified_state.upkeep.history.archive_changes import append, ensure_session
-from unified_state.upkeep.history.archive_rows import note_masked, read_tombstones
+from unified_state.upkeep.history.archive_rows import read_tombstones
 
 Holds = Callable[[str], bool]
 Confirm = Callable[["ForgetPlan"], None]
@@ -152,7 +152,7 @@ def forget_wanted(
     elif wanted.text is None:
         texts = {step.text.strip() for number in found.steps if (step := find_step(archive, number)) is not None}
         forget_messages(archive, lambda text: text.strip() in texts)
-    _forget_found(archive, found, now)
+    _forget_found(archive, found)
     return found
 
 
@@ -237,7 +237,7 @@ def _holds(text: str) -> Holds:
     return lambda other: any(form in other.lower() for form in forms)
 
 
-def _forget_found(archive: Archive, found: ForgetPlan, now: int = 0) -> None:
+def _forget_found(archive: Archive, found: ForgetPlan) -> None:
     """Forget the given records, with everything derived from them.
 
     What is found by the steps goes first. So a process that is killed leaves only steps, which the next forget finds.
@@ -254,8 +254,6 @@ def _forget_found(archive: Archive, found: ForgetPlan, now: int = 0) -> None:
             forget_texts(archive, COMPACTION, number)
         for text in found.free:
             forget_free_text(archive, text)
-            if text.record is not None and not text.is_summary:  # it belongs to a record that stays
-                note_masked(archive, *text.record, now)
         if times:
             forget_restores(archive, min(times))
         note_unfinished(archive)

@@ -19,7 +19,7 @@ from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import LARGE_FILE, read_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
-from unified_state.model.history_records import STEP
+from unified_state.model.history_records import COMPACTION, STEP
 from unified_state.model.item import LedgerItem
 from unified_state.model.step import TOOL_CALL, Step
 from unified_state.project.health import problem_files
@@ -99,9 +99,8 @@ def _mask_item(archive: Archive, item: LedgerItem, body: dict[str, Any], quote: 
 
 def _mask_free_text(archive: Archive, found: FreeText, masked: str, masker: Masker, now: int) -> None:
     replace_free_text(archive, found, masked)
-    if found.record is not None:
-        note_masked(archive, *found.record, now)
     if found.is_summary:
+        note_masked(archive, COMPACTION, found.key, now)
         requote_summary(archive, found.key, masked, masker.text)
 
 

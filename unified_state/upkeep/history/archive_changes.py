@@ -25,6 +25,7 @@ from unified_state.ledger.item_table import (
 )
 from unified_state.lib.text import pack
 from unified_state.model.history_records import (
+    COLUMNS,
     COMPACTION,
     ITEM,
     SESSION,
@@ -36,7 +37,6 @@ from unified_state.model.history_records import (
     StoredSession,
     StoredStep,
     Tombstone,
-    columns_of,
     is_masked_later,
     telling_fields,
 )
@@ -49,7 +49,7 @@ _CHOICE = {"started_at": "min({0}, {1})", "seen_at": "max({0}, {1})", "ended_at"
 _LEARN = "UPDATE session SET {} WHERE session_id = ?1".format(
     ", ".join(
         f"{name} = " + _CHOICE.get(name, "{0}").format(f"coalesce(?{place}, {name})", f"coalesce({name}, ?{place})")
-        for place, name in enumerate(columns_of(StoredSession), 1)
+        for place, name in enumerate(COLUMNS[StoredSession], 1)
         if name != "session_id"
     )
 )
@@ -99,11 +99,9 @@ def ensure_session(archive: Archive, session_id: str) -> int:
 def keep_session(archive: Archive, session: StoredSession) -> bool:
     """Merge the fields of a record into a session. Return False, because a session never counts as new."""
     number = ensure_session(archive, session.session_id)
-    archive.run(_LEARN, *(getattr(session, name) for name in columns_of(StoredSession)))
+    archive.run(_LEARN, *(getattr(session, name) for name in COLUMNS[StoredSession]))
     if told := _beside(session):
-        known = carried(archive, SESSION, number)
-        unknown = {**known.get("unknown", {}), **session.unknown}
-        carry(archive, SESSION, number, {**known, **told, **({"unknown": unknown} if unknown else {})})
+        carry(archive, SESSION, number, {**carried(archive, SESSION, number), **told})
     return False
 
 
@@ -130,8 +128,7 @@ def keep_item(archive: Archive, item: StoredItem) -> bool:
 
 def _beside(record: HistoryRecord) -> dict[str, Any]:
     """Return the fields of a record that the archive has no column for."""
-    columns = columns_of(type(record))
-    return {name: value for name, value in telling_fields(record).items() if name not in columns}
+    return {name: value for name, value in telling_fields(record).items() if name not in COLUMNS[type(record)]}
 
 
 def _free_alias(archive: Archive, item: StoredItem) -> str:

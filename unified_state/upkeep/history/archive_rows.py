@@ -16,11 +16,9 @@ from unified_state.archive.text_columns import FORGOTTEN
 from unified_state.ledger.item_table import list_items
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.text import pack, unpack
-from unified_state.lib.times import to_text
 from unified_state.model.history_records import (
-    COMPACTION,
+    COLUMNS,
     ITEM,
-    STEP,
     HistoryRecord,
     StoredCompaction,
     StoredItem,
@@ -28,12 +26,11 @@ from unified_state.model.history_records import (
     StoredSession,
     StoredStep,
     Tombstone,
-    columns_of,
 )
 from unified_state.model.item import LedgerItem
 
 _AT_ONCE = 500  # steps read at once
-_SESSION_COLUMNS = ", ".join(columns_of(StoredSession))
+_SESSION_COLUMNS = ", ".join(COLUMNS[StoredSession])
 _COMPACTIONS = """
 SELECT session_id, boundary_uuid, coalesce(boundary_at, compaction.started_at) AS at, trigger, pre_tokens, summary,
     summary_from, fields FROM compaction JOIN session ON session.id = session
@@ -68,16 +65,13 @@ def carry(archive: Archive, what: str, key: object, fields: dict[str, Any]) -> N
         archive.run("INSERT INTO carried VALUES (?, ?, ?)", what, key, pack(dump_json(fields)))
 
 
-def note_masked(archive: Archive, what: str, key: int | str, now: int) -> None:
-    """Record that secrets in a step or a compaction (by number) or an item (by UUID) were masked now.
+def note_masked(archive: Archive, what: str, number: int, now: int) -> None:
+    """Record that secrets in a step or a compaction were masked now.
 
     Of two versions stores use the one masked later, so the time is after the last one even if the clock was set back.
     """
-    if what == ITEM:
-        archive.run("UPDATE item SET changed_at = ? WHERE uuid = ?", to_text(now), key)
-    elif what in {STEP, COMPACTION}:
-        fields = carried(archive, what, int(key))
-        carry(archive, what, int(key), {**fields, "masked_at": max(now, fields.get("masked_at", -1) + 1)})
+    fields = carried(archive, what, number)
+    carry(archive, what, number, {**fields, "masked_at": max(now, fields.get("masked_at", -1) + 1)})
 
 
 def read_sessions(archive: Archive) -> list[StoredSession]:
@@ -143,5 +137,5 @@ def _named(rows: Cursor) -> Iterator[dict[str, Any]]:
 
 
 def _fields(packed: str | bytes | None) -> dict[str, Any]:
-    fields = parse_json(unpack(packed)) if packed else {}
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    fields: dict[str, Any] = parse_json(unpack(packed)) if packed else {}
+    return fields

@@ -28,7 +28,7 @@ from unified_state.model.item import ALIAS_LETTERS, CONSTRAINT, MAIN_FIELDS, OTH
 from unified_state.model.scope import read_scope
 from unified_state.model.step import KINDS
 
-UNKNOWN, RECORD, _KEY, _SCOPE = "unknown", "record", "key", "scope"
+RECORD, _KEY, _SCOPE = "record", "key", "scope"
 _NAMES = {kind: name for name, kind in RECORD_KINDS.items()}
 _NEVER_EMPTY = frozenset({"session_id", "uuid", "boundary_uuid", "key", "from_uuid", "to_uuid"})  # where required
 _LONGEST_BLOCK = 9  # digits
@@ -66,20 +66,17 @@ def to_record(told: Mapping[str, Any]) -> HistoryRecord:
 
 
 def _validated(kind: type[HistoryRecord], told: dict[str, Any]) -> HistoryRecord:
-    """Return the record of fields by their names on disk. Those of a newer version become `unknown`."""
+    """Return the record of fields by their names on disk. Those of a newer version are left out."""
     from pydantic import ValidationError
 
-    unknown = told.pop(UNKNOWN, {}) if UNKNOWN in kind.names else {}
-    if not isinstance(unknown, dict):
-        raise _refused(UNKNOWN, unknown)
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    names = kind.disk_names.values()
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items() if name in names}
     try:
-        record: Any = validator(_NAMES[kind]).validate_python(given)
+        record: HistoryRecord = validator(_NAMES[kind]).validate_python(given)
     except ValidationError as error:
         name = str(error.errors(include_url=False)[0]["loc"][0])
         raise _refused(name, told.get(name)) from None
-    known: HistoryRecord = record.replace(unknown={**record.unknown, **unknown}) if unknown else record
-    return known
+    return record
 
 
 @cache
