@@ -77,7 +77,6 @@ def test_any_text_can_be_a_command(command: str) -> None:
         "sudo -u root -E git push",
         "sudo sh -c 'git push'",
         "env -i -u X FOO=1 git push",
-        "env -S 'git push'",
         "timeout -s KILL 5s git push",
         "nohup nice -n 5 git push &",
         "time -p git push",
@@ -98,8 +97,6 @@ def test_any_text_can_be_a_command(command: str) -> None:
         "echo 'git push' | bash",
         "echo 'git push' | sudo bash",
         "cat <<X | sh\ngit push\nX",
-        "git -c alias.p=push p",
-        "git -c alias.p='!git push' p",
         "command git push",
         "exec -a x git push",
         "watch -n 2 git push",
@@ -121,7 +118,6 @@ def test_what_a_line_runs_in_the_end_is_found(line: str) -> None:
         "printf 'git push' > script.sh",
         "grep 'git push' | cat",
         "git commit -m 'x && git push'",
-        "git -c alias.p=push status",
     ],
 )
 def test_what_only_stands_in_a_line_is_not_run(line: str) -> None:
@@ -142,8 +138,8 @@ def test_a_command_that_ends_behind_an_option_hides_no_other(program: str) -> No
 @pytest.mark.usefixtures("alarm")
 @pytest.mark.parametrize(
     "piece",
-    ["git -c alias.a=b a ", "find -exec ", "find -exec find ; -exec ", "sudo ", "eval ", "bash -c ", "env -S ",
-     "flock -c ", "echo a | bash | ", "bash <<< ", "git -c alias.git=git git ", "watch ", "xargs find -exec "],
+    ["git rebase -x git ", "find -exec ", "find -exec find ; -exec ", "sudo ", "eval ", "bash -c ", 
+     "flock -c ", "echo a | bash | ", "bash <<< ", "watch ", "xargs find -exec "],
 )  # fmt: skip
 def test_no_nesting_makes_it_explode(piece: str) -> None:
     with suppress(UnreadableError):

@@ -1,49 +1,34 @@
 """Find the files that a command changes.
 
 They are found from redirections, from the operands of programs that change files, from options that name an output, and
-from a patch in the line. Files that `make` or a script changes cannot be found in a command.
+from a patch in the line. Files that `make`, a script or an archive (`tar`) changes cannot be found in a command.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from unified_state.constraints.rules.invocations import Invocation, read_invocation
 from unified_state.lib.record import Record
 from unified_state.lib.shell.given_files import found_files
-from unified_state.lib.shell.shell_line import SimpleCommand
+from unified_state.lib.shell.shell_line import SimpleCommand, program_name
 
 _ALL = {
-    "black",
-    "chgrp",
-    "chmod",
-    "chown",
-    "dos2unix",
-    "ed",
-    "ex",
-    "isort",
-    "mkdir",
-    "mv",
-    "nvim",
-    "rename",
-    "rm",
-    "rmdir",
-    "setfacl",
-    "shred",
-    "sponge",
+    *("black", "chgrp", "chmod", "chown", "dos2unix", "ed", "ex", "isort", "mkdir", "mv", "nvim", "rename", "rm"),
+    *("rmdir", "setfacl", "shred", "sponge", "tee", "touch", "truncate", "unlink", "vi", "vim"),
 }
-_ALL |= {"tee", "touch", "truncate", "unlink", "vi", "vim"}
 _LAST = {"cp", "install", "ln", "rsync", "scp"}
-_WHOLE_FOLDERS = {"black", "chgrp", "chmod", "chown", "eslint", "git", "gofmt", "isort", "mv", "prettier", "rm", "ruff"}
+_INTO = _LAST | {"curl", "mkdir", "patch", "touch", "wget"}  # they change nothing that a named folder already holds
 _IN_PLACE = {
-    "clang-format": "-i", "eslint": "--fix", "gofmt": "-w", "perl": "-i", "prettier": "-w --write", "ruby": "-i",
-    "ruff": "--fix", "sed": "-i", "yq": "-i",
+    "awk": "inplace", "clang-format": "-i", "eslint": "--fix", "gawk": "inplace", "gofmt": "-w", "perl": "-i",
+    "prettier": "-w --write", "ruby": "-i", "ruff": "--fix", "sed": "-i", "yq": "-i",
 }  # fmt: skip
 _NO_BUNDLES = {"perl": "MmIF", "ruby": "rIF", "sed": ""}  # options whose value follows in the same word
-_PACKERS = {"bzip2", "gunzip", "gzip", "xz", "zstd"}
 _OUTPUTS = {
-    "curl": ("-o=", "--output="), "dd": ("of=",), "pg_dump": ("-f=", "--file="), "sort": ("-o=", "--output="),
-    "wget": ("-O=", "--output-document="),
+    **dict.fromkeys(("cp", "install", "ln", "mv"), ("-t=", "--target-directory=")),
+    "curl": ("-o=", "--output="), "dd": ("of=",), "patch": ("-o=", "--output=", "-d=", "--directory="),
+    "pg_dump": ("-f=", "--file="), "sort": ("-o=", "--output="),
+    "wget": ("-O=", "--output-document=", "-P=", "--directory-prefix="),
 }  # fmt: skip
 _LEAST_OPERANDS = 2  # of a program that changes its last operand
 _ONLY_SHOWS = {"--check", "--diff", "--dry-run", "--numstat", "--stat", "--summary"}
@@ -51,7 +36,7 @@ _PATCHED = ("+++ ", "*** Add File: ", "*** Delete File: ", "*** Update File: ") 
 
 
 class ChangedPath(Record):
-    """A changed path as written, the folder it is relative to, and whether everything in it is changed too."""
+    """A changed path as written, the folder it is relative to, and whether what it holds is changed too."""
 
     path: str
     folder: str
@@ -64,120 +49,63 @@ def changed_files(command: SimpleCommand) -> Iterator[ChangedPath]:
         yield ChangedPath(target, command.folder)
     if not command.words:
         return
-    words = command.all_words
-    invocation = read_invocation(words)
-    program, folder = invocation.program, _folder(command, invocation)
-    if program == "find" and "-delete" in words:
-        found = found_files(words)
-        yield from (ChangedPath(path, folder, is_whole=found.is_whole) for path in found.paths)
-        return
-    for path in _changed(invocation, words, command.stdin or ""):
-        yield ChangedPath(path, folder, is_whole=command.is_whole or program in _WHOLE_FOLDERS)
+    program = program_name(command.words[0])
+    if program == "find":
+        changed: Sequence[str] = found_files(command.words) if "-delete" in command.words else ()
+    else:
+        changed = _changed(read_invocation(command.words), command)
+    for path in changed:
+        yield ChangedPath(path, _folder(program, command), is_whole=program not in _INTO)
 
 
 def named_files(command: SimpleCommand) -> Iterator[ChangedPath]:
     """Yield all words and redirections of a command, any of which may name a file."""
-    for path in (*command.targets, *command.all_words[1:]):
-        yield ChangedPath(path, _folder(command, None))
+    for path in (*command.targets, *command.words[1:]):
+        yield ChangedPath(path, command.folder)
 
 
-def _changed(invocation: Invocation, words: list[str], stdin: str) -> Sequence[str]:
-    program, operands = invocation.program, invocation.operands
-    named = _values(invocation.options, "-t", "--target-directory")
-    if program in _ALL:
-        return () if invocation.options & _ONLY_SHOWS else [*operands, *named]
-    if program in _LAST:
-        return named or (operands[-1:] if len(operands) >= _LEAST_OPERANDS else ())
-    if program in _IN_PLACE:
-        changes = any(word.startswith((*_IN_PLACE[program].split(), "--in-place")) for word in words)
-        changes |= program in _NO_BUNDLES and _bundles(words, "i", _NO_BUNDLES[program])
-        return operands if changes else ()
-    if program in _PACKERS:
-        only_prints = _bundles(words, "clt") or not {"--stdout", "--list", "--test"}.isdisjoint(words)
-        return () if only_prints else operands
-    reader = _READERS.get(program)
-    return reader(invocation, words, stdin) if reader is not None else _named_outputs(invocation)
+def _changed(invocation: Invocation, command: SimpleCommand) -> Sequence[str]:
+    program, operands, options = invocation.program, invocation.operands, invocation.options
+    if options & _ONLY_SHOWS:
+        return ()
+    beginnings = _OUTPUTS.get(program, ())
+    named = [word.partition("=")[2] for word in sorted({*operands, *options}) if word.startswith(beginnings)]
+    if program == "git":
+        return _by_git(invocation, command.stdin or "")
+    if program in ("apply_patch", "patch"):
+        return [*operands[:1], *named, *_patched(command.stdin or "")]
+    if program in _ALL or (program in _IN_PLACE and _is_in_place(program, command.words)):
+        return [*operands, *named]
+    if program in _LAST and not named:
+        return operands[-1:] if len(operands) >= _LEAST_OPERANDS else ()
+    return named
 
 
-def _by_git(invocation: Invocation, _words: list[str], stdin: str) -> Sequence[str]:
+def _is_in_place(program: str, words: list[str]) -> bool:
+    """Return whether a program is told to change its operands. Short options may be bundled: `perl -pi -e …`."""
+    if any(word.startswith((*_IN_PLACE[program].split(), "--in-place")) for word in words):
+        return True
+    values = _NO_BUNDLES.get(program)
+    bundles = [
+        word[1:].partition(".")[0] for word in words if word[:1] == "-" and word[1:2] not in ("-", *(values or ""))
+    ]
+    return values is not None and any(bundle.isalnum() and "i" in bundle for bundle in bundles)
+
+
+def _by_git(invocation: Invocation, stdin: str) -> Sequence[str]:
     verb, paths, options = "".join(invocation.operands[:1]), invocation.operands[1:], invocation.options
     if verb in {"checkout", "mv", "restore", "rm"}:
         return paths
     if verb == "reset":
         return (".",) if "--hard" in options else ()
     if verb == "clean":
-        return (paths or (".",)) if "--force" in options and "--dry-run" not in options else ()
+        return (paths or (".",)) if "--force" in options else ()
     if verb == "stash":
         return (".",) if paths[:1] in {("pop",), ("apply",)} else paths[1:] if paths[:1] == ("push",) else ()
     if verb == "apply":
-        return () if options & _ONLY_SHOWS else [*_values(options, "--directory"), *_patched(stdin)]
+        below = [option.partition("=")[2] for option in options if option.startswith("--directory=")]
+        return [*below, *_patched(stdin)]
     return ()
-
-
-def _by_patch(invocation: Invocation, _words: list[str], stdin: str) -> Sequence[str]:
-    if invocation.options & _ONLY_SHOWS:
-        return ()
-    folder = next(iter(_values(invocation.options, "-d", "--directory")), "")
-    named = _values(invocation.options, "-o", "--output") or list(invocation.operands[:1]) or _patched(stdin)
-    return _below(folder, named) or [folder or "."]
-
-
-def _by_tar(_invocation: Invocation, words: list[str], _stdin: str) -> Sequence[str]:
-    if words[1:2] and not words[1].startswith("-"):
-        words = [words[0], f"-{words[1]}", *words[2:]]  # `tar xzf`
-    invocation = read_invocation(words)
-    options = invocation.options
-    if "--extract" in options or "--get" in options:
-        folder = next(iter(_values(options, "-C", "--directory")), "")
-        return () if "--to-stdout" in options else _below(folder, invocation.operands) or [folder or "."]
-    return () if "--list" in options else [path for path in _values(options, "-f", "--file") if path != "-"]
-
-
-def _by_unzip(invocation: Invocation, _words: list[str], _stdin: str) -> Sequence[str]:
-    if invocation.options & {"-l", "-p", "-t", "-v", "-Z"}:
-        return ()
-    folder = next(iter(_values(invocation.options, "-d")), "")
-    return _below(folder, invocation.operands[1:]) or [folder or "."]
-
-
-def _by_download(invocation: Invocation, _words: list[str], _stdin: str) -> Sequence[str]:
-    """Return the files of `curl` and `wget`: as named, or by the last part of an address."""
-    options = invocation.options
-    folder = next(iter(_values(options, "-P", "--directory-prefix", "--output-dir")), "")
-    named = _named_outputs(invocation)
-    if invocation.program == "wget":
-        return named or [*_below(folder, _last_parts(invocation)), *([folder] if folder else ())]
-    is_named_so = not options.isdisjoint({"--remote-name", "--remote-name-all"})
-    return _below(folder, [*named, *(_last_parts(invocation) if is_named_so else ())])
-
-
-def _by_docker(invocation: Invocation, _words: list[str], _stdin: str) -> Sequence[str]:
-    return invocation.operands[2:3] if invocation.operands[:1] == ("cp",) else ()
-
-
-def _by_awk(invocation: Invocation, _words: list[str], _stdin: str) -> Sequence[str]:
-    return invocation.operands[1:] if "-i=inplace" in invocation.options else ()
-
-
-_READERS: dict[str, Callable[[Invocation, list[str], str], Sequence[str]]] = {
-    "awk": _by_awk, "gawk": _by_awk, "apply_patch": lambda _invocation, _words, stdin: _patched(stdin),
-    "curl": _by_download, "docker": _by_docker, "git": _by_git, "patch": _by_patch, "podman": _by_docker,
-    "tar": _by_tar, "unzip": _by_unzip, "wget": _by_download,
-}  # fmt: skip
-
-
-def _values(options: frozenset[str], *names: str) -> list[str]:
-    """Return the values of options, the same ones in the same order each time."""
-    beginnings = tuple(f"{name}=" for name in names)
-    return [option.partition("=")[2] for option in sorted(options) if option.startswith(beginnings)]
-
-
-def _below(folder: str, paths: Sequence[str]) -> list[str]:
-    return [f"{folder}/{path}" if folder and not path.startswith("/") else path for path in paths]
-
-
-def _last_parts(invocation: Invocation) -> list[str]:
-    return [word.partition("?")[0].rsplit("/", 1)[-1] or "index.html" for word in invocation.operands]
 
 
 def _patched(patch: str) -> list[str]:
@@ -191,25 +119,10 @@ def _patched(patch: str) -> list[str]:
     return found
 
 
-def _named_outputs(invocation: Invocation) -> Sequence[str]:
-    """Return the files that options name: `curl -o FILE`, `dd of=FILE`."""
-    beginnings = _OUTPUTS.get(invocation.program)
-    named = (*invocation.operands, *invocation.options) if beginnings else ()
-    return tuple(word.partition("=")[2] for word in named if word.startswith(beginnings or ()))
-
-
-def _bundles(words: list[str], letters: str, values: str = "") -> bool:
-    """Return whether bundled short options contain one of the letters: `perl -pi -e …`. Those in `values` begin a
-    value.
-    """
-    bundles = (word[1:].partition(".")[0] for word in words if word[:1] == "-" and word[1:2] not in ("-", *values))
-    return any(bundle.isalnum() and not set(letters).isdisjoint(bundle) for bundle in bundles)
-
-
-def _folder(command: SimpleCommand, invocation: Invocation | None) -> str:
+def _folder(program: str, command: SimpleCommand) -> str:
     """Return the folder of the command's relative paths."""
     words = command.words
-    if invocation is not None and invocation.program == "git" and "-C" in words[:-1]:
+    if program == "git" and "-C" in words[:-1]:
         to = words[words.index("-C") + 1]
         return to if to.startswith(("/", "~")) or not command.folder else f"{command.folder}/{to}"
     return command.folder

@@ -33,12 +33,11 @@ _VALUED = {
     "--form --max-time --write-out --proxy --retry --upload-file",
     "wget": "-O -o -P -a -i -t -T -U -e --output-document --directory-prefix --header --user-agent --tries --timeout "
     "--input-file",
-    "tar": "-f -C -T -X -I --file --directory --exclude --files-from --strip-components --transform --one-top-level",
-    "unzip": "-d -x -P", "patch": "-d -i -o -r -B -p -F -D -V -Y -z --directory --input --output --reject-file --strip",
+    "patch": "-d -i -o -r -B -p -F -D -V -Y -z --directory --input --output --reject-file --strip",
     "sort": "-o -k -t -S -T --output --key --field-separator --buffer-size --temporary-directory --parallel",
     "pg_dump": "-f -h -p -U -d -n -t -F --file --host --port --username --dbname --schema --table --format",
-    "git apply": "-p -C --directory --exclude --include --whitespace", "awk": "-F -v -f -i", "gawk": "-F -v -f -i",
-    "psql": "-c -f -d -h -p -U --command --file --dbname --host --port --username", "terraform": "",
+    "git apply": "-p -C --directory --exclude --include --whitespace",
+    "psql": "-c -f -d -h -p -U --command --file --dbname --host --port --username",
 }  # fmt: skip
 # Long names of short options, by program or by program and first operand. These programs accept bundles such as `-rf`.
 _SHORT = {
@@ -58,7 +57,6 @@ _SHORT = {
     "chmod": "R=--recursive f=--silent", "chown": "R=--recursive f=--silent h",
     "npm": "g=--global D=--save-dev f=--force",
     "curl": "s=--silent S=--show-error L=--location f=--fail O=--remote-name", "wget": "q=--quiet",
-    "tar": "x=--extract c=--create t=--list u=--update r=--append O=--to-stdout", "unzip": "l t p v Z o q",
     "patch": "R=--reverse N=--forward", "sort": "u=--unique r=--reverse n",
 }  # fmt: skip
 _WHOLE = {"--force", "--all", "--delete"}  # complete options that are also prefixes of other options

@@ -26,21 +26,8 @@ _MCP = "mcp__"
 _QUOTING = str.maketrans("", "", "'\"\\\n\r")
 # Words in the name of an MCP server's tool that changes files; those that read change none, whatever else they say.
 _CHANGING = {
-    *(
-        "append",
-        "apply",
-        "copy",
-        "create",
-        "delete",
-        "download",
-        "edit",
-        "insert",
-        "mkdir",
-        "move",
-        "overwrite",
-        "patch",
-    ),
-    *("push", "put", "remove", "rename", "replace", "save", "touch", "truncate", "unlink", "update", "write"),
+    *("append", "apply", "copy", "create", "delete", "download", "edit", "insert", "mkdir", "move", "overwrite"),
+    *("patch", "push", "put", "remove", "rename", "replace", "save", "touch", "truncate", "unlink", "update", "write"),
 }
 _READING = {"find", "get", "list", "read", "search", "show", "view"}
 _MOVING = {"delete", "move", "remove", "rename"}
@@ -199,8 +186,6 @@ def without_quoting(line: str) -> str:
 
 def _names_a_program(patterns: Sequence[str], line: str) -> bool:
     """Return whether a line may run a program of the patterns. So a line that cannot be read asks only where it may."""
-    if "$'" in line and "\\" in line:
-        return True  # a name may be written in escapes
     bare = without_quoting(line)
     names = [pattern.split()[0].rsplit("/", 1)[-1] for pattern in patterns]
     return any(has_wildcard(name) or name in bare for name in names)
@@ -235,5 +220,5 @@ def _fitting(patterns: list[tuple[str, Invocation]], command: SimpleCommand) -> 
 
     if not patterns or not command.words:
         return None
-    invocation = read_invocation(command.all_words)
+    invocation = read_invocation(command.words)
     return next((text for text, pattern in patterns if covers(pattern, invocation)), None)

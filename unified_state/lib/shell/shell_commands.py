@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from unified_state.lib.shell.given_files import GivenFiles, found_files, given_by_pipe
-from unified_state.lib.shell.printed import printed
+from unified_state.lib.shell.given_files import found_files, given_by_pipe
 from unified_state.lib.shell.shell_line import (
     DEEPEST,
     STDIN,
     SimpleCommand,
     UnreadableError,
+    printed,
     program_name,
     read_commands,
 )
@@ -116,16 +116,18 @@ _COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # these take a script af
 _SHELLS = {"ash", "bash", "dash", "ksh", "sh", "zsh"}
 _SHELL_VALUES = {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}
 _STDIN = {"-", STDIN, "/dev/fd/0", "/proc/self/fd/0"}
-_EACH = ("$@", "$*", "$0", "$1", "${@}", "${1}")  # the files in a script that `find` or `xargs` calls
+_PARAMETERS = ("@", "*", "0", "1")  # of a script that is called with files
 _MARK = "{}"
-_MOST_GIVEN = 500  # files
+_MOST_GIVEN = 5_000  # words with files in their place
 _GIT_RUNS = (("rebase", "-x"), ("rebase", "--exec"), ("submodule", "foreach"), ("bisect", "run"))
 _EXECUTES = {"-exec", "-execdir", "-ok", "-okdir"}
 
 
-def commands_run(text: str, folder: str = "", depth: int = 0) -> Iterator[SimpleCommand]:
+def commands_run(
+    text: str, folder: str = "", depth: int = 0, variables: dict[str, list[str]] | None = None
+) -> Iterator[SimpleCommand]:
     """Yield every command that a text makes the shell run. Raises UnreadableError."""
-    for command in read_commands(text, folder, depth):
+    for command in read_commands(text, folder, depth, variables):
         yield from _through(command, depth)
 
 
@@ -142,35 +144,55 @@ def _through(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
     name = program_name(command.words[0])
     if (both := " ".join([name, *command.words[1:2]])) in _WRAPPERS:
         name = both
-    if name in _WRAPPERS and not (name in _COMMAND_OPTION and _script_in(command.words)):
-        yield from _behind_wrapper(name, command, depth + 1)
-    elif name == "find":
+    if name == "find":
         yield from _executed_by_find(command, depth + 1)
     elif name == "git":
         yield from _run_by_git(command, depth + 1)
+    elif name in _WRAPPERS and not _script_in(name, command.words):
+        yield from _behind_wrapper(name, command, depth + 1)
     else:
-        for script in _scripts_of(name, command):
-            yield from _for_each(commands_run(script, command.folder, depth + 1), command)
+        script, files = _script_of(name, command)
+        if script:
+            parameters = dict.fromkeys(_PARAMETERS, files) if files else None
+            yield from commands_run(script, command.folder, depth + 1, parameters)
 
 
-def _scripts_of(name: str, command: SimpleCommand) -> Iterator[str]:
-    """Yield the scripts in the line that a command runs."""
+def _script_of(name: str, command: SimpleCommand) -> tuple[str, list[str]]:
+    """Return the script in the line that a command runs, or "", and the words that it is called with."""
     words = command.words
-    if name in _COMMAND_OPTION:
-        yield from _script_in(words)
-    elif name in _SHELLS:
-        yield from _scripts(command)
-    elif name in ("at", "batch") or (name in (".", "source") and words[1:2] and words[1] in _STDIN):
-        yield from _read_from_stdin(command)
-    elif name == "eval":
-        yield " ".join(words[1:])
-    elif name == "trap":  # the last words are signals
-        yield "".join(words[1:2])
+    begin = _script_in(name, words)
+    if begin:
+        return words[begin], words[begin + 1 :]
+    if name == "eval":
+        return " ".join(words[1:]), []
+    if name == "trap":  # the last words are signals
+        return "".join(words[1:2]), []
+    reads = name in ("at", "batch") or (name in (".", "source") and words[1:2] and words[1] in _STDIN)
+    if reads or (name in _SHELLS and _is_without_file(words)):
+        script = command.stdin
+        if script is None and command.feeder is not None:
+            script = printed(command.feeder)
+        return script or "", []
+    return "", []
 
 
-def _script_in(words: list[str]) -> list[str]:
-    """Return the script behind `-c`, or behind options that end in it (`-qc`)."""
-    return [script for option, script in pairwise(words) if option[:1] == "-" != option[1:2] and option[-1] == "c"][:1]
+def _script_in(name: str, words: list[str]) -> int:
+    """Return the place of the script behind `-c`, or behind options that end in it (`-qc`); 0 without one."""
+    if name not in _SHELLS | _COMMAND_OPTION:
+        return 0
+    return next((at for at in range(2, len(words)) if _takes_script(words[at - 1])), 0)
+
+
+def _takes_script(option: str) -> bool:
+    return option.startswith("-") and not option.startswith("--") and "c" in option
+
+
+def _is_without_file(words: list[str]) -> bool:
+    """Return whether a shell reads its script from stdin."""
+    at = 1
+    while at < len(words) and words[at][:1] in ("-", "+") and len(words[at]) > 1:
+        at += 2 if words[at] in _SHELL_VALUES else 1
+    return at >= len(words) or words[at] in _STDIN or "-s" in words[1:at]
 
 
 def _from_program(words: list[str]) -> list[str]:
@@ -196,67 +218,30 @@ def _behind_wrapper(name: str, command: SimpleCommand, depth: int) -> Iterator[S
             break
         if name == "command" and option in ("-v", "-V"):
             return
-        if name == "env" and option.startswith(("-S", "--split-string")):
-            text = option.removeprefix("-S").removeprefix("--split-string").removeprefix("=")
-            rest = words[at + 1 :] if text else words[at + 2 :]
-            yield from commands_run(" ".join([text or " ".join(value), *rest]), folder, depth)
-            return
         if option in ("-C", "-D", "--chdir") and value and name != "doas":
             folder = value[0]
         if name == "xargs" and option.startswith(("-I", "-i", "--replace")):
-            mark = (
-                "".join(value) if option == "-I" else option.lstrip("-Ii").removeprefix("replace").lstrip("=") or _MARK
-            )
+            mark = "".join(value) if option == "-I" else option.lstrip("-Ii").removeprefix("replace").lstrip("=")
+            mark = mark or _MARK
         at += 2 if option in valued else 1
     inner = SimpleCommand(folder, words[at + _OPERANDS_FIRST.get(name, 0) :], command.feeder)
-    inner.stdin, inner.given, inner.mark, inner.is_whole = command.stdin, command.given, command.mark, command.is_whole
+    inner.stdin = command.stdin
     if name == "xargs":
-        _give(inner, given_by_pipe(command), mark)
+        inner.words = _with_files(inner.words, given_by_pipe(command), mark)
     if name == "watch":
         yield from commands_run(" ".join(inner.words), folder, depth)
     elif inner.words:
         yield from _through(inner, depth)
 
 
-def _scripts(shell: SimpleCommand) -> Iterator[str]:
-    """Yield the scripts in the line itself: after `-c`, on stdin, or printed into a pipe."""
-    words, at = shell.words, 1
-    while at < len(words) and words[at][:1] in ("-", "+") and len(words[at]) > 1:
-        option = words[at]
-        if option[0] == "-" and option[1] != "-" and "c" in option:
-            following = [word for word in words[at + 1 :] if not word.startswith("-")]
-            yield from following[:1]
-            return
-        at += 2 if option in _SHELL_VALUES else 1
-    if at >= len(words) or words[at] in _STDIN or "-s" in words[1:at]:  # otherwise a script file
-        yield from _read_from_stdin(shell)
-
-
-def _read_from_stdin(command: SimpleCommand) -> Iterator[str]:
-    """Yield the script on stdin, if it is in the line."""
-    script = command.stdin
-    if script is None and command.feeder is not None:
-        script = printed(command.feeder.words, command.feeder.stdin)
-    if script is not None:
-        yield script
-
-
-def _give(command: SimpleCommand, given: GivenFiles | None, mark: str) -> None:
-    """Let a command have files that another one gives it."""
-    if given is not None:
-        if len(given.paths) > _MOST_GIVEN:
-            raise UnreadableError
-        command.given, command.mark, command.is_whole = given.paths, mark, given.is_whole
-
-
-def _for_each(commands: Iterator[SimpleCommand], shell: SimpleCommand) -> Iterator[SimpleCommand]:
-    """Yield the commands of a script. Where the shell is given files, the parameters in the script stand for them."""
-    for command in commands:
-        if shell.given and not command.given:
-            for parameter in _EACH:
-                command.words = [word.replace(parameter, _MARK) for word in command.words]
-            command.given, command.mark, command.is_whole = shell.given, _MARK, shell.is_whole
-        yield command
+def _with_files(words: list[str], files: list[str], mark: str) -> list[str]:
+    """Return the words of a command with the files that another one gives it: in place of the mark, or at the end."""
+    if len(words) * len(files) > _MOST_GIVEN:
+        raise UnreadableError
+    if not (mark and files):
+        return [*words, *files]
+    filled = ([word.replace(mark, file) for file in files] if mark in word else [word] for word in words)
+    return [word for several in filled for word in several]
 
 
 def _executed_by_find(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
@@ -265,27 +250,15 @@ def _executed_by_find(command: SimpleCommand, depth: int) -> Iterator[SimpleComm
         end = at
         if words[at] in _EXECUTES:
             end = next((end for end in range(at, len(words)) if words[end] in (";", "+")), len(words))
-            inner = SimpleCommand(command.folder, words[at + 1 : end])
-            _give(inner, found_files(words[:at]), _MARK)
-            yield from _through(inner, depth)
+            inner = _with_files(words[at + 1 : end], found_files(words[:at]), _MARK)
+            yield from _through(SimpleCommand(command.folder, inner), depth)
         at = end + 1
 
 
 def _run_by_git(command: SimpleCommand, depth: int) -> Iterator[SimpleCommand]:
-    """Yield the commands that git runs: `-c alias.NAME=…`, `rebase -x …`, `submodule foreach …`, `bisect run …`."""
-    words, at = command.words, 1
+    """Yield the commands that git runs: `rebase -x …`, `submodule foreach …`, `bisect run …`."""
+    words = command.words
     for verb, before in _GIT_RUNS:
         if verb in words and before in words:
             behind = [word for word in words[words.index(before) + 1 :] if word != "--recursive"]
             yield from commands_run(" ".join(behind[:1] if verb == "rebase" else behind), command.folder, depth)
-    aliases: dict[str, str] = {}
-    while at + 1 < len(words) and words[at] == "-c":
-        name, _, value = words[at + 1].partition("=")
-        if name.lower().startswith("alias."):
-            aliases[name[len("alias.") :]] = value
-        at += 2
-    value = aliases.get("".join(words[at : at + 1]), "")
-    if value:
-        rest = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words[at + 1 :])
-        text = value[1:] if value.startswith("!") else f"git {value}"
-        yield from commands_run(f"{text} {rest}", command.folder, depth)

@@ -2,15 +2,13 @@
 
 Quotes, escapes, comments, redirections, heredocs, subshells, `$(…)`, backquotes and `<(…)` are parsed as bash parses
 them. Quoted text is a word and never a command. A variable stands for what the line set it to before, and `$(echo …)`
-for what it prints. Values known only to the running shell (other variables, globs, aliases) are not expanded. The
-parser takes one pass, in linear time.
+for what it prints. Values known only to the running shell (other variables, globs, aliases) are not expanded, and of
+escapes only the plainest. The parser takes one pass, in linear time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-
-from unified_state.lib.shell.printed import note_variables, printed, unescaped
 
 MOST_CHARACTERS = 100_000  # half a second at worst
 DEEPEST = 25  # substitutions within each other
@@ -31,11 +29,8 @@ class SimpleCommand:
     """One command: its words, the targets and sources of its redirections, its stdin, and the folder after each `cd`.
 
     `stdin` is None if it is unknown. `assigned` are the assignments before the program, once the words begin with the
-    program. `given` are the files that `find` or `xargs` gives it: in place of `mark` in its words, or after them where
-    there is no mark. `is_whole` is set where everything below them is meant.
+    program.
     """
-
-    __slots__ = ("assigned", "feeder", "folder", "given", "is_whole", "mark", "sources", "stdin", "targets", "words")
 
     def __init__(self, folder: str = "", words: list[str] | None = None, feeder: SimpleCommand | None = None) -> None:
         self.folder = folder
@@ -45,20 +40,6 @@ class SimpleCommand:
         self.sources: list[str] = []
         self.stdin: str | None = None
         self.feeder = feeder
-        self.given: tuple[str, ...] = ()
-        self.mark = ""
-        self.is_whole = False
-
-    @property
-    def all_words(self) -> list[str]:
-        """The words with the given files in their places."""
-        if not (self.mark and self.given):
-            return [*self.words, *self.given]
-        found = (self._filled(word) if self.mark in word else (word,) for word in self.words)
-        return [word for words in found for word in words]
-
-    def _filled(self, word: str) -> list[str]:
-        return [word.replace(self.mark, path) for path in self.given]
 
 
 def program_name(word: str) -> str:
@@ -67,18 +48,50 @@ def program_name(word: str) -> str:
     return name.partition("@")[0] or name
 
 
-def read_commands(text: str, folder: str = "", depth: int = 0) -> list[SimpleCommand]:
+def read_commands(
+    text: str, folder: str = "", depth: int = 0, variables: dict[str, list[str]] | None = None
+) -> list[SimpleCommand]:
     """Return every simple command of a text, including those in substitutions. Raises UnreadableError."""
-    reader = _Reader(text, folder, depth)
+    reader = _Reader(text, folder, depth, variables=variables)
     reader.run("")
     return reader.commands
 
 
+_FLAGS_OF_ECHO = {"-n", "-e", "-E", "-en", "-ne"}
+_SETTING = {"declare", "export", "local", "readonly", "typeset"}
+
+
+def printed(command: SimpleCommand) -> str | None:
+    """Return what `echo`, `printf` or a `cat` of its stdin prints; None for what is not in the line."""
+    name, rest = "".join(command.words[:1]).rsplit("/", 1)[-1], command.words[1:]
+    if name == "cat" and not rest:
+        return command.stdin
+    if name == "echo":
+        return " ".join(word for at, word in enumerate(rest) if at or word not in _FLAGS_OF_ECHO)
+    if name != "printf" or not rest:
+        return None
+    text = rest[0].replace("\\n", "\n")
+    for value in rest[1:]:
+        text = text.replace("%s", value, 1) if "%s" in text else f"{text}\n{value}"
+    return text
+
+
 def _output(commands: list[SimpleCommand]) -> str:
     """Return what the commands of a substitution print, or the word for an unknown text."""
-    only = commands[0] if len(commands) == 1 and not commands[0].targets else SimpleCommand()
-    text = printed(only.words, only.stdin)
+    text = printed(commands[0]) if len(commands) == 1 and not commands[0].targets else None
     return UNKNOWN if text is None else text.rstrip("\n")
+
+
+def _note_variables(words: list[str], variables: dict[str, list[str]]) -> None:
+    """Note the variables that a command sets, and forget those that it reads from elsewhere."""
+    if words[0] == "for" and words[2:3] == ["in"]:
+        variables[words[1]] = words[3:]
+    elif "read" in words[:2]:
+        for name in words:
+            variables.pop(name, None)
+    assigned = [word.partition("=") for word in words[words[0] in _SETTING :]]
+    if all(sign and name.isidentifier() for name, sign, _ in assigned):
+        variables.update((name, [value]) for name, _, value in assigned)
 
 
 class _Reader:
@@ -92,14 +105,13 @@ class _Reader:
         self._text, self.at, self._depth = text, at, depth
         self._word: list[str] | None = None
         self._is_quoted = False
-        self._scanned = 0  # characters that were scanned more than once
+        self._added = 0  # characters that stand for variables and substitutions
         self._variables: dict[str, list[str]] = {} if variables is None else variables
         self.commands: list[SimpleCommand] = []
         self._command = SimpleCommand(folder)
         self._folders = [folder]  # of the open subshells
         self._takes = ""  # the redirection whose target is the next word
         self._heredocs: list[tuple[SimpleCommand, str, bool, bool]] = []
-        self._cases = 0  # `case` without its `esac`: a `)` belongs to a pattern
 
     def run(self, closing: str) -> None:
         """Parse up to and including the closing sign, or to the end."""
@@ -107,10 +119,8 @@ class _Reader:
         while self.at < len(text):
             sign = text[self.at]
             if sign == closing and len(self._folders) == 1:
-                self._end_command()
-                if not self._cases:
-                    self.at += 1
-                    break
+                self.at += 1
+                break
             handler = handlers.get(sign)
             if handler is not None:
                 handler()
@@ -140,8 +150,8 @@ class _Reader:
 
     def _put(self, values: Sequence[str], *, in_quotes: bool) -> None:
         """Add what stands for a variable or a substitution. Without quotes each of its words is one."""
-        self._scanned += sum(map(len, values))
-        if self._scanned > MOST_CHARACTERS:
+        self._added += sum(map(len, values))
+        if self._added > MOST_CHARACTERS:
             raise UnreadableError
         for number, word in enumerate(values if in_quotes else " ".join(values).split()):
             if number:
@@ -155,6 +165,7 @@ class _Reader:
         begin = end = self.at + 1 + is_braced
         while self._text[end : end + 1].isalnum() or self._text[end : end + 1] == "_":
             end += 1
+        end += end == begin and self._text[end : end + 1] in ("@", "*")
         values = self._variables.get(self._text[begin:end])
         if values is None or (is_braced and self._text[end : end + 1] != "}"):
             return False
@@ -163,14 +174,7 @@ class _Reader:
         return True
 
     def _backquote(self, *, in_quotes: bool = False) -> None:
-        begin = self.at = self.at + 1
-        while self.at < len(self._text) and self._text[self.at] != "`":
-            self.at += 2 if self._text[self.at] == "\\" else 1
-        inner = self._text[begin : self.at].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
-        commands = read_commands(inner, self._command.folder, self._depth + 1)
-        self.commands += commands
-        self._put([_output(commands)], in_quotes=in_quotes)
-        self.at += 1
+        self._put([self._inside(self.at + 1, "`")], in_quotes=in_quotes)
 
     def _comment(self) -> None:
         if self._word is not None:
@@ -193,9 +197,6 @@ class _Reader:
         if sign == "<" and following == "<<":
             self._takes, length = _HERE_STRING, 3
         elif sign == "<" and following[:1] == "<":
-            words = (*self._command.words[:2], *self._command.words[-1:])  # where an assignment may stand
-            if any(word[:1].isalpha() and word.count("[") > word.count("]") for word in words):
-                raise UnreadableError  # bash may read `a[b <<c]d` as one word, and no text behind it
             length = 3 if following == "<-" else 2
             self._takes = _HEREDOC + "-" * (length == 3)  # noqa: PLR2004  # `<<-`
         elif sign == "<" and following[:1] != ">":
@@ -251,7 +252,7 @@ class _Reader:
         if ended.words or ended.targets:
             self.commands.append(ended)
             if ended.words:
-                note_variables(ended.words, self._variables)
+                _note_variables(ended.words, self._variables)
             match ended.words[:2]:
                 case ["cd" | "pushd", to] if to.startswith(
                     "$"
@@ -259,10 +260,6 @@ class _Reader:
                     folder = ""
                 case ["cd" | "pushd", to]:
                     folder = to if to.startswith(("/", "~")) else f"{folder}/{to}" if folder else to
-                case ["case", *_]:
-                    self._cases += 1
-                case ["esac", *_]:
-                    self._cases = max(0, self._cases - 1)
         self._command = SimpleCommand(folder)
         return ended
 
@@ -332,8 +329,6 @@ class _Reader:
             self.at += 2
         elif following[:1] == "(":
             self._put([self._inside(self.at + 2, ")")], in_quotes=in_quotes)
-        elif following[:1] == "{":
-            self._braces(in_quotes=in_quotes)
         elif following[:1] == "'" and not in_quotes:
             self._ansi()
         elif following[:1] == '"' and not in_quotes:
@@ -343,51 +338,22 @@ class _Reader:
             self.at += 1
 
     def _skip_arithmetic(self, begin: int) -> bool:
-        """Skip `((…))`, and return False if it is a subshell within a subshell."""
-        depth, at = 0, begin
-        while at < min(len(self._text), begin + _LONGEST_ARITHMETIC):
-            depth += {"(": 1, ")": -1}.get(self._text[at], 0)
-            if self._text[at : at + 2] == "$(" and self._text[at + 2 : at + 3] != "(":
-                return False  # it has a command, so it is parsed as one
-            if depth == 0:
-                break
-            at += 1
-        self._scanned += at - begin
-        if self._scanned > MOST_CHARACTERS:
-            raise UnreadableError
-        if depth or self._text[at - 1 : at + 1] != "))":
+        """Skip `((…))`, and return False if it has commands, as a subshell within a subshell has."""
+        end = self._text.find("))", begin, begin + _LONGEST_ARITHMETIC)
+        inside = self._text[begin + 2 : max(begin, end)]
+        if end < 0 or any(sign in inside for sign in ("$(", "`", ";", "\n")):
             return False
-        self.at = at + 1
+        self.at = end + 2
         return True
 
-    def _braces(self, *, in_quotes: bool) -> None:
-        """Parse `${…}`, which may contain substitutions."""
-        quotes = {"\\": self._escape, "`": self._backquote} | (
-            {} if in_quotes else {"'": self._single, '"': self._double}
-        )
-        self._add("${")
-        self.at += 2
-        while self.at < len(self._text) and self._text[self.at] != "}":
-            sign = self._text[self.at]
-            handler = quotes.get(sign)
-            if sign == "$" and self._text[self.at + 1 : self.at + 2] == "(":
-                self._dollar()
-            elif handler is not None:
-                handler()
-            else:
-                self._add(sign)
-                self.at += 1
-        self._add("}")
-        self.at += 1
-
     def _ansi(self) -> None:
-        """Parse `$'…'` with its escapes."""
+        """Parse `$'…'`."""
         self._add("")
         self._is_quoted, self.at = True, self.at + 2
         while self.at < len(self._text) and self._text[self.at] != "'":
             sign, length = self._text[self.at], 1
             if sign == "\\":
-                sign, length = unescaped(self._text, self.at)
-            self._add(sign)
+                sign, length = self._text[self.at + 1 : self.at + 2], 2
+            self._add({"n": "\n", "t": "\t"}.get(sign, sign) if length > 1 else sign)
             self.at += length
         self.at += 1

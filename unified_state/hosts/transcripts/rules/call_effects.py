@@ -138,7 +138,7 @@ def taken_away(call: Call) -> Iterator[Change]:
         return
     try:
         for command in commands_run(call.command):
-            words = command.all_words[command.words[:1] == ["git"] :]
+            words = command.words[command.words[:1] == ["git"] :]
             name = program_name("".join(words[:1]))
             paths = [word.removeprefix("./").rstrip("/") for word in words[1:] if not word.startswith("-")]
             to = paths.pop() if name == "mv" and paths else ""
