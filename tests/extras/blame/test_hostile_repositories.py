@@ -38,4 +38,4 @@ def test_a_pipe_where_git_expects_a_file_ends_at_a_deadline(
         git("config", "blame.ignoreRevsFile", ".git/ignored")
     monkeypatch.setattr(git_blame, "SECONDS", 0.5)
     found = git_blame.blame_file(str(repository), "a.py", 1)
-    assert (found.commits, found.problem) == ([None], "git blame was stopped after 0.5 s")
+    assert (found.commits, found.problem) == ([None], "git blame took longer than 0.5 s")

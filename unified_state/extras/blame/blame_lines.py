@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from unified_state.archive.archive import Archive
@@ -11,8 +13,8 @@ from unified_state.archive.steps import KIND_NUMBERS
 from unified_state.capture.rules.failed_calls import is_check
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.extras.blame.edits_of_file import edits_of_file
-from unified_state.extras.blame.git_blame import Commit, LineCommits, blame_file, file_at, lines_of_commit
-from unified_state.extras.blame.rules.undo_edits import Claim, claim_lines, split_lines
+from unified_state.extras.blame.git_blame import Commit, LineCommits, blame_file, blame_in_commit, files_of_commit
+from unified_state.extras.blame.undo_edits import certain_lines, split_lines, writers_of
 from unified_state.hosts.transcripts.rules.call_effects import read_call
 from unified_state.ledger.item_table import selected_items
 from unified_state.ledger.rules.item_lines import item_line
@@ -29,8 +31,8 @@ _LOOKED_AT = 8_000  # bytes in which git, too, looks for a NUL
 _PROMPT, _ITEM, _COMMAND = 300, 200, 200  # characters
 _MOST_ITEMS, _MOST_TESTS = 8, 3
 _MOST_CALLS = 200  # of a turn, behind its last edit, among which tests are looked for
-_MOST_DIFF, _MOST_FILES = 100 << 20, 200  # bytes and files of one commit
-_HEX, _HASH_LENGTHS = frozenset("0123456789abcdef"), range(7, 65)
+_MOST_FILES = 200  # of one commit
+_COMMIT = re.compile("[0-9a-f]{7,64}")
 _RECORDED = (DECISION, CONSTRAINT, ATTEMPT)
 
 
@@ -85,7 +87,7 @@ def blame(workspace: Workspace, path: str, lines: tuple[int, int] | None = None)
     found = split_lines(_text(os.path.join(worktree, name), name))
     first, last = _range(name, len(found), lines)
     blamed = blame_file(worktree, name, len(found), lines)
-    return workspace.use(lambda archive: _joined(archive, worktree, name, found, blamed, [(first, last)]))
+    return workspace.use(lambda archive: _joined(archive, worktree, name, found, blamed, range(first - 1, last)))
 
 
 def blame_place(workspace: Workspace, place: str) -> list[Blame]:
@@ -98,14 +100,9 @@ def blame_place(workspace: Workspace, place: str) -> list[Blame]:
         return [blame(workspace, place)]
     if colon and numbers[:1].isdecimal():
         return [blame(workspace, path, parse_lines(numbers))]
-    if is_commit_id(place):
+    if _COMMIT.fullmatch(place):
         return blame_commit(workspace, place)
     return [blame(workspace, place)]
-
-
-def is_commit_id(text: str) -> bool:
-    """Return whether a text looks like the id of a commit, whole or abbreviated."""
-    return len(text) in _HASH_LENGTHS and _HEX.issuperset(text)
 
 
 def turns_that_wrote(workspace: Workspace, place: str) -> tuple[int, ...]:
@@ -127,27 +124,19 @@ def parse_lines(text: str) -> tuple[int, int]:
 def blame_commit(workspace: Workspace, commit: str) -> list[Blame]:
     """Return who wrote the lines that a commit added, by file. Raises NotFoundError for an unknown commit."""
     worktree = workspace.place.repository.worktree
-    added = lines_of_commit(worktree, commit, _MOST_DIFF)
-    if isinstance(added, str):
-        message = f"commit {commit[:60]} cannot be shown: {added}"
+    names, problem = files_of_commit(worktree, commit)
+    if problem:
+        message = f"commit {commit[:60]} cannot be shown: {problem}"
         raise NotFoundError(message, "`git log` lists commits")
 
-    def action(archive: Archive) -> list[Blame]:
-        return [blame for blame in _of_commit(archive, worktree, commit, added) if blame.groups]
+    def action(archive: Archive) -> Iterator[Blame]:
+        for name in names[:_MOST_FILES]:
+            blamed = blame_in_commit(worktree, name, commit)
+            added = [number for number, one in enumerate(blamed.commits) if one is not None]
+            if added and not any("\0" in line for line in blamed.lines):
+                yield _joined(archive, worktree, name, blamed.lines, blamed, added)
 
-    return workspace.use(action)
-
-
-def _of_commit(
-    archive: Archive, worktree: str, commit: str, added: dict[str, list[tuple[int, int]]]
-) -> Iterator[Blame]:
-    for name, ranges in list(added.items())[:_MOST_FILES]:
-        content = file_at(worktree, commit, name, _LARGEST)
-        if content is None or b"\0" in content[:_LOOKED_AT]:
-            continue
-        lines = split_lines(content.decode("utf-8", "surrogateescape"))
-        blamed = blame_file(worktree, name, len(lines), at=commit)
-        yield _joined(archive, worktree, name, lines, blamed, ranges)
+    return workspace.use(lambda archive: list(action(archive)))
 
 
 def _inside(worktree: str, path: str) -> str:
@@ -187,41 +176,29 @@ def _range(name: str, count: int, lines: tuple[int, int] | None) -> tuple[int, i
 
 
 def _joined(
-    archive: Archive, worktree: str, name: str, lines: list[str], blamed: LineCommits, ranges: Sequence[tuple[int, int]]
+    archive: Archive, worktree: str, name: str, lines: Sequence[str], blamed: LineCommits, numbers: Sequence[int]
 ) -> Blame:
     edits = edits_of_file(archive, worktree, blamed.paths)
-    claims = claim_lines(lines, edits, [None if commit is None else commit.committed_at for commit in blamed.commits])
-    numbers = [number for first, last in ranges for number in range(first - 1, last)]
-    turns_of = _turns_of(archive, {claim.edit.step for number in numbers if (claim := claims[number]) is not None})
-    groups = _groups(numbers, claims, blamed.commits, turns_of)
-    last_edits: dict[int, int] = {}
-    for step, turn in turns_of.items():
-        last_edits[turn] = max(step, last_edits.get(turn, 0))
-    turns = {f"T{turn}": _turn(archive, turn, step) for turn, step in sorted(last_edits.items())}
-    return Blame(name, groups, turns, blamed.problem)
+    times = [None if commit is None else commit.committed_at for commit in blamed.commits]
+    writers = writers_of(lines, edits, times)
+    certain = certain_lines(lines, writers, edits)
+    steps = {number: edit.step for number in numbers if (edit := writers[number]) is not None}
+    wanted = ", ".join(map(str, set(steps.values())))
+    turns = dict(archive.rows(f"SELECT id, turn FROM step WHERE id IN ({wanted}) ORDER BY id"))
 
+    def writer(number: int) -> tuple[Commit | None, int | None, bool]:
+        return blamed.commits[number], steps.get(number), certain[number]
 
-def _turns_of(archive: Archive, steps: set[int]) -> dict[int, int]:
-    return dict(archive.rows(f"SELECT id, turn FROM step WHERE id IN ({', '.join(map(str, steps))})"))
-
-
-def _groups(
-    numbers: Sequence[int], claims: Sequence[Claim | None], commits: Sequence[Commit | None], turns: dict[int, int]
-) -> list[Group]:
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        before = runs[-1][1] if runs else -2
-        if before == number - 1 and claims[before] == claims[number] and commits[before] is commits[number]:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return [Group(first + 1, last + 1, commits[first], *_writer(claims[first], turns)) for first, last in runs]
-
-
-def _writer(claim: Claim | None, turns: dict[int, int]) -> tuple[str | None, str | None, bool]:
-    if claim is None:
-        return None, None, False
-    return f"S{claim.edit.step}", f"T{turns[claim.edit.step]}", claim.is_certain
+    groups = []
+    for (_, commit, step, is_certain), run in groupby(
+        enumerate(numbers), lambda one: (one[1] - one[0], *writer(one[1]))
+    ):
+        found = [number + 1 for _, number in run]
+        refs = (None, None) if step is None else (f"S{step}", f"T{turns[step]}")
+        groups.append(Group(found[0], found[-1], commit, *refs, is_certain))
+    last_edits = {turn: step for step, turn in turns.items()}
+    told = {f"T{turn}": _turn(archive, turn, step) for turn, step in sorted(last_edits.items())}
+    return Blame(name, groups, told, blamed.problem)
 
 
 def _turn(archive: Archive, number: int, last_edit: int) -> Turn:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import any_of
 from unified_state.archive.steps import KIND_NUMBERS
-from unified_state.extras.blame.file_edits import edits_in
-from unified_state.extras.blame.rules.undo_edits import Edit
-from unified_state.hosts.transcripts.rules.call_effects import read_call
+from unified_state.extras.blame.undo_edits import Edit
+from unified_state.hosts.transcripts.rules.call_effects import Call, read_call
+from unified_state.hosts.transcripts.rules.patches import hunks_of
 from unified_state.lib.query import words_of
+from unified_state.lib.shell.shell_commands import commands_run
+from unified_state.lib.shell.shell_line import UnreadableError, program_name
 from unified_state.lib.text import unpack
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 
@@ -20,6 +23,7 @@ Body = str | bytes | None
 CallRow = tuple[int, int, int, str, str | None, Body, str | None, str | None]
 
 _MOST_CALLS = 20_000  # newest calls that name a file of this name
+_COPY = ("cat", "tee")  # programs that write what they read
 _CREATED = ("File created", "New file created")  # how Claude Code begins the result of a Write to a new file
 
 
@@ -32,17 +36,12 @@ def edits_of_file(archive: Archive, worktree: str, names: Iterable[str]) -> list
     while wanted:
         name = wanted.pop()
         done.add(name)
-        base = os.path.basename(name)
-        is_plain = base.isascii() and all(sign.isalnum() or sign in "._-" for sign in base)  # JSON has it as it is
-        for row in _calls_naming(archive, base):
+        for row in _calls_naming(archive, os.path.basename(name)):
             number, turn, at, tool, tool_use_id, body, *roots = row
-            text = unpack(body)
-            if is_plain and base not in text:
-                continue  # the index knows the words of a name, not that they are in a row
-            call = read_call(Step("", 0, TOOL_CALL, at, text, tool=tool, tool_use_id=tool_use_id))
+            call = read_call(Step("", 0, TOOL_CALL, at, unpack(body), tool=tool, tool_use_id=tool_use_id))
             moved = {change.path for change in call.changes if _is(name, _target(change.gone), [worktree, *roots])}
             wanted |= {_relative(path, [worktree, *roots]) for path in moved} - done
-            edits = [edit for path, edit in edits_in(call, number, at) if _is(name, path, [worktree, *roots])]
+            edits = [edit for path, edit in _edits_in(call, number, at) if _is(name, path, [worktree, *roots])]
             if not edits:
                 continue
             if any(edit.is_whole for edit in edits) and _created(archive, turn, tool_use_id):
@@ -99,3 +98,50 @@ def _relative(path: str, roots: Iterable[str | None]) -> str:
         if folder and path.startswith(f"{folder}/"):
             return path[len(folder) + 1 :]
     return path
+
+
+def _edits_in(call: Call, step: int, at: int) -> Iterator[tuple[str, Edit]]:
+    """Yield the path and the edit of each change of a call, in order."""
+    if any(change.diff for change in call.changes):
+        for change in call.changes:
+            for before, after, is_new in hunks_of(change):
+                yield change.path, Edit(step, at, before, after, is_whole=is_new, is_new=is_new, is_lines=True)
+    elif call.changes:
+        yield from ((call.path, edit) for edit in _of_fields(call.fields, step, at))
+    elif "<<" in call.command:
+        yield from _of_heredocs(call.command, step, at)
+
+
+def _of_fields(fields: dict[str, Any], step: int, at: int) -> Iterator[Edit]:
+    content = fields.get("content")
+    if isinstance(content, str):
+        yield Edit(step, at, "", _plain(content), is_whole=True)
+        return
+    several = fields.get("edits")
+    for one in several if isinstance(several, list) else [fields]:
+        before, after = (one.get("old_string"), one.get("new_string")) if isinstance(one, dict) else (None, None)
+        if isinstance(before, str) and isinstance(after, str):
+            is_all = bool(one.get("replace_all"))
+            is_new = not before
+            after = _plain(after)
+            yield Edit(step, at, _plain(before), after, is_whole=is_new, is_new=is_new, is_everywhere=is_all)
+
+
+def _of_heredocs(command: str, step: int, at: int) -> Iterator[tuple[str, Edit]]:
+    """Yield the files that a shell command writes from a text in it: `cat > a.py <<'EOF'`."""
+    try:
+        commands = list(commands_run(command))
+    except UnreadableError:
+        return
+    for found in commands:
+        text, words = found.stdin, found.words
+        if text is None or not words or program_name(words[0]) not in _COPY:
+            continue
+        appends = ">>" in command or "-a" in words
+        for path in (*found.targets, *(word for word in words[1:] if not word.startswith("-"))):
+            where = f"{found.folder}/{path}" if found.folder and not path.startswith("/") else path
+            yield where, Edit(step, at, "", text, is_whole=not appends, is_lines=True)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")

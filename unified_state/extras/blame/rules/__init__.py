@@ -1,1 +1,0 @@
-"""Rules of blame: pure functions over lines and edits."""
