@@ -124,7 +124,7 @@ SLOW = {
     "benchmarks/test_scale_commands.py",
     "evaluation/test_dry_run.py",
     "restore/test_preview.py",
-    "extras/vectors/models/test_minilm.py",
+    "extras/vectors/test_minilm.py",
     "extras/vectors/test_nearest_vectors.py",
 }
 # These wait for more than ten seconds.

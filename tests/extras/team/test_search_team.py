@@ -19,7 +19,7 @@ from unified_state.extras.team.search_team import TeamHit, find_in_team, within
 from unified_state.extras.team.sync_server import sync
 from unified_state.extras.team.team_ref import as_foreign, is_team_ref
 from unified_state.extras.team.team_server import TeamServer, agree
-from unified_state.extras.vectors.models import open_model
+from unified_state.extras.vectors.open_model import open_model
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import SearchRequest
 

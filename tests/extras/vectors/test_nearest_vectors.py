@@ -11,8 +11,8 @@ from tests.processes import ROOT
 from unified_state.archive.archive import Archive
 from unified_state.archive.text_columns import forget_step
 from unified_state.errors import UsageError
-from unified_state.extras.vectors import nearest_vectors
-from unified_state.extras.vectors.nearest_vectors import nearest
+from unified_state.extras.vectors import query_meaning
+from unified_state.extras.vectors.query_meaning import nearest
 from unified_state.lib.package import extra_line
 
 COUNT = 300
@@ -33,7 +33,7 @@ def filled(archive: Archive) -> Archive:
 
 
 def test_the_nearest_come_with_their_exact_cosines_in_order(filled: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest_vectors, "_PAGE", 70)  # vectors
+    monkeypatch.setattr(query_meaning, "_PAGE", 70)  # vectors
     assert [steps(filled, query) for query in QUERIES] == [exact(VECTORS, query) for query in QUERIES]
     found = nearest(filled, MODEL, QUERIES[0], 50)
     cosines = [cosine for _, cosine in found]
@@ -73,7 +73,7 @@ sys.modules["numpy"] = None
 sys.path.insert(0, sys.argv[1])
 from unified_state.errors import MissingExtraError
 try:
-    import unified_state.extras.vectors.nearest_vectors
+    import unified_state.extras.vectors.query_meaning
 except MissingExtraError as error:
     print(error)
 """

@@ -11,8 +11,7 @@ from tests.builders import prompt
 from unified_state.archive.archive import Archive
 from unified_state.archive.vector_table import add_vectors, model_number, vector_counts
 from unified_state.errors import StorageError
-from unified_state.extras.vectors.embed_steps import embed
-from unified_state.extras.vectors.remove_vectors import remove_vectors, vector_lock
+from unified_state.extras.vectors.embed_steps import embed, remove_vectors, vector_lock
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.setting_table import MINILM_NAME
 
@@ -55,7 +54,7 @@ def test_who_makes_vectors_is_not_disturbed(workspace: Workspace, archive: Archi
 
 
 def test_removing_needs_no_package_of_a_model() -> None:
-    look = "import sys, unified_state.extras.vectors.remove_vectors; "
+    look = "import sys, unified_state.extras.vectors.embed_steps; "
     look += "print({'numpy', 'tokenizers'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from unified_state.extras.vectors.remove_vectors import remove_vectors
+from unified_state.extras.vectors.embed_steps import embed, remove_vectors
 from unified_state.interfaces.cli.command_context import Command, Context, count, flag, option
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.project.workspace.workspace import Workspace
@@ -17,8 +17,6 @@ def _embed(context: Context, arguments: Namespace) -> None:
     workspace = context.changing()
     if arguments.remove:
         return _remove(context, workspace)
-    from unified_state.extras.vectors.embed_steps import embed  # loads numpy
-
     with ExitStack() as stack:
 
         def begin(total: int) -> Callable[[int], None]:

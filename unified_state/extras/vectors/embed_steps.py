@@ -1,15 +1,17 @@
-"""Make vectors for the steps of an archive, the newest first, in small batches.
+"""Make vectors for the steps of an archive, the newest first, in small batches, and remove them.
 
 Each batch is one commit, so an interrupted run resumes where it stopped. One run is active at a time, and hooks never
-embed. A vector is stored only if its text is unchanged.
+embed. A vector is stored only if its text is unchanged. To remove vectors needs neither the model nor its packages.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 
 from unified_state.archive.archive import Archive
+from unified_state.archive.small_steps import rewrite_index
 from unified_state.archive.vector_table import (
     add_vectors,
     count_embeddable,
@@ -19,13 +21,16 @@ from unified_state.archive.vector_table import (
     steps_without,
     text_to_embed,
 )
-from unified_state.extras.vectors.models import Model, open_model
-from unified_state.extras.vectors.remove_vectors import vector_lock
+from unified_state.errors import StorageError
+from unified_state.extras.vectors.open_model import Model, open_model
+from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.project.workspace.workspace import Workspace
+from unified_state.setting_table import MINILM_NAME
 
 Report = Callable[[int], None]
 
+_LOCK = "embed.lock"
 _BATCH = 64  # most steps lost if a run is killed: some seconds of work
 
 
@@ -79,3 +84,34 @@ def _keep(archive: Archive, number: int, found: list[tuple[int, str, bytes]]) ->
     with archive.transaction(durable=False):
         same = [(step, vector) for step, text, vector in found if text_to_embed(archive, step) == text]
         return add_vectors(archive, number, same)
+
+
+class RemovedVectors(Record):
+    """The result: the number of removed vectors of the model, and the size of the archive afterwards."""
+
+    model: str
+    removed: int
+    archive_bytes: int
+
+
+def vector_lock(workspace: Workspace) -> FileLock:
+    """Return the lock of the one run that makes or removes vectors of a repository."""
+    message = "another process is making vectors for this repository"
+    busy = StorageError(message, "it goes on where one was ended; wait for it")
+    return FileLock(os.path.join(workspace.place.folder, _LOCK), 0, busy)
+
+
+def remove_vectors(workspace: Workspace) -> RemovedVectors:
+    """Remove the vectors of the model in all its versions.
+
+    Raises StorageError if a run is making vectors.
+    """
+
+    def action(archive: Archive) -> RemovedVectors:
+        removed = drop_vectors(archive, MINILM_NAME)
+        if removed:
+            rewrite_index(archive)
+        return RemovedVectors(MINILM_NAME, removed, archive.size())
+
+    with vector_lock(workspace):
+        return workspace.use(action)

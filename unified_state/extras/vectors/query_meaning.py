@@ -1,22 +1,37 @@
 """Search by meaning: vectors of queries, and the steps of an archive that are nearest to them.
 
-It is used only if the user enabled it, and never in a hook, because a model takes a second to load. Without a model a
-search uses words alone and reports that.
+Every vector of the model is compared, page by page: 100,000 take a quarter of a second, half as long as the model takes
+to load. A search writes nothing, so a forgotten vector is nowhere but in the archive. It is used only if the user
+enabled it, and never in a hook, because a model takes a second to load. Without a model a search uses words alone and
+reports that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from heapq import nlargest
+from itertools import chain
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import Filters, tells_something, those_passing
 from unified_state.archive.steps import step_numbers
-from unified_state.archive.vector_table import find_model, full_name, read_vectors
-from unified_state.extras.vectors.models import Model, open_model
-from unified_state.extras.vectors.nearest_vectors import Numbers, matrix, nearest, unit
+from unified_state.archive.vector_table import find_model, full_name, read_vectors, vectors_after
+from unified_state.errors import MissingExtraError, UsageError
+from unified_state.extras.vectors.open_model import Model, open_model
+from unified_state.lib.package import extra_line
 from unified_state.search.rules.relevance import without
 
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+except ImportError as error:
+    problem = f"a search by meaning needs numpy, which cannot be loaded: {error}"
+    raise MissingExtraError(problem, extra_line("vectors")) from error
+
+
+Numbers = NDArray[np.float32]
+
+_PAGE = 10_000  # vectors read and compared at once
 _BEYOND = 10  # factor on the candidates if filters will remove some
 _FEW = 10_000  # sessions up to this size are compared completely, in a tenth of a second at most
 
@@ -41,7 +56,7 @@ class EncodedQuery:
     def cosines(self, steps: Collection[int]) -> dict[int, float]:
         """Return the cosine of each of the steps that has a vector, from -1 to 1."""
         found = read_vectors(self._archive, self._model, list(steps))
-        cosines = matrix(list(found.values()), len(self._vector)) @ self._vector
+        cosines = _matrix(list(found.values()), len(self._vector)) @ self._vector
         return dict(zip(found, cosines.tolist(), strict=True))
 
 
@@ -75,7 +90,7 @@ class Reader:
         if self._last[0] != readings:
             vectors = [vector for vector in self._model.encode(readings) if vector is not None]
             dimensions = self._model.dimensions
-            self._last = readings, unit(matrix(vectors, dimensions).sum(0), dimensions) if vectors else None
+            self._last = readings, _unit(_matrix(vectors, dimensions).sum(0), dimensions) if vectors else None
         return self._last[1]
 
     def vector(self, query: str) -> tuple[str, list[float]] | None:
@@ -83,9 +98,56 @@ class Reader:
         (found,) = self._model.encode([query])
         if found is None:
             return None
-        return full_name(self._model.name, self._model.version), matrix([found], self._model.dimensions)[0].tolist()
+        return full_name(self._model.name, self._model.version), _matrix([found], self._model.dimensions)[0].tolist()
 
 
 def open_reader(folder: str) -> Reader:
     """Return the reader that uses the model in a folder."""
     return Reader(open_model(folder))
+
+
+def nearest(archive: Archive, model: int, query: Sequence[float] | Numbers, limit: int) -> list[tuple[int, float]]:
+    """Return the steps nearest to a vector with their cosines, the nearest first.
+
+    Raises UsageError for a vector that does not belong to the model.
+    """
+    wanted = _unit(query, archive.value("SELECT dimensions FROM vector_model WHERE id = ?", model) or 0)
+    best: list[tuple[float, int]] = []
+    last = 0
+    while limit > 0 and (rows := vectors_after(archive, model, last, _PAGE)):
+        best = _best(wanted, limit, rows, best)
+        last = rows[-1][0]
+    return [(step, cosine) for cosine, step in best]
+
+
+def _matrix(embeddings: Sequence[bytes], dimensions: int) -> Numbers:
+    """Return stored vectors as a matrix, one a row."""
+    return np.frombuffer(b"".join(embeddings), "<f2").reshape(-1, dimensions).astype(np.float32)
+
+
+def _unit(vector: Sequence[float] | Numbers, dimensions: int) -> Numbers:
+    """Return a query's vector at unit length. Raises UsageError for one without a direction, or of another model."""
+    numbers = np.asarray(vector, np.float32)
+    if numbers.shape != (dimensions,):
+        message = f"the query's vector has the shape {numbers.shape}, not {(dimensions,)}"
+        raise UsageError(message, "make it with the model of the vectors that it is compared with")
+    length = float(np.linalg.norm(numbers))
+    if not 0 < length < float("inf"):  # NaN fails both comparisons
+        message = f"the query's vector has the length {length:g}"
+        raise UsageError(message, "a text without any meaning has no nearest ones")
+    return numbers / length
+
+
+def _best(
+    query: Numbers, limit: int, rows: Sequence[tuple[int, int, bytes]], before: list[tuple[float, int]]
+) -> list[tuple[float, int]]:
+    """Return the best of some vectors and of the best ones before, as cosines and steps."""
+    cosines = _products(_matrix([embedding for _, _, embedding in rows], len(query)), query).tolist()
+    steps = (step for _, step, _ in rows)
+    return nlargest(limit, chain(zip(cosines, steps, strict=True), before))
+
+
+def _products(vectors: Numbers, query: Numbers) -> Numbers:
+    """Multiply each vector with a query's, on one thread, unlike numpy's `@`, because an agent uses the other cores."""
+    found: Numbers = np.einsum("ij,j->i", vectors, query)
+    return found

@@ -12,14 +12,14 @@ BLOCKED = """
 import sys
 sys.modules[sys.argv[1]] = None
 from unified_state.errors import MissingExtraError
-from unified_state.extras.vectors.models import open_model
+from unified_state.extras.vectors.open_model import open_model
 try:
     open_model("/models")
 except MissingExtraError as error:
     print(error)
 """
 LOADED = (
-    "import sys; from unified_state.extras.vectors.models import open_model; "
+    "import sys; from unified_state.extras.vectors.open_model import open_model; "
     "open_model(sys.argv[1]); print(*sys.modules)"
 )
 

@@ -11,8 +11,9 @@ import pytest
 
 from benchmarks.minilm_folder import minilm_folder
 from unified_state.errors import DamagedFileError, SettingError, StorageError
-from unified_state.extras.vectors.models import minilm, open_model
-from unified_state.extras.vectors.models.model_files import FOLDER_HELP
+from unified_state.extras.vectors import minilm
+from unified_state.extras.vectors.minilm import FOLDER_HELP
+from unified_state.extras.vectors.open_model import open_model
 
 VERSION_BEFORE = "7cc09e2963a4.1"  # of the vectors that were made of the packages' files
 WEIGHTS, WORDS = "model.onnx", "tokenizer.json"
@@ -101,7 +102,7 @@ def test_a_known_file_that_cannot_be_used_is_told_in_one_line(
 
 @pytest.mark.parametrize("name", [WEIGHTS, WORDS])
 def test_the_known_digests_stand_on_the_page_that_tells_where_to_get_the_files(name: str) -> None:
-    page = Path(__file__).parents[4] / "docs" / "extras" / "search-by-meaning.md"
+    page = Path(__file__).parents[3] / "docs" / "extras" / "search-by-meaning.md"
     told = page.read_text(encoding="utf-8")
     known: Sequence[str] = minilm.KNOWN[name]
     assert all(digest in told for digest in known)

@@ -36,7 +36,7 @@ def open_model(folder: str) -> Model:
     file cannot be read, and DamagedFileError if a file is not the known one.
     """
     try:
-        from unified_state.extras.vectors.models.minilm import MiniLm
+        from unified_state.extras.vectors.minilm import MiniLm
 
         return MiniLm(os.path.expanduser(folder))
     except ImportError as error:

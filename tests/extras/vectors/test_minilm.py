@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.minilm_folder import minilm_folder
-from unified_state.extras.vectors.models import Model, open_model
+from unified_state.extras.vectors.open_model import Model, open_model
 
 KNOWN = json.loads((Path(__file__).parent / "minilm_known.json").read_text(encoding="utf-8"))
 
