@@ -14,16 +14,19 @@ from typing import Any, NoReturn
 from unified_state.extension import loaded
 from unified_state.interfaces.cli.command_table import (
     ABOUT,
+    ADDING,
     ALIASES,
     COMMANDS,
     NOUNS,
     PROGRAM,
+    VERBS,
     all_commands,
     example_of,
 )
 from unified_state.lib.fence import visible
 from unified_state.lib.package import __version__
 from unified_state.model.item import DECISION
+from unified_state.model.refs import kind_of, note_number
 
 
 class Parser(argparse.ArgumentParser):
@@ -102,12 +105,11 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 def meant(arguments: Sequence[str]) -> list[str]:
     """Return a command line in the words of this program: `decision add TEXT` is `add decision TEXT`, `rm D1` is
-    `drop D1`. A text without a verb is added, if it is more than one word.
+    `drop D1`. A text without a verb is added: one of several words, and any behind a word that asks for a text.
     """
     first, rest = arguments[0] if arguments else "", list(arguments[1:])
     if first in NOUNS:
-        verb = "add" if any(" " in word for word in rest) else "list"
-        return _of_noun(first, rest if rest and not rest[0].startswith("-") else [verb, *rest])
+        return _of_noun(first, rest)
     if first in {"add", "list"} and rest:
         kind = [DECISION, rest[0]] if first == "add" and " " in rest[0] else [NOUNS.get(rest[0], rest[0])]
         return [first, *kind, *rest[1:]]
@@ -116,16 +118,22 @@ def meant(arguments: Sequence[str]) -> list[str]:
 
 def _of_noun(noun: str, words: list[str]) -> list[str]:
     """Return a command line that names a kind first."""
-    kind, verb, rest = NOUNS[noun], ALIASES.get(words[0], words[0]), words[1:]
-    if verb in {"add", "list"}:
-        return [verb, kind, *rest]
+    kind, first = NOUNS[noun], words[0] if words else "-"
+    if first.startswith("-"):  # no verb
+        is_text = noun in ADDING and words and not words[-1].startswith("-")
+        return ["add" if is_text or any(" " in word for word in words) else "list", kind, *words]
+    verb, *options = ALIASES.get(first, first).split(" ")
+    if verb in {"add", "list"} and " " not in first:
+        return [verb, kind, *words[1:]]
     if verb == "supersede":
-        return ["add", kind, "--supersedes", *rest]
-    if " " in verb:
-        return ["add", kind, *words]
+        return ["add", kind, "--supersedes", *words[1:]]
     if kind == "compaction":
         return ["show", *words, "--source"]
-    return [verb if verb in COMMANDS else noun, *rest]
+    if kind_of(first) or note_number(first):
+        return ["show", *words]
+    if " " in first or (noun in ADDING and verb not in VERBS):
+        return ["add", kind, *words]
+    return [verb if verb in VERBS else noun, *options, *words[1:]]
 
 
 def _parser(arguments: Sequence[str]) -> Parser:

@@ -72,8 +72,11 @@ NOUNS = {
     **dict.fromkeys(("note", "notes", "highlights"), "note"),
     **dict.fromkeys(("compaction", "compactions"), "compaction"),
 }
+ADDING = ("remember", "rule", "todo", "note")  # what stands behind these is a text, if it is no verb
+VERBS = ("add", "list", "show", "history", "edit", "drop", "resolve", "undo", "supersede", "search", "inbox", "forget")
 # What people call a command that has another name here.
 ALIASES = {
+    "change": "edit",
     "changes": "history",
     "close": "resolve",
     "completion": "--completion",
@@ -84,6 +87,7 @@ ALIASES = {
     "get": "show",
     "ingest": "import",
     "init": "install",
+    "last": "log",
     "lift": "resolve",
     "link": "config link",
     "load": "list",
@@ -99,9 +103,12 @@ ALIASES = {
     "setup": "install",
     "statusline": "status --line",
     "sync": "server sync",
+    "today": "log today",
+    "update": "edit",
     "vacuum": "forget --vacuum",
     "version": "--version",
     "why": "show --source",
+    "yesterday": "log yesterday",
 }
 
 EXAMPLES = {
