@@ -63,7 +63,6 @@ def client(project: Project) -> Typing:
     [
         (RULE, "C1", "never push to main"),
         ("- REMEMBER: the port is 5433\nand go on", "C1", "the port is 5433"),
-        ("先にレクサーを。\r\ntodo: テストを書く\r\n", "Q1", "テストを書く"),
         ("/review rule: never push to main", "C1", "never push to main"),
     ],
 )
@@ -74,6 +73,34 @@ def test_a_marked_line_is_recorded_at_once_as_the_users(client: Typing, prompt: 
     client.stops()
     assert client.items == [(ref, "active user_said", text)]  # the transcript has it, too
     assert "\nS1         prompt: " in client.project.run("show", ref, "--source").out
+
+
+def test_a_marked_todo_is_a_pending_action_that_undo_takes_back(client: Typing) -> None:
+    def pending() -> list[str]:
+        state = json.loads(client.project.state_path.read_text(encoding="utf-8"))
+        return list(state["summaries"]["pendingActions"])
+
+    text = "テストを書く"
+    line = client.told(f"先にレクサーを。\r\ntodo: {text}\r\n")
+    ref = line.split()[1]
+    assert line == f"[RECORDED] {ref} (todo): {text}; `unified-state undo` takes it back"
+    assert client.project.run("todo").out == f"{ref}: {text}\n"
+    client.stops()
+    assert (client.items, pending()) == ([], [text])  # the transcript has it, too, and no item comes of it
+    assert client.told(f"Todo: {text}").startswith(f"[RECORDED] already: {ref} (todo): {text}")
+    assert client.project.run("undo").code == 0
+    assert pending() == []
+    client.stops()
+    assert (client.items, pending()) == ([], [])
+    assert client.told(f"todo: {text}").startswith("[RECORDED] N")
+    assert pending() == [text]
+
+
+def test_a_todo_that_nobody_typed_is_proposed(client: Typing) -> None:
+    client.types("todo: write the test", PRINTING)
+    client.stops()
+    assert client.items == [("Q1", "proposed inferred", "write the test")]
+    assert client.project.run("todo").out == ""
 
 
 def test_the_user_takes_it_back_and_it_does_not_return(client: Typing) -> None:

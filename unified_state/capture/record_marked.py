@@ -8,15 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from unified_state.archive.archive import Archive
+from unified_state.archive.session_work import TODO, add_note, list_notes
+from unified_state.archive.sessions import session_number
 from unified_state.capture.record_facts import was_captured
 from unified_state.capture.rules.marked_words import ACCEPT, Mark
 from unified_state.errors import NotAtGateError, UnifiedStateError
+from unified_state.ledger.change_log import ADDS, log_note
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, list_items, selected_items, update_item
 from unified_state.ledger.record_item import Author, record_item
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.ledger.rules.short_item import main_text
 from unified_state.lib.text import cut
+from unified_state.lib.times import to_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
 from unified_state.model.step import Step
@@ -31,6 +35,8 @@ def record_marked(archive: Archive, marks: Iterable[Mark], author: Author, now: 
 
 
 def _record(archive: Archive, mark: Mark, author: Author, now: int) -> str:
+    if mark.word == TODO:
+        return _record_todo(archive, mark, author, now)
     known = _same_items(archive, mark)
     own = [item for item in known if item.status == ACTIVE and item.origin == USER_SAID]
     if own:
@@ -42,6 +48,18 @@ def _record(archive: Archive, mark: Mark, author: Author, now: int) -> str:
     author = author.replace(quote=mark.line, capture_key=key)
     item = record_item(archive, mark.kind, mark.body, author, now=now)
     return f"[RECORDED] {_told(item, mark.word)}{_UNDO}"
+
+
+def _record_todo(archive: Archive, mark: Mark, author: Author, now: int) -> str:
+    wanted = mark.text.casefold()
+    known = next((note for note in list_notes(archive, TODO) if note.text.strip().casefold() == wanted), None)
+    if known is not None:
+        return f"[RECORDED] already: {known.id} ({TODO}): {cut(harmless(known.text), _SHOWN)}"
+    with archive.transaction():
+        note = add_note(archive, session_number(archive, author.session_id or ""), TODO, mark.text, to_text(now))
+        log_note(archive, ADDS, author.origin, author.session_id, note, to_text(now))
+        archive.run("INSERT OR IGNORE INTO uncaptured VALUES (?)", mark.key)  # the transcript tells of it too
+    return f"[RECORDED] {note.id} ({TODO}): {cut(harmless(note.text), _SHOWN)}{_UNDO}"
 
 
 def decide(archive: Archive, verb: str, refs: Sequence[str], session_id: str | None, now: int) -> str:

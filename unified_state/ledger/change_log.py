@@ -13,6 +13,7 @@ from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.record import Record, disk_value
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
+from unified_state.model.session_state import Note
 
 Pair = tuple[LedgerItem | None, LedgerItem]
 
@@ -26,7 +27,9 @@ _TOLD_BY = ("status", "superseded_by")  # an item that differs here was changed 
 
 
 class ItemChange(Record):
-    """The change of one item. `before` is None for an item that the change recorded."""
+    """The change of one item. `before` is None for an item that the change recorded. Of a to-do or a highlight `uuid`
+    is the id, and that is all.
+    """
 
     uuid: str
     after: dict[str, str | None]
@@ -64,6 +67,11 @@ def note_change(
         log.pop()
         changed[added] = changed[added].replace(before=None)
     _write(archive, [*log, LoggedChange(verb, at, origin, tuple(changed.values()), session_id)])
+
+
+def log_note(archive: Archive, verb: str, origin: str, session_id: str | None, note: Note, at: str) -> None:
+    """Add a change of a to-do or highlight to the log."""
+    _write(archive, [*read_log(archive), LoggedChange(verb, at, origin, (ItemChange(note.id, {}),), session_id)])
 
 
 def _state(item: LedgerItem) -> dict[str, str | None]:

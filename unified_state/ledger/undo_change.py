@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
+from unified_state.archive.session_work import change_note
 from unified_state.errors import UsageError
-from unified_state.ledger.change_log import ADDS, ItemChange, LoggedChange, drop_change, newest_change
+from unified_state.ledger.change_log import ADDS, CLOSES, ItemChange, LoggedChange, drop_change, newest_change
 from unified_state.ledger.correct_item import ended_body, opened_body
 from unified_state.ledger.gate import pass_gate
 from unified_state.ledger.item_table import DISMISSED, PROPOSED, RESOLVED, selected_items, update_item
@@ -21,16 +22,19 @@ from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import CONSTRAINT, LedgerItem
+from unified_state.model.refs import note_number
+from unified_state.model.session_state import Note
 
 _OVER = (RESOLVED, DISMISSED)
 
 
 class UndoResult(Record):
-    """What was taken back: the verb of the change, its time, and the items as they are now."""
+    """What was taken back: the verb of the change, its time, and the items and notes as they are now."""
 
     verb: str
     at: str
     items: tuple[LedgerItem, ...]
+    notes: tuple[Note, ...] = ()
 
 
 def undo(archive: Archive, author: Author, now: int) -> UndoResult:
@@ -46,6 +50,13 @@ def undo(archive: Archive, author: Author, now: int) -> UndoResult:
                 message = "there is nothing to undo"
                 hint = "it takes back what was recorded, edited, dropped, closed, lifted, accepted or rejected"
                 raise UsageError(message, hint)
+            number = note_number(change.items[0].uuid)
+            if number is not None:
+                drop_change(archive, change)
+                if archive.row("SELECT 1 FROM note WHERE id = ? AND at <= ?", number, change.at) is None:
+                    continue  # it was forgotten
+                note = change_note(archive, number, to_text(now), done=change.verb != CLOSES)
+                return UndoResult(change.verb, change.at, (), (note,))
             found = [selected_items(archive, "WHERE uuid = ?", one.uuid) for one in change.items]
             items = {item.uuid: item for same in found for item in same}
             stale = [one for one in change.items if one.uuid not in items or not one.is_still(items[one.uuid])]

@@ -60,13 +60,14 @@ class ItemEditor(CheckedCalls):
         """Close a question with its answer, or evidence or an attempt that is settled."""
         return correct(self._workspace, close, id, resolution)
 
-    def undo(self, id: str | None = None) -> list[Entry]:  # noqa: A002  # its name everywhere
+    def undo(self, id: str | None = None) -> list[Entry | Note]:  # noqa: A002  # its name everywhere
         """Take back the newest change that a program of this session made: what it added, edited, dropped or closed. Or
         bring back an item that was closed; what the user dropped, only the user does. Return the changed items.
         """
         if id is not None:
             return [correct(self._workspace, reopen, id)]
-        return [short_form(item) for item in undo_newest(self._workspace).items]
+        undone = undo_newest(self._workspace)
+        return [*map(short_form, undone.items), *undone.notes]
 
     def propose_lift(self, id: str) -> Decision:  # noqa: A002  # its name everywhere
         """Propose to lift a constraint. It holds until the user accepts."""

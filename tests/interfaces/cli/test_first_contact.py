@@ -143,7 +143,23 @@ def test_the_rules_of_allow_reading_decide_and_remove_nothing() -> None:
 WORK = [
     *(("log",), ("sessions",), ("todo", "Write a test"), ("done", "N1"), ("ls",), ("rule", "Never push to main")),
     *(("remember", "The port is 8001"), ("find", "bucket"), ("get", "D1"), ("why", "D1"), ("rm", "D1"), ("diff", "1d")),
-    *(("add", "Keep notes in SQLite"), ("version",)),
+    *(
+        ("add", "Keep notes in SQLite"),
+        ("version",),
+        ("note", "Slow"),
+        ("decisions",),
+        ("rules",),
+        ("last",),
+        ("status",),
+    ),
+    *(
+        ("todos",),
+        ("today",),
+        ("restore",),
+        ("update", "D2", "Keep notes in one file"),
+        ("help",),
+        ("list", "constraints"),
+    ),
 ]
 HINTED = {
     "delete": "`drop` or `forget`",
@@ -173,6 +189,18 @@ def test_a_kind_and_its_verb_are_said_in_any_order(recorded: Path) -> None:
     assert run("decision", "supersede", "D2", "Keep it smaller", cwd=recorded).stdout == "D5\n"
     assert run("question", "resolve", "Q1", "Forty", cwd=recorded).stdout == "Q1\n"
     assert run("decision", "lst", cwd=recorded).returncode == 2  # one word is no text
+    assert run("decision", "D2", cwd=recorded).stdout == run("show", "D2", cwd=recorded).stdout
+    assert run("decision", "why", "D2", cwd=recorded).stdout == run("show", "D2", "--source", cwd=recorded).stdout
+
+
+@pytest.mark.parametrize(("word", "ref"), [("todo", "N1"), ("note", "N1"), ("rule", "C2"), ("remember", "C2")])
+def test_one_word_behind_a_word_that_asks_for_a_text_is_the_text(recorded: Path, word: str, ref: str) -> None:
+    assert run(word, "Ship", cwd=recorded).stdout == f"{ref}\n"
+    assert run(word, "--json", "install", cwd=recorded).returncode == 0  # a command, but no verb of an item
+    assert not (recorded / ".claude" / "settings.local.json").exists()
+    assert "Ship" in run(word, ref, cwd=recorded).stdout  # a ref is shown, and a verb is one
+    assert ": Ship" in run(word, "list", cwd=recorded).stdout or "Ship." in run(word, cwd=recorded).stdout
+    assert run(word, "get", ref, cwd=recorded).returncode == 0
 
 
 def test_only_the_text_is_required(recorded: Path) -> None:

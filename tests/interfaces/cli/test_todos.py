@@ -24,6 +24,17 @@ def test_a_todo_is_added_listed_changed_done_and_opened_again(repository: Path) 
     assert "Mend the parser" in run("preview", "--startup", cwd=repository).stdout
 
 
+def test_undo_takes_back_the_newest_change_of_items_and_todos_alike(repository: Path) -> None:
+    run("add", "decision", "SQLite", cwd=repository)
+    run("todo", "Ship", cwd=repository)
+    run("done", "N1", cwd=repository)
+    assert "N1 is open now: Ship" in run("undo", cwd=repository).stdout
+    assert run("todo", cwd=repository).stdout == "N1: Ship\n"
+    assert "N1 is done now: Ship" in run("undo", cwd=repository).stdout
+    assert run("todo", cwd=repository).stdout == ""
+    assert "D1 is dismissed now" in run("undo", cwd=repository).stdout
+
+
 def test_every_action_of_a_long_list_can_be_reached(repository: Path) -> None:
     actions = [word for number in range(30) for word in ("--action", f"Step {number}")]
     assert run("save", *actions, "--highlight", "The tests are green", cwd=repository).returncode == 0

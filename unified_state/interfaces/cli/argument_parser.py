@@ -127,10 +127,8 @@ def _of_noun(noun: str, words: list[str]) -> list[str]:
         return [verb, kind, *words[1:]]
     if verb == "supersede":
         return ["add", kind, "--supersedes", *words[1:]]
-    if kind == "compaction":
-        return ["show", *words, "--source"]
-    if kind_of(first) or note_number(first):
-        return ["show", *words]
+    if kind == "compaction" or kind_of(first) or note_number(first):
+        return ["show", *words, *(["--source"] if kind == "compaction" else [])]
     if " " in first or (noun in ADDING and verb not in VERBS):
         return ["add", kind, *words]
     return [verb if verb in VERBS else noun, *options, *words[1:]]

@@ -13,10 +13,12 @@ from unified_state.archive.session_work import (
     change_note,
     change_work,
     close_notes,
+    find_note,
     move_note,
     read_work,
 )
 from unified_state.errors import UnifiedStateError
+from unified_state.ledger.change_log import ADDS, CLOSES, REOPENS, log_note
 from unified_state.ledger.item_table import find_item
 from unified_state.ledger.record_item import checked, of_kind
 from unified_state.lib.json_text import dump_json
@@ -95,7 +97,9 @@ def record_note(workspace: Workspace, kind: str, text: str) -> Note:
     def action(archive: Archive, now: int) -> Note:
         with archive.transaction():
             owner = workspace.session_number(archive, now) if workspace.session_id else None
-            return add_note(archive, owner, kind, masked, to_text(now))
+            note = add_note(archive, owner, kind, masked, to_text(now))
+            log_note(archive, ADDS, workspace.origin, workspace.session_id, note, to_text(now))
+            return note
 
     return record(workspace, action)
 
@@ -106,7 +110,12 @@ def correct_note(workspace: Workspace, number: int, *, text: str | None = None, 
 
     def action(archive: Archive, now: int) -> Note:
         with archive.transaction():
-            return change_note(archive, number, to_text(now), text=masked, done=done)
+            before = find_note(archive, number)
+            note = change_note(archive, number, to_text(now), text=masked, done=done)
+            if note.done != before.done:
+                verb = CLOSES if note.done else REOPENS
+                log_note(archive, verb, workspace.origin, workspace.session_id, note, to_text(now))
+            return note
 
     return record(workspace, action)
 

@@ -202,7 +202,10 @@ def _undo(context: Context, arguments: Namespace) -> None:
     undone = undo_newest(context.changing())
     items = [f"{item.alias} is {item.status} now: {cut(harmless(main_text(item)), _CUT)}" for item in undone.items]
     age = age_text(current_time(), to_milliseconds(undone.at))
-    value = {"undone": undone.verb, "at": undone.at, "items": [disk_value(short_form(item)) for item in undone.items]}
+    notes = ((one.id, "done" if one.done else "open", one.text) for one in undone.notes)
+    items += [f"{ref} is {state} now: {cut(harmless(text), _CUT)}" for ref, state, text in notes]
+    changed = [*map(short_form, undone.items), *undone.notes]
+    value = {"undone": undone.verb, "at": undone.at, "items": list(map(disk_value, changed))}
     return context.show(value, "\n".join([f"undone: {undone.verb}, {age}", *(f"  {line}" for line in items)]))
 
 
