@@ -74,6 +74,8 @@ def test_no_path_leads_to_another_file(seen: Viewer) -> None:
         "/p/..%2f..%2fx/",
         "/session/99999",
         "/step/99999999999999999999",
+        f"/session/{'9' * 4301}",
+        f"/step/{'9' * 4301}",
         "/S0",
         "/T0",
     ):

@@ -62,6 +62,15 @@ def test_sessions_and_a_search_without_words(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.usefixtures("asked")
+def test_a_session_of_one_turn_has_one_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = SESSION.replace("0", "7")
+    assert run(["import", str(write_transcript(tmp_path / "other.jsonl", prompt(20, "Once", sessionId=other)))]) == 0
+    capsys.readouterr()
+    assert run(["sessions"]) == 0
+    assert {line.split("  20")[0].strip() for line in capsys.readouterr().out.splitlines()} == {"4 turns", "1 turn"}
+
+
+@pytest.mark.usefixtures("asked")
 @pytest.mark.parametrize("session", [SESSION, SESSION[:6], "2026-03-14"])
 def test_a_preview_is_of_a_session_by_its_id_its_begin_or_a_time(
     capsys: pytest.CaptureFixture[str], session: str

@@ -54,14 +54,14 @@ class ViewerApp:
         """Return the application with the addresses of this project, and of the others below `/p/`."""
         pages: dict[str, Write] = {
             "/": self._home,
-            "/session/{number:int}": self._session,
-            "/curve/{number:int}": lambda archive, _, request: HTMLResponse(
-                context_curve(archive, request.path_params["number"])
+            "/session/{number}": self._session,
+            "/curve/{number}": lambda archive, _, request: HTMLResponse(
+                context_curve(archive, _number(request, "number") or 0)
             ),
-            "/turns/{number:int}": self._turns,
-            "/live/{number:int}": self._live,
-            "/step/{number:int}": lambda archive, project, request: HTMLResponse(
-                step_page(archive, project, request.path_params["number"], current_time())
+            "/turns/{number}": self._turns,
+            "/live/{number}": self._live,
+            "/step/{number}": lambda archive, project, request: HTMLResponse(
+                step_page(archive, project, _number(request, "number") or 0, current_time())
             ),
             "/state": self._state,
             "/search": self._search,
@@ -102,11 +102,11 @@ class ViewerApp:
         return HTMLResponse(home_page(archive, project, self._projects.values(), current_time(), offset))
 
     def _session(self, archive: Archive, project: Project, request: Request) -> Response:
-        session, first = request.path_params["number"], _number(request, "from")
+        session, first = _number(request, "number") or 0, _number(request, "from")
         return HTMLResponse(session_page_at(archive, project, session, first, _number(request, "step"), current_time()))
 
     def _turns(self, archive: Archive, project: Project, request: Request) -> Response:
-        session, first = request.path_params["number"], _number(request, "from")
+        session, first = _number(request, "number") or 0, _number(request, "from")
         return HTMLResponse(turns_part(archive, project, session, first, current_time()))
 
     def _state(self, archive: Archive, project: Project, request: Request) -> Response:
@@ -168,7 +168,7 @@ class ViewerApp:
         The last turns are always among them: a message that a hook reported moves to another turn once the transcript
         has it, and its number is given out again.
         """
-        session, after = request.path_params["number"], _number(request, "after") or 0
+        session, after = _number(request, "number") or 0, _number(request, "after") or 0
         query = "SELECT min(turn.id) FROM step JOIN turn ON turn.id = step.turn WHERE step.id > ? AND turn.session = ?"
         found = (archive.value(query, after, session), turn_before(archive, session, None, _LAST_TURNS))
         first = min((turn for turn in found if turn is not None), default=0)
@@ -176,5 +176,5 @@ class ViewerApp:
 
 
 def _number(request: Request, name: str) -> int | None:
-    given = request.query_params.get(name, "")
+    given = {**request.query_params, **request.path_params}.get(name, "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 18 else None  # noqa: PLR2004

@@ -85,7 +85,7 @@ def _show_log(context: Context, wanted: LogRequest, *, everywhere: bool) -> None
         return context.nothing(found, "nothing was asked then")
     lines = []
     for entry in found:
-        ref = entry.get("ref") or f"{entry['turns']:,} turns"
+        ref = entry.get("ref") or f"{entry['turns']:,} turn{'s' * (entry['turns'] != 1)}"
         place = f"  {entry['worktree']}" if everywhere else ""
         text = cut(entry["text"], _CHARACTERS)
         lines.append(f"{ref:>9}  {entry['timestamp'][:16]}Z  {entry['session_id'][:_UUID]}{place}  {text}")
