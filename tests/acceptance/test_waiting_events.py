@@ -89,7 +89,7 @@ def test_hooks_and_commands_go_on_and_all_of_it_is_in_the_archive_afterwards(
         for event in ("UserPromptSubmit", "Stop", "PreCompact"):
             assert known.hook(event, transcript_path=str(path), trigger="auto").code == 0
         if not waits:  # a command waits half a minute for another writer
-            assert is_told(done := known.run("decision", "add", "meanwhile", "--rationale", "r")), done
+            assert is_told(done := known.run("decision", "add", "meanwhile")), done
         assert waiting(known)
     assert known.hook("PreCompact", transcript_path=str(path), trigger="auto").code == 0
     assert kept(known.export("s")) == said(written.content)
@@ -102,7 +102,7 @@ def test_hooks_and_commands_go_on_and_all_of_it_is_in_the_archive_afterwards(
 def test_a_session_that_starts_meanwhile_gets_what_the_state_file_shows(known: Project, tmp_path: Path) -> None:
     path = Transcript("s").write(tmp_path / "s.jsonl")
     with newer(known):
-        assert is_told(known.run("decision", "add", "meanwhile", "--rationale", "r"))
+        assert is_told(known.run("decision", "add", "meanwhile"))
         for source in ("startup", "compact"):
             done = known.hook("SessionStart", "brief", transcript_path=str(path), source=source)
             told = json.loads(done.out)["hookSpecificOutput"]["additionalContext"]
@@ -116,7 +116,7 @@ def test_a_session_that_starts_meanwhile_gets_what_the_state_file_shows(known: P
 
 def test_whoever_reads_meanwhile_is_told_of_what_is_not_shown(known: Project) -> None:
     with newer(known):
-        known.run("decision", "add", "meanwhile", "--rationale", "r")
+        known.run("decision", "add", "meanwhile")
         done = known.run("search", "meanwhile")
         assert done.code == 1
         assert "what was recorded meanwhile is kept in" in done.err
@@ -201,7 +201,7 @@ def test_what_somebody_else_wrote_into_the_state_file_is_told_as_no_fact(known: 
         done = known.hook("SessionStart", "brief", source="startup")
         assert done.code == 0
         assert "evil" not in done.out
-        assert is_told(known.run("decision", "add", "meanwhile", "--rationale", "r"))
+        assert is_told(known.run("decision", "add", "meanwhile"))
     decisions = {item["id"]: item["decision"] for item in known.ask("decision", "list")}
     assert (decisions["D1"], decisions["D4"]) == ("one", "meanwhile")
 

@@ -124,11 +124,11 @@ def _let_wait(
     workspace: Workspace, kind: str, body: dict[str, Any], author: Author, error: UnifiedStateError
 ) -> LedgerItem:
     """Keep a new item for the archive, and return it. If it cannot be kept anywhere, raise the archive's own error."""
-    from unified_state.ledger.record_item import checked, unnamed_item
+    from unified_state.ledger.record_item import checked_body, unnamed_item
     from unified_state.project.workspace.waiting_events import keep_waiting
 
     now = current_time()
-    body = {name: checked(name, value, workspace.mask) for name, value in body.items()}
+    body = checked_body(kind, body, workspace.mask)
     item = unnamed_item(kind, body, author, now)
     told = author.replace(uuid=item.uuid).as_dict()
     path = keep_waiting(workspace.place, {"at": now, "item": kind, "body": body, "author": told})
