@@ -72,7 +72,7 @@ class ArchiveUnavailableError(StorageError):
 
 
 class ArchiveBusyError(ArchiveUnavailableError):
-    """Another process writes to the archive for a long time."""
+    """Another process writes to the archive for long, or locks do not work there."""
 
 
 class NewerArchiveError(NewerVersionError):

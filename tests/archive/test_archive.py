@@ -121,7 +121,7 @@ def test_eight_processes_make_one_archive_and_lose_nothing(archive_path: str) ->
 
 
 def test_a_writer_that_waits_too_long_is_told_why(archive: Archive) -> None:
-    message = f"the archive {archive.path} cannot be used: database is locked; another process writes for a long time"
+    message = f"the archive {archive.path} cannot be used: database is locked; another process writes for long"
     with (
         archive.transaction(),
         pytest.raises(StorageError, match=message),
@@ -180,8 +180,8 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "hint"),
     [
-        (sqlite3.SQLITE_BUSY, "another process writes for a long time, or its file system knows no locks; try again"),
-        (sqlite3.SQLITE_LOCKED, "another process writes for a long time, or its file system knows no locks; try again"),
+        (sqlite3.SQLITE_BUSY, "another process writes for long, or the file system has no locks; try again"),
+        (sqlite3.SQLITE_LOCKED, "another process writes for long, or the file system has no locks; try again"),
         (sqlite3.SQLITE_READONLY_DIRECTORY, "make the file and its folder writable"),
         (sqlite3.SQLITE_FULL, "free some space on the disk"),
         (sqlite3.SQLITE_IOERR_WRITE, "check the disk"),

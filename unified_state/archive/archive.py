@@ -214,7 +214,7 @@ def storage_error(error: Exception, path: str) -> UnifiedStateError:
         return damaged(path, str(error))
     if primary in (_BUSY, _LOCKED):
         message = f"the archive {path} cannot be used: {error}"
-        return ArchiveBusyError(message, "another process writes for a long time, or its file system knows no locks; try again")
+        return ArchiveBusyError(message, "another process writes for long, or the file system has no locks; try again")
     hints = {
         _READONLY: "make the file and its folder writable",
         _FULL: "free some space on the disk",

@@ -35,6 +35,11 @@ def utf16_units(text: str) -> int:
     return len(text) + sum(character >= _BEYOND_BMP for character in text)
 
 
+def counted(count: int, name: str) -> str:
+    """Return a number with what it counts: `1 turn`, `1,234 turns`."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
 def one_line(text: str) -> str:
     """Return the text on one line, without control characters, each run of white space as one space."""
     line = " ".join(text.split())

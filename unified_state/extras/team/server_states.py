@@ -7,6 +7,7 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.lib.record import Record, disk_value
+from unified_state.lib.text import counted
 from unified_state.lib.times import age_text
 from unified_state.project.workspace.workspace import Workspace
 
@@ -61,7 +62,7 @@ def status(
 def server_line(state: ServerState, now: int) -> str:
     """Return one line on the queue of a server and its last sync."""
     waits = {"step": state.waiting_steps, "change": state.waiting_changes}
-    counts = [f"{count:,} {name}{'s' if count != 1 else ''}" for name, count in waits.items() if count]
+    counts = [counted(count, name) for name, count in waits.items() if count]
     since = "" if state.waiting_since is None else f", the oldest of {age_text(now, state.waiting_since)}"
     waiting = f"{' and '.join(counts)} {'wait' if sum(waits.values()) != 1 else 'waits'}{since}"
     return f"{state.name}: {waiting if counts else 'has everything'}; {_last_sync(state, now)}"

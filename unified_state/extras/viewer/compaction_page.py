@@ -18,6 +18,7 @@ from unified_state.ledger.explain_item import place_of
 from unified_state.ledger.item_table import find_item, list_items
 from unified_state.ledger.rules.short_item import main_text
 from unified_state.lib.record import Record
+from unified_state.lib.text import counted
 from unified_state.lib.times import to_text
 from unified_state.model.item import ITEM_KINDS, LedgerItem
 from unified_state.model.known import KEPT, MISSING, RecentWork
@@ -150,17 +151,13 @@ def headline(judged: list[Fate], *, any_hook: bool) -> tuple[str, str]:
     """
     total, lost = len(judged), [fate for fate in judged if fate.outcome != SAFE]
     if not lost:
-        return f"The summary kept {'all ' if total > 1 else ''}{_items(total)}." if judged else "", ""
+        return f"The summary kept {'all ' if total > 1 else ''}{counted(total, 'item')}." if judged else "", ""
     back = sum(fate.outcome == BACK for fate in lost)
-    said = f"The summary lost {len(lost)} of {_items(total)}."
+    said = f"The summary lost {len(lost)} of {counted(total, 'item')}."
     if not back:
         return said, "Nothing was given back." if any_hook else ""
     given = "it" if total == 1 else f"all {back}" if back == len(lost) > 1 else str(back)
     return said, f"unified-state gave {given} back."
-
-
-def _items(count: int) -> str:
-    return f"{count} item{'s' if count != 1 else ''}"
 
 
 def _fates(archive: Archive, survived: SurvivalRow | None, cut: Compaction, restores: list[Restore]) -> Iterator[Fate]:

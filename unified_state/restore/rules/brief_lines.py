@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from unified_state.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
 from unified_state.ledger.rules.short_item import is_binding, is_captured
-from unified_state.lib.text import cut
+from unified_state.lib.text import counted, cut
 from unified_state.lib.times import to_text
 from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, QUESTION, LedgerItem
@@ -43,7 +43,7 @@ def survival_line(survival: Survival, restored: Sequence[str], compaction: int) 
     one = len(lost) == 1
     said = f"all {back}" if back == len(lost) else f"{back} of them" if back else "none"
     came = ("it came back" if back else "it did not come back") if one else f"{said} came back"
-    return f"The summary lost {len(lost)} recorded item{'' if one else 's'}; {came}. `unified-state show K{compaction}`"
+    return f"The summary lost {counted(len(lost), 'recorded item')}; {came}. `unified-state show K{compaction}`"
 
 
 def told_refs(lines: Iterable[str], refs: Iterable[str]) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def closing(known: RestoreInput) -> Iterator[str]:
     if known.turn_count and known.reason not in AFTER_COMPACTION:
         last = f", the last turn {known.age(known.last_turn_at)}" if known.last_turn_at else ""
         count = len(known.items) + known.elsewhere
-        yield f"[ARCHIVE] {known.turn_count:,} turns and {count:,} items are kept{last}."
+        yield f"[ARCHIVE] {counted(known.turn_count, 'turn')} and {counted(count, 'item')} are kept{last}."
     yield from _health(known)
 
 

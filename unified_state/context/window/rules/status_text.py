@@ -7,6 +7,7 @@ from typing import Any
 
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
+from unified_state.lib.text import counted
 from unified_state.model.context_usage import Reading
 
 _MOST_BYTES = 1 << 16  # of the client's JSON; it writes about 2 KB
@@ -109,7 +110,7 @@ def _parts(glance: StatusFigures) -> Iterator[tuple[str, str]]:
         yield _COLOURS.get(glance.phase, ""), left
     if glance.items is not None:
         blocking = f", {glance.blocking} blocking" if glance.blocking else ""
-        yield "", f"{glance.items} item{'' if glance.items == 1 else 's'}{blocking}"
+        yield "", f"{counted(glance.items, 'item')}{blocking}"
     if glance.waiting:
         yield _COLOURS["warning"], f"{glance.waiting} wait{'s' if glance.waiting == 1 else ''}"
     if glance.saved or not glance.items:  # what is recorded is durable, also before the first save

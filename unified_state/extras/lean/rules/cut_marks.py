@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unified_state.lib.text import counted
+
 if TYPE_CHECKING:
     from unified_state.model.step import ShortForm
 
@@ -29,12 +31,12 @@ def is_recalled(text: str) -> bool:
 def lines_mark(count: int, labels: dict[str, int]) -> str:
     """Return the mark that replaces whole lines: `[… 212 lines: 200 passed]`."""
     told = ", ".join(f"{number:,} {label}" for label, number in labels.items())
-    return f"{MARK}{_counted(count, 'line')}{': ' if told else ''}{told}]"
+    return f"{MARK}{counted(count, 'line')}{': ' if told else ''}{told}]"
 
 
 def characters_mark(count: int) -> str:
     """Return the mark that replaces a part of a line: `[… 1,200 characters]`."""
-    return f"{MARK}{_counted(count, 'character')}]"
+    return f"{MARK}{counted(count, 'character')}]"
 
 
 def with_handle(short: ShortForm, ref: str) -> str:
@@ -45,7 +47,7 @@ def with_handle(short: ShortForm, ref: str) -> str:
     """
     shown = f"shown {short.lines_shown:,}" + (f" and parts of {len(short.parts):,}" if short.parts else "")
     ways = "" if short.lines == 1 else f" --lines {_worth_a_look(short)} |"
-    return f"[{ref}: {_counted(short.lines, 'line')}, {shown}; show {ref}{ways} --grep REGEX]\n{short.text}"
+    return f"[{ref}: {counted(short.lines, 'line')}, {shown}; show {ref}{ways} --grep REGEX]\n{short.text}"
 
 
 def _worth_a_look(short: ShortForm) -> str:
@@ -54,7 +56,3 @@ def _worth_a_look(short: ShortForm) -> str:
     begins = [*(first for first, _ in short.shown), short.lines + 1]
     length, first = max((begin - end - 1, -end) for end, begin in zip(ends, begins, strict=True))
     return f"{1 - first}:{min(length, _NEXT_LINES) - first}"
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}"

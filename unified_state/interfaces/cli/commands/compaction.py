@@ -97,7 +97,7 @@ def _table(table: list[dict[str, Any]]) -> str:
     rows = [["", "when", "items", *_COUNTED, "tokens"]]
     for found in table:
         numbers = (found["total"], *(len(found[name]) for name in _COUNTED), found["restored_tokens"])
-        rows.append([found["ref"], found["timestamp"][:16], *map(str, numbers)])
+        rows.append([found["ref"], found["timestamp"][:16] + "Z", *map(str, numbers)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(f"{cell:{'<>'[at > 1]}{width}}" for at, (cell, width) in enumerate(zip(row, widths, strict=True)))

@@ -17,7 +17,7 @@ from unified_state.errors import (
 from unified_state.extension import need
 from unified_state.interfaces.cli.command_context import Command, Context, argument, count, either, flag, option
 from unified_state.lib.json_text import dump_json
-from unified_state.lib.text import cut, one_line
+from unified_state.lib.text import counted, cut, one_line
 from unified_state.lib.times import current_time
 from unified_state.model.hook_event import HOST_MARK
 from unified_state.model.step import Hit
@@ -85,7 +85,7 @@ def _show_log(context: Context, wanted: LogRequest, *, everywhere: bool) -> None
         return context.nothing(found, "nothing was asked then")
     lines = []
     for entry in found:
-        ref = entry.get("ref") or f"{entry['turns']:,} turn{'s' * (entry['turns'] != 1)}"
+        ref = entry.get("ref") or counted(entry["turns"], "turn")
         place = f"  {entry['worktree']}" if everywhere else ""
         text = cut(entry["text"], _CHARACTERS)
         lines.append(f"{ref:>9}  {entry['timestamp'][:16]}Z  {entry['session_id'][:_UUID]}{place}  {text}")

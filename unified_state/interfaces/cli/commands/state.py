@@ -12,6 +12,7 @@ from unified_state.interfaces.cli.command_context import SESSION, Command, Conte
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, stated_items
 from unified_state.ledger.rules.item_lines import validity_text
 from unified_state.lib.record import disk_value
+from unified_state.lib.text import counted
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.model.session_state import TRIGGERS, State, WorkItem
@@ -140,7 +141,7 @@ def short_status(context: Context) -> list[str]:
     waiting = sum(states.get(PROPOSED, 0) for states in status.items.values())
     waits = f", {waiting:,} {'waits' if waiting == 1 else 'wait'} for you (`unified-state inbox`)" if waiting else ""
     return [
-        f"{status.turns:,} turns and {active:,} items are kept of {status.worktree}{waits}",
+        f"{counted(status.turns, 'turn')} and {counted(active, 'item')} are kept of {status.worktree}{waits}",
         f"the state was {_saved_text(status, now)}; health {status.health or 'good'}; `unified-state status` has more",
     ]
 

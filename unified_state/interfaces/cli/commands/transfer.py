@@ -24,6 +24,7 @@ from unified_state.interfaces.cli.command_context import (
 from unified_state.interfaces.cli.progress import progress_bar
 from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.fence import visible
+from unified_state.lib.text import counted
 from unified_state.lib.times import current_time
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.recall_ref import export_items
@@ -55,7 +56,7 @@ def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool
 
 
 def _amount(files: int, steps: int) -> str:
-    return f"{files} transcript{'' if files == 1 else 's'}, {steps:,} new step{'' if steps == 1 else 's'}"
+    return f"{counted(files, 'transcript')}, {counted(steps, 'new step')}"
 
 
 def _import(context: Context, arguments: Namespace) -> None:
