@@ -10,8 +10,6 @@ import pytest
 from tests.builders import NOW, SESSION, answer, boundary, call, entry, prompt, result, summary, uuid_of
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import (
-    SUBAGENT_STOP,
-    TRANSCRIPT,
     Compaction,
     Restore,
     Rewind,
@@ -57,19 +55,10 @@ def test_after_its_boundary_the_next_one_begins(archive: Archive, session: int) 
 def test_a_second_pre_compact_begins_the_open_one_again(archive: Archive, session: int) -> None:
     """The one before failed, or the client fires the hook twice."""
     first = begin_compaction(archive, session, NOW, "manual")
-    keep_summary(archive, first, "of the one that failed", SUBAGENT_STOP)
+    keep_summary(archive, first, "of the one that failed")
     again = restart_compaction(archive, session, NOW + 9, "auto")
     assert again == latest(archive, session)
     assert (again.id, again.trigger, again.started_at, again.summary) == (first.id, "auto", NOW + 9, None)
-
-
-def test_a_compaction_knows_the_newest_step_at_its_beginning(archive: Archive, session: int) -> None:
-    archive.run("INSERT INTO turn VALUES (1, ?, NULL, 0)", session)
-    archive.run("INSERT INTO step (id, turn, uuid, block, at) VALUES (41, 1, 'u', 0, 0)")
-    assert begin_compaction(archive, session, NOW).last_step == 41
-    archive.run("INSERT INTO step (id, turn, uuid, block, at) VALUES (42, 1, 'v', 0, 0)")
-    restart_compaction(archive, session, NOW, None)
-    assert latest(archive, session).last_step == 42
 
 
 def test_a_compaction_knows_since_when_the_conversation_was_kept(archive: Archive, session: int) -> None:
@@ -102,7 +91,7 @@ def test_however_a_compaction_is_heard_of_it_is_one(archive: Archive, session: i
     for name in order:
         match name:
             case "raw":
-                keep_summary(archive, begin_compaction(archive, session, NOW), "raw", SUBAGENT_STOP)
+                keep_summary(archive, begin_compaction(archive, session, NOW), "raw")
             case "start":
                 begin_compaction(archive, session, NOW)
             case "boundary":
@@ -144,17 +133,16 @@ def test_a_boundary_that_a_fork_copied_is_its_parents(archive: Archive, session:
 
 
 def test_the_summary_of_a_hook_is_not_replaced_by_the_shorter_one(archive: Archive, session: int) -> None:
-    keep_summary(archive, begin_compaction(archive, session, NOW), "raw", SUBAGENT_STOP)
+    keep_summary(archive, begin_compaction(archive, session, NOW), "raw")
     keep_boundary(archive, session, BOUNDARY)
     keep_transcript_summary(archive, session, SUMMARY)
-    assert (latest(archive, session).summary, latest(archive, session).summary_from) == ("raw", SUBAGENT_STOP)
+    assert latest(archive, session).summary == "raw"
 
 
 def test_without_a_hook_the_transcripts_summary_is_kept(archive: Archive, session: int) -> None:
     keep_boundary(archive, session, BOUNDARY)
     keep_transcript_summary(archive, session, SUMMARY)
     assert latest(archive, session).summary == "as the transcript has it"
-    assert latest(archive, session).summary_from == TRANSCRIPT
 
 
 def test_a_summary_that_is_read_again_is_not_that_of_the_next_compaction(archive: Archive, session: int) -> None:

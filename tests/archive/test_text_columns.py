@@ -56,7 +56,7 @@ def archive(archive: Archive) -> Archive:
     """An archive with a text of each kind."""
     session = touch_session(archive, SESSION, NOW)
     compaction = begin_compaction(archive, session, NOW)
-    keep_summary(archive, compaction, LONG, "transcript")
+    keep_summary(archive, compaction, LONG)
     restore = Restore(nonce="abc", session=session, compaction=1, part="brief", at=NOW, delivered_at=None, text=LONG)
     keep_restore(archive, restore)
     add_notes(archive, session, "highlight", ["half \ud83d"], "t")
@@ -108,7 +108,7 @@ def test_what_is_forgotten_is_gone_and_the_others_stay(archive: Archive, name: s
 # Columns without text of the user: our own words, ids, hashes, times, and the names of branches, tools and paths.
 _NO_TEXT = {
     "carried": "what key",
-    "compaction": "trigger boundary_uuid summary_from",
+    "compaction": "trigger boundary_uuid",
     "context": "known_from phase reached line",
     "continuation": "parent",
     "counter": "letter",
@@ -135,7 +135,7 @@ _NO_TEXT = {
     "transcript": "path agent",
     "turn": "agent",
     "uncaptured": "capture_key",
-    "vector_model": "name version stamp",
+    "vector_model": "name version",
 }
 
 

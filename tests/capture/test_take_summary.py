@@ -8,7 +8,6 @@ import pytest
 from tests.builders import NOW, SESSION, boundary, prompt, summary
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import (
-    SUBAGENT_STOP,
     Compaction,
     begin_compaction,
     keep_boundary,
@@ -160,6 +159,6 @@ def test_a_summary_that_only_the_transcript_has_is_read_from_there(archive: Arch
 def test_a_summary_that_a_hook_told_is_not_read_again_from_the_transcript(
     archive: Archive, keep: Keep, compaction: Compaction
 ) -> None:
-    keep_summary(archive, compaction, "told", SUBAGENT_STOP)
+    keep_summary(archive, compaction, "told")
     keep(prompt(0, "go"), boundary(1), summary(2, block("decision: Use SQLite")))
     assert recorded(archive) == []

@@ -79,7 +79,7 @@ def test_what_is_appended_comes_back_as_it_was(archive: Archive) -> None:
         boundary_uuid=uuid(77),
     )
     link = StoredLink(from_uuid=item.uuid, to_uuid=uuid(1_000_002), relation="supersedes", at=item.created_at)
-    compaction = StoredCompaction("one", uuid(77), START + 9, "auto", 166_000, "<summary>…</summary>", "transcript")
+    compaction = StoredCompaction("one", uuid(77), START + 9, "auto", 166_000, "<summary>…</summary>")
     records: list[HistoryRecord] = [first, *turn(1), compaction, item, link]
     assert append(archive, records) == len(records) - 1
     assert list(everything(archive)) == records
@@ -197,7 +197,7 @@ def test_two_items_of_one_alias_are_two_and_found_by_it(archive: Archive) -> Non
 
 def test_a_compaction_gets_its_summary_once_it_is_known(archive: Archive) -> None:
     bare = StoredCompaction("one", uuid(7), START, "auto", 1000)
-    known = bare.replace(summary="so far", summary_from="transcript")
+    known = bare.replace(summary="so far")
     assert [append(archive, [one]) for one in (bare, known, bare)] == [1, 0, 0]
     assert kept(archive, StoredCompaction) == [known]
 

@@ -50,7 +50,7 @@ def history() -> Iterator[HistoryRecord]:
         2, "D3", "Use Rust", changed_at="2026-02-01T00:00:00.000Z", status="superseded", boundary_uuid=uuid(40)
     )
     yield decision(3, "D4", quote="because", quote_hash="beef", capture_key="key", rule="plan")
-    yield StoredCompaction("one", uuid(40), 1_767_225_601_000, "auto", 9000, "It sums up.", "transcript")
+    yield StoredCompaction("one", uuid(40), 1_767_225_601_000, "auto", 9000, "It sums up.")
     yield StoredLink(uuid(1_000_002), first.uuid, "supersedes", "2026-02-01T00:00:00.000Z")
     yield StoredLink(uuid(1_000_003), first.uuid, "contradicts", "2026-02-02T00:00:00.000Z")
     yield Tombstone("step", f"{uuid(99)}/0", 1_767_225_602_000)

@@ -140,12 +140,12 @@ def test_an_item_that_was_read_from_a_summary_is_checked_against_that(archive: A
     with archive.transaction():
         session = touch_session(archive, SESSION, NOW)
         compaction = begin_compaction(archive, session, NOW)
-        keep_summary(archive, compaction, f"Decisions: {SAID}.", "subagent_stop")
+        keep_summary(archive, compaction, f"Decisions: {SAID}.")
     body = {**BODIES[DECISION], "decision": SAID}
     item = record_item(archive, DECISION, body, Author("inferred"), now=NOW)
     archive.run("UPDATE item SET compaction = ? WHERE uuid = ?", compaction.id, item.uuid)
     assert faults(archive) == []
-    keep_summary(archive, compaction, "nothing", "subagent_stop")
+    keep_summary(archive, compaction, "nothing")
     assert faults(archive) == [("D1", "its quote is not in summary K1")]
     requote_summary(archive, compaction.id, "nothing", masker.text)
     assert faults(archive) == []

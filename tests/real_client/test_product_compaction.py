@@ -18,7 +18,6 @@ from .installed import (
     installed,
     installed_with_much,
     restores,
-    rows,
 )
 from .messages import Failure, Request, bash, reply
 from .scenario import ALLOW_BASH, AUTO_COMPACT, NEW_MODEL, OLD_MODEL, Scenario
@@ -102,7 +101,6 @@ def test_only_the_summary_proper_is_kept_with_its_compaction(scenario: Scenario)
     found = compaction(product)
     assert found["summary"] == "What was done."
     assert (found["trigger"], found["session_id"]) == ("manual", client.session_id)
-    assert rows(scenario, "SELECT summary_from, trigger FROM compaction") == [("subagent_stop", "manual")]
 
 
 def test_of_two_answers_to_the_request_for_a_summary_the_last_one_is_kept(scenario: Scenario) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import NOW, SESSION, item
 from unified_state.archive.archive import Archive
-from unified_state.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary
+from unified_state.archive.compactions import begin_compaction, keep_summary
 from unified_state.archive.sessions import touch_session
 from unified_state.capture.survival_table import find_survival, keep_survival
 from unified_state.errors import NotFoundError, UsageError
@@ -23,7 +23,7 @@ LINE = "The summary lost 2 recorded items; all 2 came back. `unified-state show 
 def archive(archive: Archive) -> Archive:
     """An archive with K1, which was judged."""
     compaction = begin_compaction(archive, touch_session(archive, SESSION, NOW), NOW, "auto")
-    keep_summary(archive, compaction, SUMMARY, SUBAGENT_STOP)
+    keep_summary(archive, compaction, SUMMARY)
     keep_survival(archive, compaction.id, SURVIVAL)
     return archive
 

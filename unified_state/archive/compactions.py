@@ -17,9 +17,6 @@ from unified_state.lib.record import Record
 from unified_state.lib.text import pack, unpack
 from unified_state.model.step import PROMPT, Boundary, Continuation, RewindMark, Summary
 
-# The sources of a summary. The hooks have it raw, the transcript has it last and only its readable part.
-SUBAGENT_STOP, TRANSCRIPT = "subagent_stop", "transcript"
-
 
 class Compaction(Record):
     """One compaction, such as K2. The part of the session since `kept_at` is still in the conversation."""
@@ -32,8 +29,6 @@ class Compaction(Record):
     boundary_at: int | None
     kept_at: int | None
     pre_tokens: int | None
-    last_step: int | None
-    summary_from: str | None
     summary: str | None
 
 
@@ -72,8 +67,7 @@ def begin_compaction(archive: Archive, session: int, now: int, trigger: str | No
     """Return the session's open compaction, which is started now if there is none."""
     latest = latest_compaction(archive, session)
     if latest is None or latest.boundary_uuid is not None:
-        last = archive.value("SELECT max(id) FROM step")
-        archive.insert("compaction", session=session, trigger=trigger, started_at=now, last_step=last)
+        archive.insert("compaction", session=session, trigger=trigger, started_at=now)
         return begin_compaction(archive, session, now)
     return latest
 
@@ -83,17 +77,14 @@ def restart_compaction(archive: Archive, session: int, now: int, trigger: str | 
     Return it.
     """
     compaction = begin_compaction(archive, session, now, trigger)
-    change = (
-        "UPDATE compaction SET trigger = ?, started_at = ?, last_step = (SELECT max(id) FROM step), summary = NULL, "
-        "summary_from = NULL WHERE id = ?"
-    )
+    change = "UPDATE compaction SET trigger = ?, started_at = ?, summary = NULL WHERE id = ?"
     archive.run(change, trigger, now, compaction.id)
-    return compaction.replace(trigger=trigger, started_at=now, summary=None, summary_from=None)
+    return compaction.replace(trigger=trigger, started_at=now, summary=None)
 
 
-def keep_summary(archive: Archive, compaction: Compaction, text: str, source: str) -> None:
-    """Store the client's summary."""
-    archive.run("UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?", pack(text), source, compaction.id)
+def keep_summary(archive: Archive, compaction: Compaction, text: str) -> None:
+    """Store the client's summary. The hooks have it raw, the transcript only its readable part."""
+    archive.run("UPDATE compaction SET summary = ? WHERE id = ?", pack(text), compaction.id)
 
 
 def keep_boundary(archive: Archive, session: int, boundary: Boundary) -> None:
@@ -120,7 +111,7 @@ def keep_transcript_summary(archive: Archive, session: int, summary: Summary) ->
     compaction = _compaction(row)
     if compaction is None or compaction.summary is not None:
         return None
-    keep_summary(archive, compaction, summary.text, TRANSCRIPT)
+    keep_summary(archive, compaction, summary.text)
     return compaction
 
 
@@ -183,7 +174,7 @@ def has_later_turn(archive: Archive, session: int, turn: int) -> bool:
 
 def keep_rewind(archive: Archive, session: int, after_at: int, until_at: int) -> None:
     """Record that the user took back the part of a session between two times."""
-    archive.run("INSERT OR REPLACE INTO rewind VALUES (?, ?, ?)", session, after_at, until_at)
+    archive.insert("rewind", how="OR REPLACE", session=session, after_at=after_at, until_at=until_at)
 
 
 def read_rewinds(archive: Archive) -> list[Rewind]:

@@ -75,25 +75,23 @@ def rarest(having: dict[str, int]) -> dict[str, int]:
     return {word: having[word] for word in sorted(known, key=having.__getitem__)[:_MOST_WORDS]}
 
 
-def best_matches(  # the last two have defaults
+def best_matches(
     archive: Archive,
     having: Mapping[str, int],
     steps: int,
     filters: Filters,
     limit: int,
     forms: Forms | None = None,
-    *,
-    rarity: Mapping[str, float] | None = None,
 ) -> dict[int, float]:
     """Return the best matches with their scores, the best first: by BM25, each word counted once.
 
     Where too many steps match to rank them all, those with all words or with the two rarest come first. Then the rarest
     words select, and the other words fill the remaining places. A limit above the number of ranked matches raises that
-    number. `rarity` is the worth of each word, by default its rarity in this archive.
+    number.
     """
     most = max(MOST_MATCHES, limit)
     words = sorted(having, key=having.__getitem__)
-    rarity = rarity or {word: log(1 + (max(0, steps - having[word]) + 0.5) / (having[word] + 0.5)) for word in words}
+    rarity = {word: log(1 + (max(0, steps - having[word]) + 0.5) / (having[word] + 0.5)) for word in words}
     queries = {word: any_of([word], forms) for word in words}
     found: dict[int, float] = {}
     known = [word for word in words if having[word]][:_MOST_TOGETHER]

@@ -69,7 +69,6 @@ class StoredCompaction(Record):
     trigger: str | None = None
     pre_tokens: int | None = None
     summary: str | None = None
-    summary_from: str | None = None
     masked_at: int | None = None
 
 

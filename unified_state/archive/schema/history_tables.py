@@ -78,9 +78,7 @@ CREATE TABLE compaction (         -- K2
     boundary_uuid TEXT UNIQUE,
     boundary_at INTEGER,
     pre_tokens INTEGER,
-    last_step INTEGER,            -- the newest step of the archive when it began
     summary,                      -- packed like a body
-    summary_from TEXT,             -- subagent_stop, post_compact or transcript
     kept_at INTEGER
 );
 CREATE INDEX compaction_by_session ON compaction (session);
@@ -109,8 +107,8 @@ CREATE TABLE continuation (       -- where the prompts of a session go on, and w
 ) WITHOUT ROWID;
 CREATE TABLE rewind (             -- what a session said between these times was taken back
     session INTEGER NOT NULL REFERENCES session,
-    after_at INTEGER NOT NULL,
     until_at INTEGER NOT NULL,    -- of the prompt with which the conversation went on
+    after_at INTEGER NOT NULL,
     PRIMARY KEY (session, until_at)
 ) WITHOUT ROWID;
 CREATE TABLE access (             -- steps that were asked for: how much that weighs, as a logarithm
@@ -149,7 +147,6 @@ CREATE TABLE vector_model (
     name TEXT NOT NULL,
     version TEXT NOT NULL,
     dimensions INTEGER NOT NULL,
-    stamp TEXT NOT NULL DEFAULT (hex(randomblob(16))),
     UNIQUE (name, version)
 );
 CREATE TABLE vector (
@@ -159,8 +156,4 @@ CREATE TABLE vector (
     embedding BLOB NOT NULL,      -- of unit length, float16, little-endian
     UNIQUE (step, model)
 );
-CREATE TRIGGER vector_deleted AFTER DELETE ON vector
-    BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
-CREATE TRIGGER vector_changed AFTER UPDATE ON vector
-    BEGIN UPDATE vector_model SET stamp = hex(randomblob(16)) WHERE id = old.model; END;
 """

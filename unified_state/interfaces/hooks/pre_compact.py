@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.compactions import SUBAGENT_STOP, begin_compaction, keep_summary, restart_compaction
+from unified_state.archive.compactions import begin_compaction, keep_summary, restart_compaction
 from unified_state.archive.session_work import change_work
 from unified_state.errors import ArchiveUnavailableError, CompactionRefusedError, StorageError
 from unified_state.interfaces.hooks.hook_call import HookCall
@@ -63,7 +63,7 @@ def on_summary(call: HookCall, archive: Archive) -> str:
     text = call.workspace.masker.text(text)
     with archive.transaction():
         compaction = begin_compaction(archive, call.session(archive), call.now, call.trigger)
-        keep_summary(archive, compaction, text, SUBAGENT_STOP)
+        keep_summary(archive, compaction, text)
     with archive.transaction():
         added = take_in(archive, compaction, text, call.now)
     if added:

@@ -164,8 +164,7 @@ def keep_compaction(archive: Archive, compaction: StoredCompaction) -> bool:
     is_masked = is_masked_later(compaction, carried(archive, COMPACTION, number).get("masked_at"))
     if is_masked or (summary is None and compaction.summary is not None):
         packed = None if compaction.summary is None else pack(compaction.summary)
-        change = "UPDATE compaction SET summary = ?, summary_from = ? WHERE id = ?"
-        archive.run(change, packed, compaction.summary_from, number)
+        archive.run("UPDATE compaction SET summary = ? WHERE id = ?", packed, number)
     if is_masked or is_new:
         carry(archive, COMPACTION, number, _beside(compaction))
     return is_new

@@ -33,7 +33,7 @@ _AT_ONCE = 500  # steps read at once
 _SESSION_COLUMNS = ", ".join(COLUMNS[StoredSession])
 _COMPACTIONS = """
 SELECT session_id, boundary_uuid, coalesce(boundary_at, compaction.started_at) AS at, trigger, pre_tokens, summary,
-    summary_from, fields FROM compaction JOIN session ON session.id = session
+    fields FROM compaction JOIN session ON session.id = session
     LEFT JOIN carried ON what = 'compaction' AND key = compaction.id
 WHERE boundary_uuid NOT NULL AND summary IS NOT ? ORDER BY compaction.id
 """
