@@ -110,8 +110,3 @@ def test_the_restore_says_it_behind_the_item_and_nothing_behind_a_valid_one() ->
     lines = compose(state, 4000).brief.split("\n")
     assert "  D1 (inferred): Use SQLite. Why: one file, no server [files changed since: a.py]" in lines
     assert "  D2 (inferred): Use pytest. Why: one file, no server" in lines
-
-
-def test_the_restore_says_in_one_line_that_the_ledger_is_ahead() -> None:
-    lines = compose(known(items=(item(1),), ahead=("D1",)), 4000).brief.split("\n")
-    assert lines[2].startswith("[AHEAD] D1 was recorded at a later commit than this checkout, or")

@@ -6,20 +6,15 @@ The work is bounded, and asks git once at most. A file is read only if its size 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import Rewind, place_of_entry, read_rewinds
 from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
-from unified_state.model.item import CONSTRAINT, VALID, LedgerItem, Validity
+from unified_state.model.item import VALID, LedgerItem, Validity
 from unified_state.project.file_versions import changed_since
 from unified_state.project.find_repository import Repository, read_head
-
-if TYPE_CHECKING:
-    from unified_state.model.known import RestoreInput
-
 
 _MOST_FILES, _MOST_COMMITS = 64, 200
 
@@ -68,32 +63,6 @@ def standing(archive: Archive, repository: Repository) -> ValidityReport:
     validities = read_validities(archive, repository, active)
     others = tuple((item.alias, validities[item.uuid]) for item in active if item.uuid in validities)
     return ValidityReport(len(active) - len(others), others)
-
-
-def with_validities(
-    archive: Archive, repository: Repository, known: RestoreInput, active: Sequence[LedgerItem]
-) -> RestoreInput:
-    """Return `known` with the validity of its items, and the active items that are ahead of the work.
-
-    A resumed session sees HEAD itself, but cannot know that some of its turns were rewound. A constraint holds at every
-    commit.
-    """
-    validities = read_validities(archive, repository, active)
-    goes_on = known.reason in {"resume", "fork"}
-    standing = [(item, validities.get(item.uuid, VALID)) for item in active]
-    ahead = tuple(
-        item.alias for item, now in standing if now.rewound or (now.behind and not goes_on and item.kind != CONSTRAINT)
-    )
-    return known.replace(validities=validities, ahead=ahead)
-
-
-def later_items(archive: Archive, repository: Repository) -> tuple[str, ...]:
-    """Return the refs of the active items that were recorded at later commits than this checkout, without constraints,
-    which hold at every commit.
-    """
-    active = [item for item in stated_items(archive, [ACTIVE]) if item.kind != CONSTRAINT]
-    later = _later_commits(repository, read_head(repository)[0], active)
-    return tuple(item.alias for item in active if item.commit in later)
 
 
 def _later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:

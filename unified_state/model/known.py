@@ -116,8 +116,7 @@ class RestoreInput(Record):
     """All data from which a restore chooses.
 
     `reason` is the client's SessionStart source, `prompt` for a late delivery, or `subagent` for a restore to a task.
-    `validities` are those of the items with a problem, by UUID. `ahead` are the refs of items recorded in a part of the
-    conversation or of the history of HEAD that was taken back. `handed_over` names the session of another host that a
+    `validities` are those of the items with a problem, by UUID. `handed_over` names the session of another host that a
     new session continues.
     """
 
@@ -144,7 +143,6 @@ class RestoreInput(Record):
     health: str | None = None
     survival: Survival | None = None
     validities: dict[str, Validity] = {}
-    ahead: tuple[str, ...] = ()
     handed_over: str = ""
     ran_in: str = ""  # the other worktree of the session before
 

@@ -16,7 +16,7 @@ from unified_state.archive.sessions import LOCAL_SESSION, session_id_of, session
 from unified_state.archive.steps import opening_times, recent_steps, uses_of_turns
 from unified_state.capture.survival_table import find_survival
 from unified_state.errors import UnifiedStateError
-from unified_state.ledger.check_validity import with_validities
+from unified_state.ledger.check_validity import read_validities
 from unified_state.ledger.item_table import ACTIVE, count_items, items_to_restore, list_items, paged_out_refs
 from unified_state.ledger.rules.short_item import oldest_first, unenforced
 from unified_state.lib.files import lies_in
@@ -144,7 +144,7 @@ def _looked_up(
     if known.reason != "prompt" and source is not None and known.working_set:
         root = archive.value("SELECT root FROM session WHERE id = ?", source)
         known = as_in_tree(known, timed_view(place.repository.worktree), root or "")
-    return with_validities(archive, place.repository, known, active)
+    return known.replace(validities=read_validities(archive, place.repository, active))
 
 
 def as_in_tree(known: RestoreInput, view: TreeView, root: str) -> RestoreInput:

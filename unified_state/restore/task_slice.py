@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import count_words, telling_words
 from unified_state.archive.steps import KIND_NUMBERS, find_step
-from unified_state.ledger.check_validity import with_validities
+from unified_state.ledger.check_validity import read_validities
 from unified_state.ledger.item_table import ACTIVE, list_items, newest_items
 from unified_state.lib.identifiers import identifiers, mentioned_files
 from unified_state.lib.json_text import parse_object
@@ -141,9 +141,10 @@ def task_slice(
         now=now,
         items=items,
         working_set=files,
+        validities=read_validities(archive, place.repository, items),
         **in_all,
     )
-    composed = compose(with_validities(archive, place.repository, known, items), settings.subagent_tokens)
+    composed = compose(known, settings.subagent_tokens)
     return "\n".join(filter(None, (composed.brief, composed.working_set)))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from unified_state.hosts.transcripts.rules.failure_lines import failing_lines
 from unified_state.ledger.rules.short_item import enforced_mode, is_binding, scope_in
@@ -12,11 +12,8 @@ from unified_state.lib.text import cut, one_line, well_formed
 from unified_state.model.constraint import SCOPE_KINDS
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, EVIDENCE, ITEM_KINDS, QUESTION, LedgerItem, Validity
 
-if TYPE_CHECKING:
-    from unified_state.model.known import RestoreInput
-
 ORIGINS = {"user_said": "the user said", "observed": "observed", "inferred": "inferred"}
-_MOST_NAMES, _MOST_REFS = 4, 12
+_MOST_NAMES = 4
 _SOURCE_CHARACTERS, _SCOPE_CHARACTERS = 100, 100
 
 
@@ -92,24 +89,12 @@ def validity_text(validity: Validity) -> str:
     return harmless("; ".join(filter(None, parts)))
 
 
-def with_validity(line: str, item: LedgerItem, known: RestoreInput) -> str:
+def with_validity(line: str, validity: Validity | None) -> str:
     """Return the line of an item with the problems of its validity."""
-    validity = known.validities.get(item.uuid)
     text = validity_text(validity) if validity else ""
     return f"{line} [{text}]" if text else line
 
 
-def ahead_lines(known: RestoreInput) -> Iterator[str]:
-    """Yield the line about items that were recorded at later commits, or before the conversation went back."""
-    if known.ahead:
-        names = _names(known.ahead, _MOST_REFS)
-        verb, they = ("was", "it does") if len(known.ahead) == 1 else ("were", "they do")
-        yield (
-            f"[AHEAD] {names} {verb} recorded at a later commit than this checkout, or in a part of the conversation "
-            f"that was rewound: {they} not hold here yet."
-        )
-
-
-def _names(names: Sequence[str], most: int = _MOST_NAMES) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from unified_state.ledger.rules.item_lines import ahead_lines, harmless, item_line, with_validity
+from unified_state.ledger.rules.item_lines import harmless, item_line, with_validity
 from unified_state.ledger.rules.short_item import is_binding, is_captured
 from unified_state.lib.text import counted, cut
 from unified_state.lib.times import to_text
@@ -93,8 +93,6 @@ def brief_sections(known: RestoreInput, characters: int = WHOLE) -> Iterator[Sec
     yield from _work(known)
     if known.reason == "startup" and not known.handed_over:
         yield from _last_session(known.replace(pending_actions=()))  # they have a section of their own
-    for line in ahead_lines(known):
-        yield "", [line]
     told: set[str] = set()
     for section in _SECTIONS:
         if callable(section):
@@ -167,7 +165,10 @@ def _git(known: RestoreInput) -> Iterator[Section]:
 
 def _section(name: str, which: str, items: list[LedgerItem], known: RestoreInput, characters: int) -> Iterator[Section]:
     if items:
-        lines = [with_validity(f"  {item_line(item, characters)}", item, known) for item in reversed(items)]
+        lines = [
+            with_validity(f"  {item_line(item, characters)}", known.validities.get(item.uuid))
+            for item in reversed(items)
+        ]
         yield f"[{name}] {len(items)} {which}", lines
 
 

@@ -10,7 +10,6 @@ from unified_state.archive.sessions import count_sessions
 from unified_state.archive.vector_table import VectorCount, vector_counts
 from unified_state.errors import UnifiedStateError
 from unified_state.hosts.install.claude_settings import disabling_file
-from unified_state.ledger.check_validity import later_items
 from unified_state.lib.record import Record
 from unified_state.lib.times import CLOCK_AHEAD, is_past, to_milliseconds
 from unified_state.project.health import health_line
@@ -32,10 +31,7 @@ SELECT max(at) FROM step WHERE at <= ?1
 
 
 class Status(Record):
-    """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970.
-
-    `later` are the active items that were recorded at later commits than this checkout.
-    """
+    """The numbers of one repository. Sizes are in bytes, times in milliseconds since 1970."""
 
     repository: str
     worktree: str
@@ -54,7 +50,6 @@ class Status(Record):
     health: str | None
     lean: Savings
     vectors: tuple[VectorCount, ...]
-    later: tuple[str, ...] = ()
 
 
 def silence(place: Place, settings: Settings, environ: Mapping[str, str]) -> list[str]:
@@ -86,7 +81,6 @@ def status_of(archive: Archive, workspace: Workspace, now: int, environ: Mapping
         health="; ".join(filter(None, health)) or None,
         lean=read_savings(archive),
         vectors=vector_counts(archive),
-        later=later_items(archive, place.repository),
     )
 
 

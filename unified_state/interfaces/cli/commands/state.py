@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import NotFoundError, UsageError
@@ -32,7 +31,6 @@ _KNOWN_FROM = {
     FROM_COMPACTIONS: "as it did before",
     FROM_DEFAULT: "by its documentation",
 }
-_MOST_REFS = 12
 _CONTEXT_AT = 6  # behind the lines of the state
 _NOTHING = "nothing is recorded here yet; start claude here after `unified-state install`"
 
@@ -166,8 +164,6 @@ def _status_lines(status: Status, now: int, more: list[str]) -> list[str]:
         f"state      {items or 'no items'}{f'; {status.paged_out} only in the archive' if status.paged_out else ''}",
         f"           {_saved_text(status, now)}: {status.state_path}",
     ]
-    if status.later:
-        lines.append(f"later      {later_line(status.later)}")
     if status.lean.outputs:
         lines.append(f"lean       {savings_line(status.lean)}")
     lines += [
@@ -176,13 +172,6 @@ def _status_lines(status: Status, now: int, more: list[str]) -> list[str]:
     ]
     lines += more
     return [*lines, f"health     {status.health or 'good'}"]
-
-
-def later_line(refs: Sequence[str]) -> str:
-    """Return one line on the items that were recorded at later commits than this checkout."""
-    names = ", ".join(refs[:_MOST_REFS]) + (f" and {len(refs) - _MOST_REFS} more" if len(refs) > _MOST_REFS else "")
-    were, do = ("was", "does") if len(refs) == 1 else ("were", "do")
-    return f"{names} {were} recorded at a later commit than this checkout, and {do} not hold here yet"
 
 
 def savings_line(savings: Savings) -> str:
