@@ -17,21 +17,12 @@ def keep_watched(archive: Archive, session: int, watched: UsageRecord, line: str
     """
     if line is not None:
         end_generation(archive.folder)
-    archive.run(
-        "INSERT INTO context VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET "
-        "tokens = excluded.tokens, window = excluded.window, compacts_at = excluded.compacts_at, "
-        "known_from = excluded.known_from, phase = excluded.phase, reached = excluded.reached, "
-        "line = coalesce(excluded.line, CASE WHEN cycle = excluded.cycle THEN line END), cycle = excluded.cycle",
-        session,
-        watched.tokens,
-        watched.window,
-        watched.limit.tokens,
-        watched.limit.known_from,
-        watched.phase,
-        watched.reached,
-        watched.cycle,
-        line,
-    )
+    else:
+        line = archive.value("SELECT line FROM context WHERE session = ? AND cycle = ?", session, watched.cycle)
+    fields = watched.as_dict()
+    limit: Limit = fields.pop("limit")
+    fields |= {"compacts_at": limit.tokens, "known_from": limit.known_from, "line": line}
+    archive.insert("context", how="OR REPLACE", session=session, **fields)
 
 
 def watched_context(archive: Archive, session: int) -> UsageRecord | None:

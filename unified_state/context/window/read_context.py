@@ -15,7 +15,6 @@ from unified_state.context.window.context_table import newest_cut, seen_limits, 
 from unified_state.context.window.rules.context_phase import (
     USUAL_WINDOW,
     compaction_limit,
-    is_higher,
     phase_of,
     window_of,
 )
@@ -24,7 +23,7 @@ from unified_state.hosts.transcripts.transcript_lines import parse_entries, time
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
-from unified_state.model.context_usage import OK, Limit, Reading, UsageRecord
+from unified_state.model.context_usage import OK, PHASES, Limit, Reading, UsageRecord
 from unified_state.settings import Settings
 
 USAGE_FOLDER = "usage"  # beside the archive: the client's last figures of each session
@@ -57,10 +56,8 @@ def watched_now(
     """Return the limit and the phase that follow from the newest reading of a session."""
     before = watched_before(archive, session, reading)
     limit = limit_of(reading, seen_limits(archive, session, reading.window), project, environ)
-    phase = phase_of(
-        reading.tokens * 100 / limit.tokens, before.phase, (settings.context_warning, settings.context_optimise)
-    )
-    reached = phase if is_higher(phase, before.reached) else before.reached
+    phase = phase_of(reading.tokens, limit.tokens, (settings.context_warning, settings.context_optimise))
+    reached = max(phase, before.reached, key=PHASES.index)
     return UsageRecord(reading.tokens, reading.window, limit, phase, reached, before.cycle)
 
 

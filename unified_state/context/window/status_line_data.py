@@ -13,7 +13,7 @@ from typing import Any
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
 from unified_state.context.window.context_table import seen_limits
-from unified_state.context.window.read_context import limit_of, watched_before
+from unified_state.context.window.read_context import limit_of
 from unified_state.context.window.rules.context_phase import phase_of
 from unified_state.context.window.rules.status_text import StatusFigures
 from unified_state.errors import UnifiedStateError
@@ -21,7 +21,7 @@ from unified_state.lib.json_text import parse_object
 from unified_state.lib.text import unpack
 from unified_state.lib.times import age_text, to_milliseconds
 from unified_state.model.constraint import USER_SAID
-from unified_state.model.context_usage import OK, Reading
+from unified_state.model.context_usage import Reading
 from unified_state.project.health import newest_problem
 from unified_state.project.place import Place
 from unified_state.settings import Settings
@@ -33,7 +33,7 @@ def glance_at(
     place: Place, settings: Settings, session_id: str, reading: Reading | None, now: int, environ: Mapping[str, str]
 ) -> StatusFigures:
     """Return all figures that can be read now."""
-    glance, before = StatusFigures(problem=_problem(place.folder, now)), OK
+    glance = StatusFigures(problem=_problem(place.folder, now))
     seen: list[int] = []
     # An archive may be locked or damaged; the hooks find and report damage.
     with suppress(UnifiedStateError):
@@ -42,12 +42,11 @@ def glance_at(
                 glance = glance.replace(**_recorded(archive, place.state_path, now))
                 if reading is not None:
                     session = session_number(archive, session_id) or 0  # a new session uses the limits of others
-                    before = watched_before(archive, session, reading).phase
                     seen = seen_limits(archive, session, reading.window)
     if reading is None:
         return glance
     limit = limit_of(reading, seen, place.repository.worktree, environ)
-    phase = phase_of(reading.tokens * 100 / limit.tokens, before, (settings.context_warning, settings.context_optimise))
+    phase = phase_of(reading.tokens, limit.tokens, (settings.context_warning, settings.context_optimise))
     return glance.replace(
         tokens=reading.tokens, window=reading.window, percent=reading.percent, compacts_at=limit.tokens, phase=phase
     )

@@ -13,12 +13,11 @@ import os
 from unified_state.archive.archive import Archive
 from unified_state.archive.pending_messages import settle_messages
 from unified_state.archive.sessions import session_number
-from unified_state.context.window.context_table import keep_watched, watched_context
-from unified_state.context.window.read_context import newest_reading, watched_now
-from unified_state.context.window.rules.context_phase import is_higher, told_line
+from unified_state.context.window.context_table import keep_watched
+from unified_state.context.window.read_context import newest_reading, watched_before, watched_now
+from unified_state.context.window.rules.context_phase import told_line
 from unified_state.extension import hook
 from unified_state.interfaces.hooks.hook_call import HookCall
-from unified_state.model.context_usage import OK
 from unified_state.model.step import TEXT
 
 
@@ -69,11 +68,10 @@ def watch_context(call: HookCall, archive: Archive) -> None:
     reading = newest_reading(archive, session, place.folder, event.session_id, event.transcript_path)
     if reading is None:
         return
-    before = watched_context(archive, session)
+    before = watched_before(archive, session, reading)
     watched = watched_now(archive, session, reading, call.settings, place.repository.worktree, call.environ)
-    reached_before = before.reached if before is not None and before.cycle == watched.cycle else OK
     line = None
-    if is_higher(watched.reached, reached_before):
+    if watched.reached != before.reached:
         _checkpoint(call, archive)
         line = told_line(reading, watched.limit.tokens)
     with archive.transaction(durable=False):

@@ -13,22 +13,10 @@ from unified_state.model.context_usage import (
     Reading,
 )
 
-_HOLD = 5  # percent below a threshold at which the phase falls again
 
-
-def phase_of(percent: float, before: str, thresholds: tuple[int, int]) -> str:
-    """Return the phase at a percentage of the limit.
-
-    It rises at once and falls only well below the threshold, so that it does not flicker.
-    """
-    risen = sum(percent >= threshold for threshold in thresholds)
-    held = sum(percent >= threshold - _HOLD for threshold in thresholds)
-    return PHASES[max(risen, min(held, PHASES.index(before)))]
-
-
-def is_higher(phase: str, than: str) -> bool:
-    """Return whether a phase is later than another."""
-    return PHASES.index(phase) > PHASES.index(than)
+def phase_of(tokens: int, limit: int, thresholds: tuple[int, int]) -> str:
+    """Return the phase of a conversation by the share of the client's limit that it has, in percent."""
+    return PHASES[sum(tokens * 100 >= threshold * limit for threshold in thresholds)]
 
 
 USUAL_WINDOW, LARGE_WINDOW = 200_000, 1_000_000
